@@ -1,0 +1,75 @@
+# Targets run in the active virtual environment, or in .venv, which is made on first use.
+#   make test        everything: set-up, checks, tests, a real browser
+#   make test-fast   tests without the browser and the slow ones
+#   make lint        ruff, codespell, mypy          make format   let ruff rewrite the files
+#   make run         open the app                   make bench    measure us and the peers
+#   make train CORPUS="a.txt.xz b.txt.xz" VALID=v.txt.xz RUN=runs/mine MINUTES=60
+
+SHELL := /bin/bash
+ACTIVE := $(shell python -c "import os, sys; print(sys.prefix if sys.prefix != sys.base_prefix or os.path.isdir(sys.prefix + '/conda-meta') else '')" 2>/dev/null)
+PREFIX := $(or $(ACTIVE),$(CURDIR)/.venv)
+PYTHON := $(PREFIX)/bin/python
+INSTALLED := $(PREFIX)/.bertscope-installed
+MINUTES ?= 60
+RUN ?= runs/bert
+SEED ?= 0
+
+.PHONY: test test-fast lint format run bench train install browser
+.DEFAULT_GOAL := test
+
+# All checks run even when one fails, so that one run shows everything; any failure fails the target.
+test: install browser
+	@failed=0; \
+	$(MAKE) --no-print-directory --keep-going lint || failed=1; \
+	$(PYTHON) -m pytest || failed=1; \
+	if [ $$failed = 1 ]; then echo "make test: at least one check above failed" >&2; fi; \
+	exit $$failed
+
+test-fast: install
+	$(PYTHON) -m pytest -m "not browser and not slow"
+
+lint: lint-ruff lint-format lint-spelling lint-types
+
+.PHONY: lint-ruff lint-format lint-spelling lint-types
+lint-ruff: install
+	$(PYTHON) -m ruff check .
+lint-format: install
+	$(PYTHON) -m ruff format --check .
+lint-spelling: install
+	$(PYTHON) -m codespell_lib
+lint-types: install
+	$(PYTHON) -m mypy
+
+format: install
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+run: install
+	$(PYTHON) -m bertcore.cli.main
+
+bench: install
+	$(PYTHON) -m benchmarks
+
+train: install
+	@if [ -z "$(CORPUS)" ] || [ -z "$(VALID)" ]; then \
+		echo 'make train needs CORPUS="FILE ..." and VALID=FILE' >&2; exit 2; fi
+	$(PYTHON) -m bertcore.cli.main pretrain $(foreach file,$(CORPUS),--corpus $(file)) \
+		--valid $(VALID) --out $(RUN) --minutes $(MINUTES) --seed $(SEED)
+
+browser: install
+	@$(PYTHON) tests/browser/setup_browser.py
+
+install: $(INSTALLED)
+
+# The stamp holds the checkout it was made from: another checkout in the same environment installs again.
+ifneq ($(shell cat $(INSTALLED) 2>/dev/null),$(CURDIR))
+.PHONY: $(INSTALLED)
+endif
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@test -x $(PYTHON) || { \
+		for python in python3 python3.13 python3.12 python3.11; do \
+			$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
+		done && $$python -m venv $(PREFIX); }
+	$(PYTHON) -m pip install -c constraints.txt -e ".[test]"
+	@printf '%s' "$(CURDIR)" > $@

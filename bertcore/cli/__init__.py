@@ -1,0 +1,1 @@
+"""The `bertscope` command: one file per group of commands, put together in `main`."""

@@ -1,0 +1,102 @@
+"""How the command line reports mistakes: one sentence on stderr and exit code 2.
+
+Commands need nothing for this: they raise ValueError, OSError or RuntimeError with a sentence that
+says what is wrong, what came, what was expected and what to do. The group that they are registered
+on (`SentenceGroup`) prints it. Any other exception is a bug of ours and keeps its traceback.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+USER_ERRORS = (ValueError, OSError, RuntimeError)
+"""What the core raises for a caller's mistake, a file that cannot be used, a device that fails."""
+
+_BUGS = (NotImplementedError, RecursionError)
+"""RuntimeErrors that no user can act on."""
+
+TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
+"""Set to 1, it shows the traceback before the sentence, for those who look for a bug."""
+
+
+class SentenceGroup(TyperGroup):
+    """A group of commands that answers wrong input with one sentence and exit code 2."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command line and leave the process with its exit code.
+
+        Args:
+            args: The words after the program's name; None takes those of the process.
+            prog_name: The name to show in help and errors; None takes that of the process.
+            complete_var: As in Typer.
+            standalone_mode: False returns the result and lets exceptions out, as in Typer.
+            windows_expand_args: As in Typer.
+            **extra: Passed to the context.
+
+        Raises:
+            SystemExit: Always, in standalone mode: 0 when all went well, 2 for wrong input,
+                130 after Ctrl+C.
+        """
+
+        def run() -> Any:
+            return super(SentenceGroup, self).main(
+                args=args,
+                prog_name=prog_name,
+                complete_var=complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+
+        if not standalone_mode:
+            return run()
+        try:
+            result = run()
+        except typer.TyperException as error:  # an option or argument that Typer refuses
+            context = getattr(error, "ctx", None)
+            hint = f" See: {context.command_path} --help" if context is not None else ""
+            fail(error.format_message() + hint)
+        except typer.Abort:
+            raise SystemExit(130) from None
+        except _BUGS:
+            raise
+        except USER_ERRORS as error:
+            if os.environ.get(TRACEBACK_VARIABLE, "0") not in ("", "0"):
+                traceback.print_exc()
+            fail(describe(error))
+        raise SystemExit(result if isinstance(result, int) else 0)
+
+
+def describe(error: BaseException) -> str:
+    """Return the error's message as one line, never empty.
+
+    >>> describe(ValueError("top_k is 0;\\n  it must be at least 1."))
+    'top_k is 0; it must be at least 1.'
+    >>> describe(FileNotFoundError(2, "No such file or directory", "notes.txt"))
+    "cannot use 'notes.txt': No such file or directory."
+    """
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"cannot use {str(error.filename)!r}: {error.strerror}."
+    return " ".join(str(error).split()) or f"{type(error).__name__} without a message."
+
+
+def fail(message: str) -> NoReturn:
+    """Print `message` as one line on stderr and leave with exit code 2."""
+    line = " ".join(message.split())
+    # A token may hold characters that the terminal's encoding lacks.
+    encoding = sys.stderr.encoding or "utf-8"
+    typer.echo(f"Error: {line}".encode(encoding, "backslashreplace").decode(encoding), err=True)
+    raise SystemExit(2)

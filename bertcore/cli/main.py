@@ -1,0 +1,64 @@
+"""The `bertscope` command: puts the groups of commands together.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from typing import Annotated
+
+import typer
+
+from bertcore.cli import check, open_app, text, train
+from bertcore.cli.errors import SentenceGroup
+
+
+def build_app() -> typer.Typer:
+    """Return the whole command line."""
+    app = typer.Typer(
+        name="bertscope",
+        cls=SentenceGroup,
+        invoke_without_command=True,
+        add_completion=False,
+        rich_markup_mode=None,  # [MASK] in a help text must not be read as markup
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(start)
+    for group in (open_app, text, train, check):
+        group.register(app)
+    return app
+
+
+def start(
+    context: typer.Context,
+    port: open_app.Port = open_app.DEFAULT_PORT,
+    address: open_app.Address = open_app.DEFAULT_ADDRESS,
+    no_browser: open_app.NoBrowser = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """See a sentence through BERT. Without a command: open the app in the browser.
+
+    \b
+    Examples:
+      bertscope
+      bertscope --port 8600
+      bertscope fill-mask "Paris is the capital of [MASK]."
+    """
+    if version:
+        from importlib.metadata import version as installed_version
+
+        typer.echo(installed_version("bertscope"))
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        open_app.open_app(port=port, address=address, no_browser=no_browser)
+
+
+app = build_app()
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    app(prog_name="bertscope")
+
+
+if __name__ == "__main__":
+    main()

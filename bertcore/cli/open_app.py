@@ -1,0 +1,188 @@
+"""`bertscope` and `bertscope app`: open the app in the browser.
+
+The app is a folder beside `bertcore` in a checkout and inside `bertcore/_bundle` in a wheel.
+Streamlit runs as the process itself (Ctrl+C and signals reach it directly), in the folder where the
+user typed the command, so that paths typed in the app mean what they mean in the terminal. Because
+Streamlit reads `.streamlit/config.toml` only from that folder, ours is passed as flags.
+"""
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+DEFAULT_PORT = 8501
+DEFAULT_ADDRESS = "localhost"
+
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
+Address = Annotated[
+    str,
+    typer.Option(
+        help="Address to listen on. localhost: only this computer; 0.0.0.0: the whole network, "
+        "for a class."
+    ),
+]
+NoBrowser = Annotated[
+    bool, typer.Option("--no-browser", help="Start the server without opening a browser.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the `app` command to the command line."""
+    app.command("app")(open_app)
+
+
+def open_app(
+    port: Port = DEFAULT_PORT, address: Address = DEFAULT_ADDRESS, no_browser: NoBrowser = False
+) -> None:
+    """Open the app in the browser.
+
+    \b
+    Examples:
+      bertscope app --port 8600
+      bertscope app --address 0.0.0.0 --no-browser
+    """
+    if importlib.util.find_spec("streamlit") is None:
+        raise RuntimeError(
+            "the app needs Streamlit, which is not installed here. "
+            "Install everything with: pip install bertscope"
+        )
+    root = find_app_root()
+    check_port(address, port)
+    command = streamlit_command(root, port=port, address=address, headless=no_browser)
+    environment = {**os.environ, "PYTHONPATH": _python_path(root)}
+    typer.echo(_where(address, port))
+    _replace_process(command, environment)
+
+
+def find_app_root() -> Path:
+    """Return the folder that holds `app/main.py`, `pages` and `.streamlit`.
+
+    Raises:
+        RuntimeError: If neither the wheel's folder nor the checkout's holds the app.
+    """
+    package = Path(__file__).resolve().parents[1]
+    candidates = (package / "_bundle", package.parent)
+    for root in candidates:
+        if (root / "app" / "main.py").is_file() and (root / "pages").is_dir():
+            return root
+    raise RuntimeError(
+        f"the app's files are missing: looked for app/main.py in {candidates[0]} and "
+        f"{candidates[1]}. Install BertScope again, from a wheel or with pip install -e ."
+    )
+
+
+def streamlit_command(root: Path, *, port: int, address: str, headless: bool) -> list[str]:
+    """Return the command line that serves the app of `root`."""
+    flags = [
+        f"--server.port={port}",
+        f"--server.address={address}",
+        f"--server.headless={str(headless).lower()}",
+    ]
+    # -P: a file app.py in the user's folder must not be taken for our `app`.
+    run = [sys.executable, "-P", "-m", "streamlit", "run", str(root / "app" / "main.py")]
+    return [*run, *config_flags(root / ".streamlit" / "config.toml"), *flags]
+
+
+def config_flags(path: Path) -> list[str]:
+    """Return Streamlit's command-line flags for every value of a config.toml.
+
+    Raises:
+        RuntimeError: If the file is missing or is not TOML.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise RuntimeError(
+            f"the app's settings {path} cannot be read ({error}). Install BertScope again."
+        ) from error
+    return _flags_of("", table)
+
+
+def _flags_of(prefix: str, value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [flag for key, entry in value.items() for flag in _flags_of(f"{prefix}.{key}", entry)]
+    if isinstance(value, list):  # Streamlit takes a list as the flag given several times
+        return [flag for entry in value for flag in _flags_of(prefix, entry)]
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return [f"--{prefix.removeprefix('.')}={text}"]
+
+
+def check_port(address: str, port: int) -> None:
+    """Make sure that the app can listen on `address` and `port`.
+
+    Raises:
+        ValueError: If the port is taken or not allowed, or the address is not this computer's.
+    """
+    try:
+        _bind(address, port)
+    except socket.gaierror as error:
+        raise ValueError(
+            f"address {address!r} is unknown ({error.strerror}). Pass --address localhost for "
+            "this computer only or --address 0.0.0.0 for the network."
+        ) from error
+    except PermissionError as error:
+        raise ValueError(
+            f"port {port} may not be opened by this user. Pass another one above 1023: "
+            f"bertscope --port {DEFAULT_PORT}"
+        ) from error
+    except OSError as error:
+        free = _free_port_after(address, port)
+        if free is None:
+            raise ValueError(
+                f"cannot listen on {address}:{port} ({error.strerror}). Pass --address localhost."
+            ) from error
+        raise ValueError(
+            f"port {port} is in use by another program. Stop it, or pass a free port: "
+            f"bertscope --port {free}"
+        ) from error
+
+
+def _free_port_after(address: str, port: int) -> int | None:
+    for candidate in range(port + 1, min(port + 100, 65536)):
+        try:
+            _bind(address, candidate)
+        except OSError:
+            continue
+        return candidate
+    return None
+
+
+def _bind(address: str, port: int) -> None:
+    """Listen for a moment, as Streamlit will: its own message for a taken port is a log line."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        if os.name != "nt":  # on Windows this option would let two programs share the port
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((address, port))
+        probe.listen()
+
+
+def _python_path(root: Path) -> str:
+    """Return PYTHONPATH with `root` in front: app/main.py and the pages import `app`."""
+    inherited = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(root), *([inherited] if inherited else [])])
+
+
+def _where(address: str, port: int) -> str:
+    """Return the line that tells where the app is."""
+    everywhere = address in ("0.0.0.0", "::")
+    host = "localhost" if everywhere else f"[{address}]" if ":" in address else address
+    line = f"BertScope: http://{host}:{port}"
+    if everywhere:
+        line += f" here, http://{socket.gethostname()}:{port} for others in the network"
+    return f"{line}   (Ctrl+C stops it)"
+
+
+def _replace_process(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Run `command` in place of this process."""
+    sys.stdout.flush()
+    if os.name == "nt":  # exec there starts a second process and gives the terminal back at once
+        raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
+    os.execve(command[0], command, environment)
