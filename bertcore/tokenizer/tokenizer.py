@@ -1,0 +1,312 @@
+"""The BERT tokenizer: text to WordPiece ids and back, on the `tokenizers` library."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import Encoding as FastEncoding
+from tokenizers import Tokenizer as FastTokenizer
+
+from bertcore.tokenizer.encoding import Encoding, Truncation
+from bertcore.tokenizer.files import read_tokenizer_files, write_tokenizer_files
+from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
+
+MAX_WORD_LENGTH = 100
+"""A word with more characters than this becomes [UNK], as in every published BERT."""
+
+
+class Tokenizer:
+    """A WordPiece vocabulary and the rules that cut text into its pieces.
+
+    Instances do not change after construction, so threads may share one.
+    """
+
+    def __init__(
+        self,
+        vocab: Sequence[str],
+        *,
+        do_lower_case: bool = True,
+        strip_accents: bool | None = None,
+        tokenize_chinese_chars: bool = True,
+        model_max_length: int = 512,
+        added_tokens: Sequence[str] = (),
+    ) -> None:
+        """Build a tokenizer from its vocabulary.
+
+        Args:
+            vocab: The pieces; a piece's place is its id. Holds the five special tokens.
+            do_lower_case: Lower-case the text first.
+            strip_accents: Remove accents; None means: if `do_lower_case`.
+            tokenize_chinese_chars: Make each Chinese character a word of its own.
+            model_max_length: Default of `max_length` in `encode`.
+            added_tokens: Entries of `vocab`, besides the special tokens, that are kept whole
+                wherever they occur in a text (fine-tuned checkpoints have them, say "[E1]").
+
+        Raises:
+            ValueError: If the vocabulary lacks a special token or holds an entry twice, or if
+                an added token is not in it.
+        """
+        self.vocab = list(vocab)
+        _check_vocab(self.vocab, added_tokens)
+        self.do_lower_case = do_lower_case
+        self.strip_accents = strip_accents
+        self.tokenize_chinese_chars = tokenize_chinese_chars
+        self.model_max_length = _checked_length(model_max_length, "model_max_length", least=3)
+        self.added_tokens = tuple(added_tokens)
+        self._ids = {token: index for index, token in enumerate(self.vocab)}
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
+            self._ids[token] for token in SPECIAL_TOKENS
+        )
+        self.mask_token = "[MASK]"
+        self._fast = self._build()
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Read the tokenizer of a checkpoint folder, as Hugging Face or `save` wrote it.
+
+        Raises:
+            FileNotFoundError: If the folder holds neither vocab.txt nor tokenizer.json.
+            RuntimeError: If the files describe another kind of tokenizer, or are damaged.
+        """
+        files = read_tokenizer_files(Path(folder))
+        try:
+            return cls(
+                files.vocab,
+                do_lower_case=files.do_lower_case,
+                strip_accents=files.strip_accents,
+                tokenize_chinese_chars=files.tokenize_chinese_chars,
+                model_max_length=files.model_max_length,
+                added_tokens=files.added_tokens,
+            )
+        except ValueError as error:
+            raise RuntimeError(f"{files.source}: {error}") from error
+
+    def save(self, folder: str | Path) -> None:
+        """Write vocab.txt, tokenizer.json and its settings, for `open` and for transformers."""
+        write_tokenizer_files(
+            Path(folder),
+            vocab=self.vocab,
+            tokenizer_json=self._fast.to_str(pretty=True),
+            do_lower_case=self.do_lower_case,
+            strip_accents=self.strip_accents,
+            tokenize_chinese_chars=self.tokenize_chinese_chars,
+            model_max_length=self.model_max_length,
+            added_tokens=self.added_tokens,
+        )
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of entries, V."""
+        return len(self.vocab)
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The tokens that are kept whole when they are typed in a text."""
+        return (*SPECIAL_TOKENS, *self.added_tokens)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the vocabulary and every option; equal means same ids for any text."""
+        options = [
+            self.do_lower_case,
+            self.strip_accents,
+            self.tokenize_chinese_chars,
+            self.model_max_length,
+            self.added_tokens,
+        ]
+        return hashlib.sha256(json.dumps([self.vocab, options]).encode()).hexdigest()[:16]
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the id of a token, or None if the vocabulary lacks it."""
+        return self._ids.get(token)
+
+    def id_to_token(self, id: int) -> str:
+        """Return the token with this id.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        if not 0 <= id < len(self.vocab):
+            raise ValueError(f"there is no token {id}; ids go from 0 to {len(self.vocab) - 1}.")
+        return self.vocab[id]
+
+    def encode(
+        self, text: str, text_pair: str | None = None, *, max_length: int | None = None
+    ) -> Encoding:
+        """Cut a text, or a pair, into pieces and add [CLS] and [SEP].
+
+        What does not fit into `max_length` tokens is cut from the end of the longer text, token
+        by token until both are equally long, then from both in turn (`longest_first`).
+
+        Args:
+            text: Text A.
+            text_pair: Text B, or None.
+            max_length: Limit of T, special tokens included; None means `model_max_length`.
+
+        Raises:
+            ValueError: If a text holds a lone surrogate, or `max_length` does not even hold the
+                special tokens.
+        """
+        limit = self.model_max_length if max_length is None else max_length
+        num_special = 2 if text_pair is None else 3
+        _checked_length(limit, "max_length", least=num_special)
+        texts = [text] if text_pair is None else [text, text_pair]
+        parts = [self._encode_part(part) for part in texts]
+        kept = longest_first([len(part) for part in parts], limit - num_special)
+        return self._assemble(parts, kept, limit)
+
+    def encode_ids(self, texts: list[str]) -> list[list[int]]:
+        """Cut many texts into ids, without [CLS] and [SEP] and without a limit.
+
+        Made for corpora: runs on all cores and lets other Python threads run meanwhile.
+        """
+        try:
+            encodings = self._fast.encode_batch_fast(texts, add_special_tokens=False)
+        except TypeError:
+            for text in texts:
+                _check_text(text)
+            raise
+        return [encoding.ids for encoding in encodings]
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        """Join pieces to text again; what normalisation removed does not come back.
+
+        Raises:
+            ValueError: If an id is not in the vocabulary.
+        """
+        for id in ids:
+            self.id_to_token(id)
+        return self._fast.decode(list(ids), skip_special_tokens=skip_special_tokens)
+
+    def _build(self) -> FastTokenizer:
+        fast = FastTokenizer(
+            models.WordPiece(
+                self._ids,
+                unk_token="[UNK]",
+                max_input_chars_per_word=MAX_WORD_LENGTH,
+                continuing_subword_prefix=PREFIX,
+            )
+        )
+        fast.normalizer = normalizers.BertNormalizer(
+            clean_text=True,
+            handle_chinese_chars=self.tokenize_chinese_chars,
+            strip_accents=self.strip_accents,
+            lowercase=self.do_lower_case,
+        )
+        fast.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        fast.decoder = decoders.WordPiece(prefix=PREFIX)
+        fast.post_processor = processors.TemplateProcessing(
+            single="[CLS]:0 $A:0 [SEP]:0",
+            pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+            special_tokens=[("[CLS]", self.cls_id), ("[SEP]", self.sep_id)],
+        )
+        fast.add_special_tokens(
+            [AddedToken(token, normalized=False, special=True) for token in self.special_tokens]
+        )
+        return fast
+
+    def _encode_part(self, text: str) -> FastEncoding:
+        _check_text(text)
+        return self._fast.encode(text, add_special_tokens=False)
+
+    def _assemble(self, parts: list[FastEncoding], kept: list[int], limit: int) -> Encoding:
+        ids, tokens, segments, special = [self.cls_id], ["[CLS]"], [0], [True]
+        offsets, text_ids, word_ids = [(0, 0)], [-1], [-1]
+        first_word = 0
+        for index, (part, count) in enumerate(zip(parts, kept, strict=True)):
+            words = [first_word + (word or 0) for word in part.word_ids[:count]]
+            first_word = words[-1] + 1 if words else first_word
+            ids += [*part.ids[:count], self.sep_id]
+            tokens += [*part.tokens[:count], "[SEP]"]
+            segments += [index] * (count + 1)
+            special += [False] * count + [True]
+            offsets += [*part.offsets[:count], (0, 0)]
+            text_ids += [index] * count + [-1]
+            word_ids += [*words, -1]
+        return Encoding(
+            input_ids=ids,
+            tokens=tokens,
+            segment_ids=segments,
+            special_tokens_mask=special,
+            offsets=offsets,
+            text_ids=text_ids,
+            word_ids=word_ids,
+            truncation=_truncation(parts, kept, limit),
+        )
+
+
+def longest_first(lengths: Sequence[int], room: int) -> list[int]:
+    """Return how many tokens of each text stay when together they may have `room`.
+
+    Source: `longest_first` of Hugging Face tokenizers, which keeps the odd token in the longer
+        text, and in text B if both are equally long.
+    """
+    if sum(lengths) <= room:
+        return list(lengths)
+    if len(lengths) == 1:
+        return [room]
+    first, second = lengths
+    half, more = room // 2, room - room // 2
+    if first > second:
+        return [room - second, second] if second <= half else [more, half]
+    return [first, room - first] if first <= half else [half, more]
+
+
+def _truncation(parts: list[FastEncoding], kept: list[int], limit: int) -> Truncation | None:
+    cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
+    if not any(cut):
+        return None
+    starts = [
+        part.offsets[count][0] if count < len(part) else None
+        for part, count in zip(parts, kept, strict=True)
+    ]
+    return Truncation(
+        limit=limit,
+        num_tokens_before=sum(len(part) for part in parts) + len(parts) + 1,
+        num_cut_a=cut[0],
+        num_cut_b=cut[1] if len(cut) == 2 else 0,
+        cut_from_a=starts[0],
+        cut_from_b=starts[1] if len(starts) == 2 else None,
+    )
+
+
+def _check_vocab(vocab: list[str], added_tokens: Sequence[str]) -> None:
+    missing = [token for token in SPECIAL_TOKENS if token not in vocab]
+    if missing:
+        raise ValueError(
+            f"the vocabulary of {len(vocab)} entries lacks {', '.join(missing)}. "
+            f"A BERT vocabulary holds all of {', '.join(SPECIAL_TOKENS)}."
+        )
+    twice = [token for token, count in Counter(vocab).items() if count > 1]
+    if twice:
+        shown = ", ".join(repr(token) for token in twice[:5])
+        raise ValueError(
+            f"the vocabulary holds {len(twice)} entries more than once: {shown}"
+            f"{', ...' if len(twice) > 5 else ''}. Each entry must be there once."
+        )
+    unknown = sorted(set(added_tokens) - set(vocab))
+    if unknown:
+        raise ValueError(f"added tokens are not in the vocabulary: {', '.join(unknown)}.")
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text holds half a surrogate pair, U+{ord(text[error.start]):04X}, at character "
+            f"{error.start}: it is not valid Unicode. Read the file as UTF-8, or remove it."
+        ) from error
+
+
+def _checked_length(length: int, name: str, *, least: int) -> int:
+    if length < least:
+        raise ValueError(
+            f"{name} is {length}, but [CLS] and [SEP] alone take {least} tokens. "
+            f"Pass {least} or more."
+        )
+    return length
