@@ -1,0 +1,182 @@
+"""What lies in a checkpoint folder: which file holds the weights, the shape, the vocabulary."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SAFETENSORS = "model.safetensors"
+SAFETENSORS_INDEX = "model.safetensors.index.json"
+PICKLE = "pytorch_model.bin"
+PICKLE_INDEX = "pytorch_model.bin.index.json"
+WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
+_TENSORFLOW = ("tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index", "model.ckpt.index")
+_CARD_LIMIT = 200_000
+_JSON_LIMIT = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFiles:
+    """The files that hold a checkpoint's weights."""
+
+    files: tuple[Path, ...]
+    is_pickle: bool
+
+    @property
+    def num_bytes(self) -> int:
+        """Their size together."""
+        return sum(file.stat().st_size for file in self.files)
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Return whether a folder holds a config.json and weights."""
+    return (folder / "config.json").is_file() and has_weights(folder)
+
+
+def has_weights(folder: Path) -> bool:
+    """Return whether a folder holds weights in a form that we know."""
+    return any((folder / name).is_file() for name in WEIGHT_FILES)
+
+
+def find_checkpoint(folder: Path) -> Path:
+    """Return `folder`, or the one folder in it that holds weights if it has none itself.
+
+    Raises:
+        ValueError: If there are no weights, or several folders with weights.
+    """
+    if has_weights(folder):
+        return folder
+    try:
+        children = sorted(child for child in folder.iterdir() if child.is_dir())
+    except PermissionError as error:
+        raise ValueError(f"{folder} may not be read. Change its permissions.") from error
+    nested = [child for child in children if _readable(child) and has_weights(child)]
+    if len(nested) == 1:
+        return nested[0]
+    if nested:
+        names = ", ".join(child.name for child in nested[:10])
+        raise ValueError(
+            f"{folder} has no weights itself but several checkpoints: {names}"
+            f"{', ...' if len(nested) > 10 else ''}. Choose one of them."
+        )
+    raise ValueError(_no_weights(folder))
+
+
+def _readable(folder: Path) -> bool:
+    try:
+        return any(True for _ in folder.iterdir())
+    except PermissionError:
+        return False
+
+
+def _no_weights(folder: Path) -> str:
+    for name in _TENSORFLOW:
+        if (folder / name).exists():
+            return (
+                f"{folder} holds weights of TensorFlow or Flax ({name}); BertScope reads "
+                f"{SAFETENSORS}. Convert them with transformers, then open the result."
+            )
+    others = sorted(p.name for p in folder.glob("*") if p.suffix in {".safetensors", ".bin", ".pt"})
+    found = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
+    if (folder / "config.json").is_file():
+        return (
+            f"{folder} has a config.json but no weights.{found} Expected {SAFETENSORS}. "
+            "Copy the complete checkpoint."
+        )
+    return (
+        f"{folder} holds no checkpoint.{found} Expected {SAFETENSORS}, config.json and vocab.txt. "
+        "Choose the folder that has them."
+    )
+
+
+def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
+    """Return the weight files of a checkpoint folder; safetensors come first.
+
+    Raises:
+        ValueError: If there is only a pickle and `allow_pickle` is False.
+        RuntimeError: If an index names files that are missing or lie elsewhere.
+    """
+    if (folder / SAFETENSORS).is_file():
+        return WeightFiles((folder / SAFETENSORS,), is_pickle=False)
+    if (folder / SAFETENSORS_INDEX).is_file():
+        return WeightFiles(_shards(folder / SAFETENSORS_INDEX), is_pickle=False)
+    if not allow_pickle:
+        raise ValueError(
+            f"{folder} has its weights in {PICKLE}, a pickle, which can carry programs. "
+            "If you trust where it comes from, pass allow_pickle=True (--allow-pickle): "
+            "it is then read with weights only."
+        )
+    if (folder / PICKLE).is_file():
+        return WeightFiles((folder / PICKLE,), is_pickle=True)
+    return WeightFiles(_shards(folder / PICKLE_INDEX), is_pickle=True)
+
+
+def _shards(index: Path) -> tuple[Path, ...]:
+    weight_map = read_json(index).get("weight_map")
+    if not isinstance(weight_map, dict) or not weight_map:
+        raise RuntimeError(f"{index} has no weight_map. Copy the complete checkpoint.")
+    names = sorted({str(name) for name in weight_map.values()})
+    outside = [name for name in names if Path(name).name != name or name in {".", ".."}]
+    if outside:
+        raise RuntimeError(
+            f"{index} names {outside[0]!r}, which lies outside the checkpoint folder. "
+            "It is not opened."
+        )
+    missing = [name for name in names if not (index.parent / name).is_file()]
+    if missing:
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        raise RuntimeError(
+            f"{index.parent} lacks {', '.join(missing[:10])}{more} of its {len(names)} weight "
+            "files. Copy the complete checkpoint."
+        )
+    return tuple(index.parent / name for name in names)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return the object in a JSON file.
+
+    Raises:
+        RuntimeError: If it is missing, unreadable, not UTF-8, no JSON, or no object.
+    """
+    try:
+        if file.stat().st_size > _JSON_LIMIT:
+            raise RuntimeError(f"{file} has over {_JSON_LIMIT:,} bytes. Is it the right file?")
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError as error:
+        raise RuntimeError(
+            f"{file.parent} has weights but no {file.name}. Copy it from where they come from."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise RuntimeError(f"{file} is not UTF-8 text. Copy the file again.") from error
+    except json.JSONDecodeError as error:
+        raise RuntimeError(
+            f"{file} is not valid JSON (line {error.lineno}: {error.msg}). Copy the file again."
+        ) from error
+    except RecursionError as error:
+        raise RuntimeError(f"{file} is nested too deeply. Copy the file again.") from error
+    except OSError as error:
+        raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
+    except ValueError as error:  # a number with thousands of digits
+        raise RuntimeError(f"{file} is not valid JSON ({error}). Copy the file again.") from error
+    if not isinstance(content, dict):
+        raise RuntimeError(f"{file} holds a {type(content).__name__}; expected a JSON object.")
+    return content
+
+
+def read_card(folder: str | Path) -> str | None:
+    """Return the model card (README.md) without its YAML head, at most 200,000 characters.
+
+    None where there is none. The text comes from strangers: show it as Markdown without HTML.
+    """
+    file = Path(folder).expanduser() / "README.md"
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            text = stream.read(_CARD_LIMIT)
+    except OSError:
+        return None
+    if text.startswith("---\n"):
+        _, closed, body = text[4:].partition("\n---\n")
+        text = body if closed else text
+    return text.strip() or None

@@ -1,0 +1,336 @@
+"""Open a checkpoint: find its files, check all before much is allocated, fill a network."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.bert import Bert
+from bertcore.checkpoints.folder import (
+    WEIGHT_FILES,
+    WeightFiles,
+    find_checkpoint,
+    find_weights,
+    has_weights,
+    read_json,
+)
+from bertcore.checkpoints.hub import download, is_hub_id
+from bertcore.checkpoints.keys import (
+    DECODER_BIAS,
+    DECODER_WEIGHT,
+    POSITION_IDS,
+    MendedKeys,
+    count_layers,
+    head_keys,
+    key_table,
+    mend_keys,
+)
+from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
+from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.config import BertConfig
+from bertcore.device import choose_device, choose_dtype
+from bertcore.network import ALL_HEADS, Network
+from bertcore.tokenizer import Tokenizer
+
+DEFAULT = "default"
+"""The source that stands for the checkpoint that ships with BertScope."""
+DEFAULT_FOLDER = Path(__file__).parent / "default"
+
+_TABLE = "bert.embeddings.word_embeddings.weight"
+_BIAS = "cls.predictions.bias"
+_logger = logging.getLogger(__name__)
+
+
+def load(
+    source: str | Path = DEFAULT,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    allow_pickle: bool = False,
+) -> Bert:
+    """Open a checkpoint, ready to use; `.report` of the result says how loading went.
+
+    Args:
+        source: "default", a folder (its one subfolder with weights will do), or a hub id such as
+            "bert-base-uncased". A folder of that name wins over the hub.
+        device: "auto", "cpu", "cuda", "cuda:1", "mps".
+        dtype: "auto" (float32), "float32", "bfloat16", "float16".
+        allow_pickle: Whether a pytorch_model.bin may be read (weights only), where there is no
+            safetensors file.
+
+    Raises:
+        ValueError: If there is no checkpoint at `source`, or it is no BERT.
+        RuntimeError: If its files are damaged, incomplete or contradict each other; all
+            contradicting tensors are named.
+    """
+    chosen_device = choose_device(device)
+    chosen_dtype = choose_dtype(dtype, chosen_device)
+    folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
+    files = find_weights(folder, allow_pickle=allow_pickle)
+    config = read_config(folder)
+    tokenizer = Tokenizer.open(folder)
+    with open_weights(files) as weights:
+        plan = plan_loading(weights, config, folder)
+        network, loaded = _fill(plan, weights, chosen_device, chosen_dtype)
+        fingerprint = _fingerprint(files, plan, weights)
+        stored_dtype = weights.stored[plan.keys.stored[_TABLE]].dtype
+    report = LoadReport(
+        source=str(source),
+        folder=folder,
+        format=_format(files),
+        stored_dtype=stored_dtype,
+        matched=plan.matched(weights),
+        missing=plan.missing,
+        unexpected=plan.unexpected,
+        mis_shaped={},
+        mended_prefix=plan.keys.prefix,
+        num_renamed=plan.keys.num_renamed,
+        decoder=plan.decoder,
+        heads=tuple(sorted(plan.heads)),
+        incomplete_heads=plan.incomplete_heads,
+        task_heads=plan.task_heads,
+        not_finite=loaded,
+        num_layers=config.num_hidden_layers,
+        num_stored_layers=count_layers(plan.keys.stored),
+        num_parameters=sum(p.numel() for p in network.parameters()),
+        num_bytes=files.num_bytes,
+        vocab_size=tokenizer.vocab_size,
+        num_rows=config.vocab_size,
+        is_cased=not tokenizer.do_lower_case,
+        fingerprint=fingerprint,
+    )
+    return Bert(network, tokenizer, name=str(source), report=report)
+
+
+def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
+    """Return the folder that a source stands for; a hub id is fetched.
+
+    Raises:
+        ValueError: If there is no such folder, or it is a file.
+        RuntimeError: If the hub cannot be reached.
+    """
+    text = str(source).strip()
+    if not text or "\0" in text:
+        raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
+    if source == DEFAULT:
+        if not has_weights(DEFAULT_FOLDER):
+            raise ValueError(
+                "this installation has no default checkpoint (bertcore/checkpoints/default is "
+                "empty). Pass a folder or a hub id such as bert-base-uncased."
+            )
+        return DEFAULT_FOLDER
+    path = Path(text).expanduser()
+    try:
+        if path.is_dir():
+            return path.resolve()
+        is_file = path.exists()
+    except OSError as error:  # such as a name that is too long
+        raise ValueError(f"{text[:100]!r} cannot be a folder ({error.strerror}).") from error
+    if is_file:
+        raise ValueError(f"{path} is a file. Open the folder that it is in: {path.parent}")
+    looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or text.count("/") > 1
+    if looks_like_path or isinstance(source, Path) or not is_hub_id(text):
+        raise ValueError(
+            f"there is no folder {path}. Check the path; it must hold model.safetensors, "
+            "config.json and vocab.txt."
+        )
+    return download(text, allow_pickle=allow_pickle)
+
+
+def read_config(folder: Path) -> BertConfig:
+    """Return the shape that a folder's config.json describes.
+
+    Raises:
+        RuntimeError: If the file is missing, damaged, or does not describe a BERT.
+    """
+    try:
+        return BertConfig.from_hf_dict(read_json(folder / "config.json"))
+    except (ValueError, TypeError) as error:
+        raise RuntimeError(f"{folder / 'config.json'}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """Which stored tensor goes where, decided from names and shapes alone."""
+
+    network: Network
+    """Without weights (on the meta device)."""
+    keys: MendedKeys
+    table: dict[str, str]
+    """Our parameter name -> name in the file."""
+    heads: frozenset[str]
+    incomplete_heads: tuple[str, ...]
+    decoder: str
+    missing: dict[str, Shape]
+    unexpected: dict[str, Shape]
+    task_heads: dict[str, Shape]
+
+    def matched(self, weights: OpenWeights) -> dict[str, Shape]:
+        """Return name in the file -> shape of all tensors that are loaded."""
+        return {name: weights.stored[name].shape for name in self.table.values()}
+
+
+def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> LoadPlan:
+    """Match the stored tensors with the network that config.json describes; read none of them
+    but the decoder, to see whether it is tied.
+
+    Raises:
+        RuntimeError: If tensors of the encoder are missing, or any tensor has another shape or
+            number format than config.json asks for; the message names them.
+    """
+    keys = mend_keys(weights.stored)
+    stored = keys.stored
+    # Before a network of that many layers is even described:
+    num_stored = count_layers(stored)
+    if config.num_hidden_layers > num_stored > 0:
+        raise RuntimeError(
+            f"{folder}: config.json asks for {config.num_hidden_layers} layers but the weights "
+            f"have {num_stored}. Use the config.json that belongs to them."
+        )
+    if num_stored == 0:
+        some = ", ".join(sorted(weights.stored)[:3])
+        raise RuntimeError(
+            f"{folder} holds no BERT encoder: no tensor is called encoder.layer.0. ... "
+            f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
+            "Choose a BERT checkpoint."
+        )
+    if _BIAS not in stored and DECODER_BIAS in stored:
+        stored[_BIAS] = stored[DECODER_BIAS]
+    complete = {h for h in ALL_HEADS if all(k in stored for k in head_keys(h).values())}
+    started = {h for h in ALL_HEADS if any(k in stored for k in head_keys(h).values())}
+    decoder = _decoder(weights, stored) if "mlm" in complete else "absent"
+    heads = complete - ({"mlm"} if decoder == "untied" else set())
+    if "pooler" not in heads:
+        heads -= {"nsp"}  # it reads the pooler
+    full = _describe(config, ALL_HEADS, folder)
+    all_keys = key_table(config.num_hidden_layers)
+    shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
+    table = key_table(config.num_hidden_layers, heads)
+    missing = {theirs: shape for theirs, shape in shapes.items() if theirs not in stored}
+    _check(weights, stored, table.values(), shapes, folder)
+    used = {*all_keys.values(), DECODER_BIAS, DECODER_WEIGHT, POSITION_IDS}
+    others = {key: weights.stored[name].shape for key, name in stored.items() if key not in used}
+    others |= {name: weights.stored[name].shape for name in keys.doubled}
+    tasks = {k: v for k, v in others.items() if not k.startswith(("bert.", "cls."))}
+    with torch.device("meta"):
+        network = Network(config, frozenset(heads))
+    return LoadPlan(
+        network=network,
+        keys=keys,
+        table={ours: stored[theirs] for ours, theirs in table.items()},
+        heads=frozenset(heads),
+        incomplete_heads=tuple(sorted(started - complete)),
+        decoder=decoder,
+        missing=missing,
+        unexpected={k: v for k, v in others.items() if k not in tasks},
+        task_heads=tasks,
+    )
+
+
+def _describe(config: BertConfig, heads: frozenset[str], folder: Path) -> dict[str, Shape]:
+    try:
+        with torch.device("meta"):
+            return {n: tuple(p.shape) for n, p in Network(config, heads).named_parameters()}
+    except (RuntimeError, OverflowError) as error:  # more numbers than 64 bits can count
+        raise RuntimeError(
+            f"{folder / 'config.json'} describes a network of impossible size "
+            f"(hidden_size {config.hidden_size}, vocab_size {config.vocab_size}). "
+            "Use the config.json that belongs to the weights."
+        ) from error
+
+
+def _check(
+    weights: OpenWeights,
+    stored: dict[str, str],
+    needed: Iterable[str],
+    shapes: dict[str, Shape],
+    folder: Path,
+) -> None:
+    """Raise one error that names all tensors that are missing, mis-shaped or no floats."""
+    lacking, wrong = [], []
+    for key in needed:
+        if key not in stored:
+            lacking.append(f"{key} {list(shapes[key])}")
+            continue
+        found = weights.stored[stored[key]]
+        if found.shape != shapes[key]:
+            wrong.append(f"{stored[key]} is {list(found.shape)}, expected {list(shapes[key])}")
+        elif not found.is_float:
+            wrong.append(f"{stored[key]} holds {found.dtype}, expected F32, F16 or BF16")
+    parts = []
+    if lacking:
+        parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
+    if wrong:
+        parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
+    if parts:
+        raise RuntimeError(
+            f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. "
+            "Use the config.json and the weights that belong together."
+        )
+
+
+def _decoder(weights: OpenWeights, stored: dict[str, str]) -> str:
+    """Return "tied" or "untied": whether a stored decoder equals the token table."""
+    if DECODER_WEIGHT not in stored or _TABLE not in stored:
+        return "tied"
+    decoder, table = stored[DECODER_WEIGHT], stored[_TABLE]
+    if weights.stored[decoder].shape != weights.stored[table].shape:
+        return "untied"
+    same = torch.equal(weights.read(decoder), weights.read(table))
+    return "tied" if same else "untied"
+
+
+@torch.no_grad()
+def _fill(
+    plan: LoadPlan, weights: OpenWeights, device: torch.device, dtype: torch.dtype
+) -> tuple[Network, tuple[str, ...]]:
+    """Copy each tensor to its place; return the network and the tensors that are not finite.
+
+    A copy, not a view of the mapped file: a file that is cut short later must not kill us.
+    """
+    network, not_finite = plan.network, []
+    for ours, name in plan.table.items():
+        source = weights.read(name)
+        # A sum is one fast pass; only a suspicious one is looked at again.
+        if not source.sum(dtype=torch.float64).isfinite() and not source.isfinite().all():
+            not_finite.append(name)
+        parameter = torch.empty(source.shape, dtype=dtype, device=device)
+        parameter.copy_(source)
+        module, _, attribute = ours.rpartition(".")
+        setattr(network.get_submodule(module), attribute, nn.Parameter(parameter))
+    if not_finite:
+        _logger.warning("%d loaded tensors hold NaN or infinity", len(not_finite))
+    return network, tuple(not_finite)
+
+
+_fingerprints: dict[tuple[object, ...], str] = {}
+
+
+def _fingerprint(files: WeightFiles, plan: LoadPlan, weights: OpenWeights) -> str:
+    """Return the sha256 of the loaded weights as stored; kept while the files are the same."""
+    states = [(str(file), file.stat()) for file in files.files]
+    known = (*((n, s.st_size, s.st_mtime_ns, s.st_ino) for n, s in states), plan.heads)
+    if known not in _fingerprints:
+        digest = hashlib.sha256()
+        for ours, name in plan.table.items():
+            tensor = weights.read(name).contiguous()
+            digest.update(f"{ours} {list(tensor.shape)} {tensor.dtype}\n".encode())
+            digest.update(_as_bytes(tensor))
+        _fingerprints[known] = digest.hexdigest()
+    return _fingerprints[known]
+
+
+def _as_bytes(tensor: Tensor) -> memoryview:
+    # Through uint8, since NumPy has no bfloat16.
+    return memoryview(tensor.flatten().view(torch.uint8).numpy().data)
+
+
+def _format(files: WeightFiles) -> str:
+    kind = WEIGHT_FILES[2] if files.is_pickle else "safetensors"
+    return kind if len(files.files) == 1 else f"{kind} in {len(files.files)} files"

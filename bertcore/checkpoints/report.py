@@ -1,0 +1,148 @@
+"""The load report: what a checkpoint held, what was used, what was missing, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Shape = tuple[int, ...]
+
+HEAD_NAMES = {
+    "pooler": "pooler",
+    "mlm": "masked-word (MLM) head",
+    "nsp": "next-sentence (NSP) head",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadReport:
+    """How the loading of a checkpoint went. Tensor names are those in the file."""
+
+    source: str
+    """What the user asked for."""
+    folder: Path
+    """Where the files lie."""
+    format: str
+    """"safetensors", "safetensors in 3 files" or "pytorch_model.bin"."""
+    stored_dtype: str
+    """Number format of the token table in the file."""
+    matched: dict[str, Shape]
+    """Tensors that were loaded, with shapes."""
+    missing: dict[str, Shape]
+    """Tensors of absent or incomplete heads, with the shapes they would have."""
+    unexpected: dict[str, Shape]
+    """Tensors that no part of BERT uses, task heads excepted."""
+    mis_shaped: dict[str, tuple[Shape, Shape]]
+    """Name -> (shape in the file, shape by config.json). Empty unless loading failed."""
+    mended_prefix: str | None
+    """What stood in place of `bert.` before the encoder's names; None where it was right."""
+    num_renamed: int
+    """LayerNorm tensors that were called gamma or beta."""
+    decoder: str
+    """"tied" (not stored, or a copy of the token table), "untied" (another matrix) or "absent"."""
+    heads: tuple[str, ...]
+    """Which of pooler, mlm, nsp were loaded."""
+    incomplete_heads: tuple[str, ...]
+    """Heads of which the file has only a part: left out."""
+    task_heads: dict[str, Shape]
+    """Tensors of fine-tuned heads such as classifier.weight: not used."""
+    not_finite: tuple[str, ...]
+    """Loaded tensors that hold NaN or infinity."""
+    num_layers: int
+    num_stored_layers: int
+    """Layers in the file; more than `num_layers` if config.json asks for fewer."""
+    num_parameters: int
+    """Of the loaded network, each weight once."""
+    num_bytes: int
+    """Size of the weight files."""
+    vocab_size: int
+    """Pieces of the tokenizer."""
+    num_rows: int
+    """Rows of the token table."""
+    is_cased: bool
+    """Whether upper and lower case differ for the tokenizer."""
+    fingerprint: str
+    """sha256 over names, shapes and stored bytes of the loaded weights; same weights, same value,
+    whatever the files are called."""
+
+    def sentences(self) -> list[str]:
+        """Return the report in plain words, the important first."""
+        lines = [
+            f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
+            f"{self.format} ({self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) in {self.folder}."
+        ]
+        if self.not_finite:
+            lines.append(
+                f"Warning: {_some(self.not_finite)} {_have(self.not_finite)} NaN or infinite "
+                "numbers, so results will be NaN."
+            )
+        if self.num_stored_layers > self.num_layers:
+            lines.append(
+                f"Warning: the file has {self.num_stored_layers} layers but config.json asks for "
+                f"{self.num_layers}; the others were left out."
+            )
+        present = [HEAD_NAMES[head] for head in HEAD_NAMES if head in self.heads]
+        absent = [HEAD_NAMES[head] for head in HEAD_NAMES if head not in self.heads]
+        if present:
+            lines.append(f"Present: {', '.join(present)}.")
+        if absent:
+            lines.append(f"Absent: {', '.join(absent)}. Views that need them are off.")
+        lines += [
+            f"The {HEAD_NAMES[head]} is incomplete in the file, so it was left out."
+            for head in self.incomplete_heads
+        ]
+        if self.decoder == "untied":
+            lines.append(
+                "The masked-word head has a decoder of its own, other than the token table, which "
+                "BERT does not have; the head was left out."
+            )
+        if self.task_heads:
+            lines.append(f"Task head found but not used: {_some(tuple(self.task_heads))}.")
+        if self.unexpected:
+            lines.append(f"Not part of BERT, not used: {_some(tuple(self.unexpected))}.")
+        if self.mended_prefix is not None:
+            came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
+            lines.append(f"Names were mended: {came} stood where 'bert.' belongs.")
+        if self.num_renamed:
+            lines.append(f"{self.num_renamed} tensors called gamma or beta were renamed.")
+        if self.num_rows > self.vocab_size:
+            lines.append(
+                f"The token table has {self.num_rows:,} rows but the vocabulary "
+                f"{self.vocab_size:,} pieces; the rows above have no name and are not predicted."
+            )
+        else:
+            lines.append(f"Vocabulary: {self.vocab_size:,} pieces, one row each.")
+        lines.append(
+            "Cased: upper and lower case differ."
+            if self.is_cased
+            else "Uncased: text is lower-cased first."
+        )
+        lines.append(f"Fingerprint: {self.fingerprint}.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report for JSON: shapes as lists, the sentences under "sentences"."""
+        values: dict[str, Any] = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "folder"
+        }
+        values["mis_shaped"] = {
+            name: {"found": list(found), "expected": list(expected)}
+            for name, (found, expected) in self.mis_shaped.items()
+        }
+        return {"folder": str(self.folder), **values, "sentences": self.sentences()}
+
+
+def list_up_to(items: list[str], limit: int = 10) -> str:
+    """Join the first `limit` items and count the rest."""
+    more = f" and {len(items) - limit} more" if len(items) > limit else ""
+    return "; ".join(items[:limit]) + more
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def _have(names: tuple[str, ...]) -> str:
+    return "has" if len(names) == 1 else "have"

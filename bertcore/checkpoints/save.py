@@ -1,0 +1,130 @@
+"""Write a checkpoint folder that `transformers` opens, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from safetensors.torch import save_file
+from torch import Tensor
+
+from bertcore.checkpoints.folder import WEIGHT_FILES, is_checkpoint
+from bertcore.checkpoints.keys import key_table
+from bertcore.network import Network
+
+if TYPE_CHECKING:
+    from bertcore.tokenizer import Tokenizer
+
+_REPLACED = frozenset(
+    {
+        *WEIGHT_FILES,
+        "config.json",
+        "vocab.txt",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+    }
+)
+
+
+def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
+    """Write model.safetensors, config.json and the tokenizer's files to `folder`.
+
+    All is written to a hidden folder beside it, which is then renamed: whoever is killed in
+    between leaves no half checkpoint. Other files of an older checkpoint there, such as a model
+    card, stay.
+
+    Args:
+        network: Its weights keep their number format.
+        tokenizer: Its vocabulary.
+        folder: New, empty, or an older checkpoint, which is replaced.
+
+    Returns:
+        The folder, absolute.
+
+    Raises:
+        ValueError: If `folder` is a file, or holds other things than a checkpoint.
+    """
+    target = Path(folder).expanduser().resolve()
+    _check_target(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name[:100]}.", dir=target.parent) as place:
+        fresh = Path(place) / "new"
+        fresh.mkdir()
+        save_file(hf_state_dict(network), fresh / "model.safetensors", metadata={"format": "pt"})
+        (fresh / "config.json").write_text(
+            json.dumps(hf_config(network), indent=2, sort_keys=True) + "\n", encoding="utf-8"
+        )
+        tokenizer.save(fresh)
+        _swap(fresh, target, Path(place) / "old")
+    return target
+
+
+def hf_state_dict(network: Network) -> dict[str, Tensor]:
+    """Return the weights under Hugging Face's keys, on the CPU, in the network's number format.
+
+    The tied decoder is not among them: `transformers` ties it to the token table itself.
+    """
+    parameters = dict(network.named_parameters())
+    table = key_table(network.config.num_hidden_layers, network_heads(network))
+    return {
+        theirs: parameters[ours].detach().to("cpu", copy=False).contiguous()
+        for ours, theirs in table.items()
+    }
+
+
+def hf_config(network: Network) -> dict[str, Any]:
+    """Return the content of config.json: the shape, the class in `transformers`, the format."""
+    dtype = network.embeddings.word_embeddings.dtype
+    return {
+        **network.config.to_hf_dict(),
+        "architectures": [architecture(network_heads(network))],
+        "tie_word_embeddings": True,
+        "dtype": str(dtype).removeprefix("torch."),
+    }
+
+
+def network_heads(network: Network) -> frozenset[str]:
+    """Return which of "pooler", "mlm" and "nsp" a network has."""
+    heads = {"pooler": network.pooler, "mlm": network.mlm, "nsp": network.nsp}
+    return frozenset(name for name, head in heads.items() if head is not None)
+
+
+def architecture(heads: frozenset[str]) -> str:
+    """Return the class of `transformers` that has these heads."""
+    if {"mlm", "nsp"} <= heads:
+        return "BertForPreTraining"
+    if "mlm" in heads:
+        return "BertForMaskedLM"
+    return "BertForNextSentencePrediction" if "nsp" in heads else "BertModel"
+
+
+def _check_target(target: Path) -> None:
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise ValueError(f"{target} is a file. Choose a folder for the checkpoint.")
+    if target.is_dir() and any(target.iterdir()) and not is_checkpoint(target):
+        raise ValueError(
+            f"{target} is not empty and is no checkpoint (no config.json with weights), so it is "
+            "not overwritten. Choose a new folder."
+        )
+
+
+def _swap(fresh: Path, target: Path, old: Path) -> None:
+    """Put `fresh` in the place of `target`; what we do not replace moves from old to new."""
+    if target.is_dir():
+        os.rename(target, old)
+    try:
+        os.rename(fresh, target)
+    except OSError:
+        if old.is_dir():
+            os.rename(old, target)
+        raise
+    if old.is_dir():
+        for entry in old.iterdir():
+            if not (entry.name in _REPLACED or entry.match("model-*.safetensors")):
+                shutil.move(entry, target / entry.name)

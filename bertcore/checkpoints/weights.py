@@ -1,0 +1,142 @@
+"""Read weight files: first the names and shapes, then one tensor at a time."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from bertcore.checkpoints.folder import WeightFiles
+
+_DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """What a weight file says of one tensor, before it is read."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    """As safetensors writes it: F32, BF16, I64, ..."""
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is in a number format that weights can be read from."""
+        return self.dtype in _DTYPES
+
+
+class OpenWeights:
+    """Opened weight files: `stored` describes every tensor, `read` brings one into memory."""
+
+    def __init__(self, stored: dict[str, StoredTensor]) -> None:
+        self.stored = stored
+
+    def read(self, name: str) -> Tensor:
+        """Return one tensor on the CPU, as stored; it may lie in the mapped file."""
+        raise NotImplementedError
+
+
+class _Safetensors(OpenWeights):
+    def __init__(self, stored: dict[str, StoredTensor], handles: dict[str, Any]) -> None:
+        super().__init__(stored)
+        self._handles = handles
+
+    def read(self, name: str) -> Tensor:
+        tensor: Tensor = self._handles[name].get_tensor(name)
+        return tensor
+
+
+class _InMemory(OpenWeights):
+    def __init__(self, tensors: dict[str, Tensor]) -> None:
+        names = {dtype: name for name, dtype in _DTYPES.items()}
+        super().__init__(
+            {
+                name: StoredTensor(tuple(t.shape), names.get(t.dtype, str(t.dtype)))
+                for name, t in tensors.items()
+            }
+        )
+        self._tensors = tensors
+
+    def read(self, name: str) -> Tensor:
+        return self._tensors[name]
+
+
+@contextmanager
+def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
+    """Open the files of a checkpoint for reading.
+
+    Raises:
+        RuntimeError: If a file is damaged: cut off, wrong header, no weights inside.
+    """
+    if weights.is_pickle:
+        yield _InMemory(_read_pickles(weights.files))
+        return
+    with ExitStack() as stack:
+        stored: dict[str, StoredTensor] = {}
+        handles: dict[str, Any] = {}
+        for file in weights.files:
+            handle = _open_safetensors(file, stack)
+            for name in handle.keys():  # noqa: SIM118 - not iterable in old versions
+                part = handle.get_slice(name)
+                stored[name] = StoredTensor(tuple(part.get_shape()), str(part.get_dtype()))
+                handles[name] = handle
+        yield _Safetensors(stored, handles)
+
+
+def _open_safetensors(file: Path, stack: ExitStack) -> Any:
+    """Open one file; safetensors compares the header's claims with the file's size, so that a
+    false header allocates nothing."""
+    try:
+        return stack.enter_context(safe_open(file, framework="pt"))
+    except SafetensorError as error:
+        raise RuntimeError(
+            f"{file} is damaged or cut off, or is no safetensors file ({error}). Copy it again."
+        ) from error
+    except OSError as error:
+        raise RuntimeError(f"{file} cannot be read ({error}).") from error
+
+
+def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
+    tensors: dict[str, Tensor] = {}
+    for file in files:
+        tensors |= _read_pickle(file)
+    return tensors
+
+
+def _read_pickle(file: Path) -> dict[str, Tensor]:
+    try:
+        # Files of torch before 1.6 are no zip archives and cannot be mapped.
+        content = torch.load(
+            file, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(file)
+        )
+    except pickle.UnpicklingError as error:
+        raise RuntimeError(
+            f"{file} holds more than weights, or is damaged, and is not opened. "
+            "Convert it to model.safetensors with the program that wrote it."
+        ) from error
+    except (RuntimeError, EOFError, OSError, ValueError, KeyError, TypeError) as error:
+        raise RuntimeError(f"{file} is damaged or no PyTorch file ({error}).") from error
+    for key in ("state_dict", "model_state_dict", "model"):  # as trainers nest them
+        if isinstance(content, dict) and isinstance(content.get(key), dict):
+            content = content[key]
+    tensors = {
+        str(name): value
+        for name, value in (content.items() if isinstance(content, dict) else ())
+        if isinstance(value, Tensor) and value.layout == torch.strided
+    }
+    if not tensors:
+        raise RuntimeError(f"{file} holds no weights. Expected names with tensors.")
+    return tensors

@@ -1,0 +1,79 @@
+"""Small networks for tests: built in milliseconds, with every part that a large one has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from bertcore import Bert, BertConfig, Tokenizer
+from bertcore.network import ALL_HEADS, Network
+from bertcore.network.initialize import initialize
+from bertcore.tokenizer import SPECIAL_TOKENS
+
+WORDS = """the a river bank was steep it had rained money in he she they went to shop bought milk
+house dog cat runs sat on mat paris is capital of france berlin germany good bad film very not
+this that man woman and or but with for from water fish one two three new old day night be have
+do say see what who when where why how all some no yes""".split()
+PIECES = ["##s", "##ed", "##ing", "##er", "##ly", "##est"]
+
+
+def tiny_vocabulary(*, cased: bool = False) -> list[str]:
+    """Return about 150 pieces: special tokens, words, endings and all letters, so few are [UNK]."""
+    letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
+    if cased:
+        letters += [letter.upper() for letter in letters]
+    names = ["The", "Paris", "Berlin", "He", "She"] if cased else []
+    marks = list(".,!?'-0123456789")
+    pieces = [*letters, *("##" + letter for letter in letters)]
+    return list(dict.fromkeys([*SPECIAL_TOKENS, *names, *WORDS, *PIECES, *marks, *pieces]))
+
+
+def tiny_tokenizer(*, cased: bool = False, max_length: int = 64) -> Tokenizer:
+    """Return a tokenizer of the tiny vocabulary, lower-casing unless `cased`."""
+    return Tokenizer(
+        tiny_vocabulary(cased=cased), do_lower_case=not cased, model_max_length=max_length
+    )
+
+
+def tiny_config(**changes: Any) -> BertConfig:
+    """Return 2 layers, D 32, H 4, F 64, the tiny vocabulary, 64 positions; `changes` win."""
+    config = BertConfig(
+        vocab_size=len(tiny_vocabulary()),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    return replace(config, **changes)
+
+
+def tiny_network(
+    config: BertConfig | None = None, *, heads: frozenset[str] = ALL_HEADS, seed: int = 0
+) -> Network:
+    """Return a network in evaluation mode whose every weight is random, biases and norms too.
+
+    The spread is larger than BERT's 0.02, so that mistakes show in the numbers.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    network = initialize(Network(config or tiny_config(), heads), generator)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            parameter.add_(noise, alpha=0.1)
+    return network.eval()
+
+
+def tiny_bert(
+    config: BertConfig | None = None,
+    *,
+    cased: bool = False,
+    heads: frozenset[str] = ALL_HEADS,
+    seed: int = 0,
+) -> Bert:
+    """Return a random tiny Bert with its tokenizer."""
+    tokenizer = tiny_tokenizer(cased=cased)
+    config = config or tiny_config(vocab_size=tokenizer.vocab_size)
+    return Bert(tiny_network(config, heads=heads, seed=seed), tokenizer, name="tiny")
