@@ -68,7 +68,7 @@ class SentenceGroup(TyperGroup):
         except typer.TyperException as error:  # an option or argument that Typer refuses
             context = getattr(error, "ctx", None)
             hint = f" See: {context.command_path} --help" if context is not None else ""
-            fail(error.format_message() + hint)
+            fail(f"{error.format_message().rstrip('. ')}.{hint}")
         except typer.Abort:
             raise SystemExit(130) from None
         except _BUGS:

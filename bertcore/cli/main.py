@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import bertcore
 from bertcore.cli import check, open_app, text, train
 from bertcore.cli.errors import SentenceGroup
 
@@ -44,9 +45,7 @@ def start(
       bertscope fill-mask "Paris is the capital of [MASK]."
     """
     if version:
-        from importlib.metadata import version as installed_version
-
-        typer.echo(installed_version("bertscope"))
+        typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
         open_app.open_app(port=port, address=address, no_browser=no_browser)

@@ -7,6 +7,7 @@ Streamlit reads `.streamlit/config.toml` only from that folder, ours is passed a
 """
 
 import importlib.util
+import json
 import os
 import socket
 import subprocess
@@ -107,9 +108,11 @@ def config_flags(path: Path) -> list[str]:
 
 def _flags_of(prefix: str, value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [flag for key, entry in value.items() for flag in _flags_of(f"{prefix}.{key}", entry)]
-    if isinstance(value, list):  # Streamlit takes a list as the flag given several times
-        return [flag for entry in value for flag in _flags_of(prefix, entry)]
+        return [
+            flag for key, entry in value.items() for flag in _flags_of(f"{prefix}.{key}", entry)
+        ]
+    if isinstance(value, list):  # the theme's lists; Streamlit reads them as JSON
+        value = json.dumps(value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return [f"--{prefix.removeprefix('.')}={text}"]
 

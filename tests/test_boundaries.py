@@ -1,0 +1,208 @@
+"""Holds the one-way data flow pages -> app -> bertcore, by parsing the imports of every file.
+
+Each rule is a function from a file to its offences, and is tried on a made-up offender as well, so
+that a rule that stopped working fails here.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MAX_PAGE_LINES = 140
+DRAWING = ("streamlit", "plotly", "bertviz", "mpld3", "matplotlib", "app", "pages")
+NETWORK = ("huggingface_hub", "requests", "httpx", "urllib.request", "http.client", "aiohttp")
+HUB = "bertcore/checkpoints/hub.py"
+MODEL = (
+    "bertcore.bert",
+    "bertcore.Bert",
+    "bertcore.load",
+    "bertcore.network",
+    "bertcore.checkpoints",
+    "bertcore.pretraining",
+    "bertcore.finetuning",
+    "streamlit",
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Python file: its path from the top folder, with slashes, and its text."""
+
+    path: str
+    text: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, filename=self.path)
+
+    def lies_in(self, *folders: str) -> bool:
+        return any(self.path.startswith(f"{folder}/") for folder in folders)
+
+    def imports(self) -> set[str]:
+        """Return the dotted name of all that is imported, at any depth, relative ones resolved."""
+        return {name for node in ast.walk(self.tree) for name in self._imported_by(node)}
+
+    def _imported_by(self, node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = list(PurePosixPath(self.path).parent.parts)
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and _is_text(node.args[0]):
+            function = ast.unparse(node.func)
+            if function in ("__import__", "import_module", "importlib.import_module"):
+                yield ast.literal_eval(node.args[0])
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def imports_of(source: Source, forbidden: tuple[str, ...]) -> list[str]:
+    """Return the source's imports that are one of `forbidden` or lie below one."""
+    return sorted(
+        name
+        for name in source.imports()
+        if any(name == word or name.startswith(f"{word}.") for word in forbidden)
+    )
+
+
+def names_used(source: Source, forbidden: tuple[str, ...]) -> list[str]:
+    """Return which of the names `forbidden` are read as attributes (`st.x`) or imported."""
+    attributes = {node.attr for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)}
+    imported = {name.rpartition(".")[2] for name in source.imports()}
+    return sorted((attributes | imported) & set(forbidden))
+
+
+def core_draws_nothing(source: Source) -> list[str]:
+    """bertcore imports no user interface: it runs on a training machine that has none."""
+    return imports_of(source, DRAWING) if source.lies_in("bertcore") else []
+
+
+def app_knows_no_page(source: Source) -> list[str]:
+    """App never imports pages."""
+    return imports_of(source, ("pages",)) if source.lies_in("app") else []
+
+
+def figures_call_no_model(source: Source) -> list[str]:
+    """Figures take numbers and return figures: no model, no Streamlit."""
+    return imports_of(source, MODEL) if source.lies_in("app/figures") else []
+
+
+def caches_live_in_one_file(source: Source) -> list[str]:
+    """Only app/cache.py caches: what is shared between visitors is decided in one place."""
+    if source.path == "app/cache.py" or not source.lies_in("app", "pages"):
+        return []
+    return names_used(source, ("cache_data", "cache_resource", "experimental_memo"))
+
+
+def url_is_touched_in_one_file(source: Source) -> list[str]:
+    """Only app/state.py reads and writes the URL."""
+    if source.path == "app/state.py" or not source.lies_in("app", "pages"):
+        return []
+    return names_used(source, ("query_params", "experimental_get_query_params"))
+
+
+def network_is_opened_in_one_file(source: Source) -> list[str]:
+    """Only the hub download opens the network."""
+    if source.path == HUB or not source.lies_in("bertcore", "app", "pages"):
+        return []
+    return imports_of(source, NETWORK)
+
+
+def pages_are_short(source: Source) -> list[str]:
+    """A page is layout only, at most 140 lines."""
+    lines = len(source.text.splitlines())
+    return [f"{lines} lines"] if source.lies_in("pages") and lines > MAX_PAGE_LINES else []
+
+
+Rule = Callable[[Source], list[str]]
+OFFENDERS: list[tuple[Rule, Source]] = [
+    (core_draws_nothing, Source("bertcore/trace.py", "import streamlit as st")),
+    (core_draws_nothing, Source("bertcore/analysis/lens.py", "from plotly import graph_objects")),
+    (core_draws_nothing, Source("bertcore/bert.py", "def f():\n    from app.theme import BLUE")),
+    (
+        core_draws_nothing,
+        Source("bertcore/a/b.py", "import importlib\nimportlib.import_module('app')"),
+    ),
+    (app_knows_no_page, Source("app/main.py", "import pages.attention")),
+    (figures_call_no_model, Source("app/figures/a.py", "from bertcore.bert import Bert")),
+    (figures_call_no_model, Source("app/figures/a.py", "from bertcore import load")),
+    (figures_call_no_model, Source("app/figures/a.py", "import streamlit")),
+    (caches_live_in_one_file, Source("pages/a.py", "@st.cache_data\ndef f(): ...")),
+    (caches_live_in_one_file, Source("app/a.py", "from streamlit import cache_resource")),
+    (url_is_touched_in_one_file, Source("pages/a.py", "st.query_params['text'] = 'x'")),
+    (url_is_touched_in_one_file, Source("app/cache.py", "from streamlit import query_params")),
+    (network_is_opened_in_one_file, Source("bertcore/bert.py", "import huggingface_hub")),
+    (network_is_opened_in_one_file, Source("app/a.py", "from urllib import request")),
+    (pages_are_short, Source("pages/a.py", "x = 1\n" * (MAX_PAGE_LINES + 1))),
+]
+INNOCENT = [
+    Source("bertcore/bert.py", "from .trace import Trace\nfrom . import app\nimport application"),
+    Source("bertcore/checkpoints/hub.py", "import huggingface_hub"),
+    Source("app/figures/a.py", "from bertcore import Trace\nfrom plotly import graph_objects"),
+    Source("app/cache.py", "@st.cache_resource\ndef f(): ..."),
+    Source("app/state.py", "st.query_params['text'] = 'x'"),
+    Source("pages/a.py", "x = 1\n" * MAX_PAGE_LINES),
+]
+RULES = sorted({rule for rule, _ in OFFENDERS}, key=lambda rule: rule.__name__)
+
+
+def name_of(value: object) -> str | None:
+    return getattr(value, "__name__", None) or getattr(value, "path", None)
+
+
+def all_sources() -> list[Source]:
+    return [
+        Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+        for folder in ("bertcore", "app", "pages")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+
+
+@pytest.mark.parametrize(("rule", "source"), OFFENDERS, ids=name_of)
+def test_each_rule_catches_an_offender(rule: Rule, source: Source) -> None:
+    assert rule(source)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=name_of)
+def test_each_rule_lets_the_innocent_pass(rule: Rule) -> None:
+    assert [source.path for source in INNOCENT if rule(source)] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=name_of)
+def test_the_project_keeps_the_rule(rule: Rule) -> None:
+    offences = {source.path: found for source in all_sources() if (found := rule(source))}
+    assert offences == {}, rule.__doc__
+
+
+def test_all_three_layers_are_read() -> None:
+    assert {source.path.split("/")[0] for source in all_sources()} == {"bertcore", "app", "pages"}
+
+
+def test_the_core_imports_without_the_app_libraries() -> None:
+    """A training machine has no Streamlit: each module of bertcore is imported with it blocked."""
+    modules = [
+        source.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for source in all_sources()
+        if source.lies_in("bertcore") and "__main__" not in source.path
+    ]
+    blocked = ("streamlit", "plotly", "bertviz", "umap", "mpld3", "pandas", "matplotlib")
+    script = (
+        "import importlib, sys\n"
+        f"sys.modules.update(dict.fromkeys({blocked!r}))\n"
+        f"for name in {modules!r}: importlib.import_module(name)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
