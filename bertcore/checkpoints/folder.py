@@ -80,6 +80,10 @@ def _no_weights(folder: Path) -> str:
             )
     others = sorted(p.name for p in folder.glob("*") if p.suffix in {".safetensors", ".bin", ".pt"})
     found = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
+    steps = [step for step in (folder / "checkpoints").glob("*") if has_weights(step)]
+    if steps:
+        newest = max(steps, key=lambda step: step.stat().st_mtime)
+        return f"{folder} is a training run. Open one of its checkpoints, such as {newest}."
     if (folder / "config.json").is_file():
         return (
             f"{folder} has a config.json but no weights.{found} Expected {SAFETENSORS}. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from huggingface_hub import HfApi
 from huggingface_hub.errors import (
@@ -14,7 +15,7 @@ from huggingface_hub.errors import (
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
 )
-from huggingface_hub.utils._validators import validate_repo_id
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from bertcore.checkpoints.folder import PICKLE, PICKLE_INDEX, has_weights
 
@@ -31,6 +32,8 @@ _FILES = [
     "model-*.safetensors",
 ]
 _PICKLES = [PICKLE, PICKLE_INDEX, "pytorch_model-*.bin"]
+_HttpError = cast(type[Exception], HfHubHTTPError.__bases__[0])
+"""What the hub library's HTTP client raises; which client it is depends on its version."""
 _SECONDS = 5.0
 """How long to wait for the hub's first answer."""
 
@@ -104,7 +107,7 @@ def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
             f"the hub answered with an error for {repo_id!r} ({_first_line(error)}). "
             "Try again later, or open a folder."
         ) from error
-    except OSError as error:
+    except (OSError, _HttpError) as error:
         raise RuntimeError(f"{_unreachable(repo_id)} ({_first_line(error)})") from error
 
 

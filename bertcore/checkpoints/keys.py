@@ -104,11 +104,13 @@ def mend_keys(names: Iterable[str]) -> MendedKeys:
     Source: ours. gamma and beta: google-research/bert's variable names.
     """
     names = sorted(names)
-    tables = [name for name in names if name == _TOKEN_TABLE or name.endswith("." + _TOKEN_TABLE)]
+    tables = [name for name in names if f".{name}".endswith(f".{_TOKEN_TABLE}")]
+
+    def distance(name: str) -> tuple[bool, int]:
+        return not name.startswith("bert."), name.count(".")
+
     # With several encoders in one file the one nearest to the top is meant.
-    table = min(
-        tables, key=lambda name: (not name.startswith("bert."), name.count(".")), default=""
-    )
+    table = min(tables, key=distance, default="")
     prefix = table.removesuffix(_TOKEN_TABLE) if table else "bert."
     stored: dict[str, str] = {}
     doubled: list[str] = []

@@ -88,7 +88,7 @@ def load(
         matched=plan.matched(weights),
         missing=plan.missing,
         unexpected=plan.unexpected,
-        mis_shaped={},
+        mis_shaped=plan.mis_shaped,
         mended_prefix=plan.keys.prefix,
         num_renamed=plan.keys.num_renamed,
         decoder=plan.decoder,
@@ -168,6 +168,7 @@ class LoadPlan:
     incomplete_heads: tuple[str, ...]
     decoder: str
     missing: dict[str, Shape]
+    mis_shaped: dict[str, tuple[Shape, Shape]]
     unexpected: dict[str, Shape]
     task_heads: dict[str, Shape]
 
@@ -180,9 +181,11 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     """Match the stored tensors with the network that config.json describes; read none of them
     but the decoder, to see whether it is tied.
 
+    Heads that are incomplete or of another shape are left out.
+
     Raises:
-        RuntimeError: If tensors of the encoder are missing, or any tensor has another shape or
-            number format than config.json asks for; the message names them.
+        RuntimeError: If tensors of the encoder are missing or of another shape, or any has a
+            number format that is no float; the message names them.
     """
     keys = mend_keys(weights.stored)
     stored = keys.stored
@@ -202,18 +205,28 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
         )
     if _BIAS not in stored and DECODER_BIAS in stored:
         stored[_BIAS] = stored[DECODER_BIAS]
-    complete = {h for h in ALL_HEADS if all(k in stored for k in head_keys(h).values())}
+    full = _describe(config, folder)
+    all_keys = key_table(config.num_hidden_layers)
+    shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
+    mis_shaped = {
+        stored[key]: (weights.stored[stored[key]].shape, shapes[key])
+        for head in ALL_HEADS
+        for key in head_keys(head).values()
+        if key in stored and weights.stored[stored[key]].shape != shapes[key]
+    }
     started = {h for h in ALL_HEADS if any(k in stored for k in head_keys(h).values())}
+    complete = {
+        head
+        for head in started
+        if all(k in stored and stored[k] not in mis_shaped for k in head_keys(head).values())
+    }
     decoder = _decoder(weights, stored) if "mlm" in complete else "absent"
     heads = complete - ({"mlm"} if decoder == "untied" else set())
     if "pooler" not in heads:
         heads -= {"nsp"}  # it reads the pooler
-    full = _describe(config, ALL_HEADS, folder)
-    all_keys = key_table(config.num_hidden_layers)
-    shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
     table = key_table(config.num_hidden_layers, heads)
-    missing = {theirs: shape for theirs, shape in shapes.items() if theirs not in stored}
     _check(weights, stored, table.values(), shapes, folder)
+    missing = {theirs: shape for theirs, shape in shapes.items() if theirs not in stored}
     used = {*all_keys.values(), DECODER_BIAS, DECODER_WEIGHT, POSITION_IDS}
     others = {key: weights.stored[name].shape for key, name in stored.items() if key not in used}
     others |= {name: weights.stored[name].shape for name in keys.doubled}
@@ -228,15 +241,16 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
         incomplete_heads=tuple(sorted(started - complete)),
         decoder=decoder,
         missing=missing,
+        mis_shaped=mis_shaped,
         unexpected={k: v for k, v in others.items() if k not in tasks},
         task_heads=tasks,
     )
 
 
-def _describe(config: BertConfig, heads: frozenset[str], folder: Path) -> dict[str, Shape]:
+def _describe(config: BertConfig, folder: Path) -> dict[str, Shape]:
     try:
         with torch.device("meta"):
-            return {n: tuple(p.shape) for n, p in Network(config, heads).named_parameters()}
+            return {n: tuple(p.shape) for n, p in Network(config).named_parameters()}
     except (RuntimeError, OverflowError) as error:  # more numbers than 64 bits can count
         raise RuntimeError(
             f"{folder / 'config.json'} describes a network of impossible size "

@@ -34,7 +34,8 @@ class LoadReport:
     unexpected: dict[str, Shape]
     """Tensors that no part of BERT uses, task heads excepted."""
     mis_shaped: dict[str, tuple[Shape, Shape]]
-    """Name -> (shape in the file, shape by config.json). Empty unless loading failed."""
+    """Tensors of heads that were left out for it: name -> (shape in the file, expected shape).
+    A mis-shaped tensor of the encoder is an error instead."""
     mended_prefix: str | None
     """What stood in place of `bert.` before the encoder's names; None where it was right."""
     num_renamed: int
@@ -44,7 +45,7 @@ class LoadReport:
     heads: tuple[str, ...]
     """Which of pooler, mlm, nsp were loaded."""
     incomplete_heads: tuple[str, ...]
-    """Heads of which the file has only a part: left out."""
+    """Heads of which the file has only a part, or one of another shape: left out."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
     not_finite: tuple[str, ...]
@@ -89,8 +90,13 @@ class LoadReport:
         if absent:
             lines.append(f"Absent: {', '.join(absent)}. Views that need them are off.")
         lines += [
-            f"The {HEAD_NAMES[head]} is incomplete in the file, so it was left out."
+            f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was "
+            "left out."
             for head in self.incomplete_heads
+        ]
+        lines += [
+            f"{name} is {list(found)}; config.json asks for {list(expected)}."
+            for name, (found, expected) in self.mis_shaped.items()
         ]
         if self.decoder == "untied":
             lines.append(

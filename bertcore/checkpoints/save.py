@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from safetensors.torch import save_file
 from torch import Tensor
 
-from bertcore.checkpoints.folder import WEIGHT_FILES, is_checkpoint
+from bertcore.checkpoints.folder import SAFETENSORS, WEIGHT_FILES, is_checkpoint
 from bertcore.checkpoints.keys import key_table
 from bertcore.network import Network
 
@@ -56,10 +56,11 @@ def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
     with tempfile.TemporaryDirectory(prefix=f".{target.name[:100]}.", dir=target.parent) as place:
         fresh = Path(place) / "new"
         fresh.mkdir()
-        save_file(hf_state_dict(network), fresh / "model.safetensors", metadata={"format": "pt"})
-        (fresh / "config.json").write_text(
-            json.dumps(hf_config(network), indent=2, sort_keys=True) + "\n", encoding="utf-8"
-        )
+        config, weights = fresh / "config.json", fresh / SAFETENSORS
+        text = json.dumps(hf_config(network), indent=2, sort_keys=True)
+        config.write_text(text + "\n", encoding="utf-8")
+        save_file(hf_state_dict(network), weights, metadata={"format": "pt"})
+        weights.chmod(config.stat().st_mode)  # safetensors keeps others from reading
         tokenizer.save(fresh)
         _swap(fresh, target, Path(place) / "old")
     return target
