@@ -70,6 +70,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(PYTHON) || { \
 		for python in python3 python3.13 python3.12 python3.11; do \
 			$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
-		done && $$python -m venv $(PREFIX); }
+		done || { echo "make: Python 3.11 or later is needed" >&2; exit 1; }; \
+		$$python -m venv $(PREFIX); }
 	$(PYTHON) -m pip install -c constraints.txt -e ".[test]"
 	@printf '%s' "$(CURDIR)" > $@
