@@ -1,0 +1,235 @@
+"""What is kept in memory between runs: checkpoints, traces and results, shared by all visitors.
+
+Everything here is read only for its users. Streamlit's own caches copy or never let go by size;
+traces of 100 MB need neither, so one least-recently-used store of our own holds them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import streamlit as st
+
+import bertcore
+from bertcore import Bert, Trace
+
+T = TypeVar("T")
+
+MAX_CHECKPOINT_BYTES = 6 * 2**30
+MAX_CHECKPOINTS = 4
+MAX_RESULT_BYTES = 2**30
+MAX_RESULTS = 2000
+
+
+class BertKey(NamedTuple):
+    """What identifies an opened checkpoint; small and hashable."""
+
+    source: str
+    """"default", a folder or a hub id."""
+    device: str
+    dtype: str
+    stamp: tuple[tuple[str, int, int], ...]
+    """Name, size and time of each file of a folder: a changed folder is opened anew."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    made: Any
+    num_bytes: int
+
+
+class Store:
+    """A bounded, thread-safe, least-recently-used store that makes each entry once.
+
+    Args:
+        max_bytes: Entries beyond this sum are dropped, the longest unused first; the newest stays.
+        max_entries: The same for their number.
+    """
+
+    def __init__(self, *, max_bytes: int, max_entries: int) -> None:
+        self.max_bytes, self.max_entries = max_bytes, max_entries
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+        self._making: dict[Hashable, threading.Lock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return the entry, made by `make` if it is not there; errors are not kept."""
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key].made
+            own = self._making.setdefault(key, threading.Lock())
+        with own:  # thirty visitors of one class open a checkpoint once, not thirty times
+            with self._lock:
+                if key in self._entries:
+                    return self._entries[key].made
+            try:
+                made = make()
+                with self._lock:
+                    self._entries[key] = _Entry(made, num_bytes(made))
+                    self._shrink()
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+        return made
+
+    def _shrink(self) -> None:
+        while len(self._entries) > 1 and (
+            len(self._entries) > self.max_entries or self._sum() > self.max_bytes
+        ):
+            self._entries.popitem(last=False)
+
+    def _sum(self) -> int:
+        return sum(entry.num_bytes for entry in self._entries.values())
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all entries together."""
+        with self._lock:
+            return self._sum()
+
+    def sizes(self) -> dict[Hashable, int]:
+        """Return the bytes of each entry by key, the longest unused first."""
+        with self._lock:
+            return {key: entry.num_bytes for key, entry in self._entries.items()}
+
+    def drop(self, unwanted: Callable[[Hashable], bool] = lambda key: True) -> None:
+        """Remove the entries whose key is unwanted; all by default."""
+        with self._lock:
+            for key in [key for key in self._entries if unwanted(key)]:
+                del self._entries[key]
+
+
+@st.cache_resource(show_spinner=False)
+def _berts() -> Store:
+    return Store(max_bytes=MAX_CHECKPOINT_BYTES, max_entries=MAX_CHECKPOINTS)
+
+
+@st.cache_resource(show_spinner=False)
+def _results() -> Store:
+    return Store(max_bytes=MAX_RESULT_BYTES, max_entries=MAX_RESULTS)
+
+
+def bert_key(source: str, device: str = "auto", dtype: str = "auto") -> BertKey:
+    """Return the key of a checkpoint; it changes when files of a folder change."""
+    return BertKey(source, device, dtype, _stamp(source))
+
+
+def bert(source: str, device: str = "auto", dtype: str = "auto") -> Bert:
+    """Return the opened checkpoint, shared by all visitors.
+
+    Raises:
+        ValueError, OSError, RuntimeError: As `bertcore.load`.
+    """
+    return opened(bert_key(source, device, dtype))
+
+
+def opened(key: BertKey) -> Bert:
+    """Return the checkpoint of a key, opened again if it had to make room for others."""
+    found: Bert = _berts().get(
+        key, lambda: bertcore.load(key.source, device=key.device, dtype=key.dtype)
+    )
+    return found
+
+
+def trace(
+    key: BertKey,
+    text_a: str,
+    text_b: str | None = None,
+    segment_ids: Sequence[int] | None = None,
+    position_ids: Sequence[int] | None = None,
+) -> Trace:
+    """Return the trace of a text or pair; with other segment or position ids where given."""
+    segments = None if segment_ids is None else tuple(segment_ids)
+    positions = None if position_ids is None else tuple(position_ids)
+    found: Trace = call(_trace, key, text_a, text_b, segments, positions)
+    return found
+
+
+def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
+    """Return `function(bert, *args)`, computed once for equal arguments.
+
+    `function` lives at the top of a module and does the same for the same arguments.
+    """
+    found: T = _results().get(
+        (function.__module__, function.__qualname__, key, args),
+        lambda: function(opened(key), *args),
+    )
+    return found
+
+
+def loaded() -> dict[BertKey, int]:
+    """Return the opened checkpoints and their bytes, the longest unused first."""
+    return {key: size for key, size in _berts().sizes().items() if isinstance(key, BertKey)}
+
+
+def result_bytes() -> int:
+    """Bytes of all kept traces and results."""
+    return _results().num_bytes
+
+
+def unload(key: BertKey | None = None) -> None:
+    """Let go of one checkpoint and its results, or of everything."""
+    _berts().drop(lambda entry: key is None or entry == key)
+    _results().drop(lambda entry: key is None or (isinstance(entry, tuple) and key in entry))
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def num_bytes(made: Any) -> int:
+    """Estimate the memory of a result: tensors, arrays and text inside it, at any depth."""
+    seen: set[int] = set()
+
+    def size(part: Any) -> int:
+        if id(part) in seen or part is None or isinstance(part, int | float | bool):
+            return 0
+        seen.add(id(part))
+        if isinstance(part, Bert):
+            parameters = (*part.module.parameters(), *part.module.buffers())
+            return sum(p.numel() * p.element_size() for p in parameters)
+        if hasattr(part, "untyped_storage"):  # a view keeps its whole storage alive
+            storage = part.untyped_storage()
+            first = storage.data_ptr() not in seen
+            seen.add(storage.data_ptr())
+            return int(storage.nbytes()) if first else 0
+        if hasattr(part, "nbytes"):
+            return int(part.nbytes)
+        if isinstance(part, str | bytes):
+            return len(part)
+        if isinstance(part, Mapping):
+            return sum(size(k) + size(v) for k, v in part.items())
+        if isinstance(part, list | tuple | set | frozenset):
+            return 8 * len(part) + sum(size(entry) for entry in part)
+        if is_dataclass(part):
+            return sum(size(getattr(part, field.name)) for field in fields(part))
+        return 64
+
+    return size(made)
+
+
+def _trace(
+    model: Bert,
+    text_a: str,
+    text_b: str | None,
+    segment_ids: tuple[int, ...] | None,
+    position_ids: tuple[int, ...] | None,
+) -> Trace:
+    return model.trace(text_a, text_b, segment_ids=segment_ids, position_ids=position_ids)
+
+
+def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
+    folder = Path(source).expanduser()
+    try:
+        if source == "default" or not folder.is_dir():
+            return ()
+        stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
+    except OSError:
+        return ()  # opening it gives the sentence that says what is wrong
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

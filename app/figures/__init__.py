@@ -1,0 +1,1 @@
+"""Pure functions from numbers to Plotly figures; they never call the model."""

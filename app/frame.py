@@ -1,0 +1,190 @@
+"""The frame of every page: title, sentence box, checkpoint, errors, figures with downloads."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app import cache, examples, sidebar, state, texts
+from bertcore import Bert, Trace
+
+log = logging.getLogger("bertscope.app")
+
+Data = pd.DataFrame | Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page works with."""
+
+    bert: Bert
+    bert_key: cache.BertKey
+    text_a: str
+    text_b: str | None
+    """None for a single text."""
+    trace: Trace | None
+    """None on pages without the sentence box."""
+    is_dark: bool
+    """Whether the visitor's theme is dark; for the few colours that cannot follow by themselves."""
+
+
+def begin(name: str, *, needs_text: bool = True) -> Page:
+    """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
+
+    With an empty text or a checkpoint that does not open, one sentence says so and the page ends.
+
+    Args:
+        name: Of the page, as in `texts.PAGES`.
+        needs_text: False for pages without the sentence box; their `trace` is None.
+    """
+    title, purpose = texts.PAGES[name]
+    st.title(title, anchor=False)
+    st.caption(purpose)
+    text_a, text_b = sentence_box() if needs_text else ("", None)
+    if needs_text and not text_a.strip():
+        both = " Move sentence B there if you have just one." if text_b else ""
+        st.info(f"Sentence A is empty. Type a sentence above, or pick an example.{both}")
+        st.stop()
+    key = sidebar.chosen_key()
+    with guard(stop=True):
+        bert = cache.opened(key)
+        trace = cache.trace(key, text_a, text_b) if needs_text else None
+    if trace is not None and trace.truncation is not None:
+        st.warning(texts.plain(trace.truncation.sentence()))
+    if trace is not None and not any(text_id >= 0 for text_id in trace.text_ids):
+        st.info("Nothing in this text is a word for BERT: only [CLS] and [SEP] are left.")
+    is_dark = st.context.theme.type == "dark"
+    return Page(bert, key, text_a, text_b, trace, is_dark)
+
+
+def sentence_box() -> tuple[str, str | None]:
+    """Draw the boxes for sentence A and B and the examples; return the texts, B None if blank."""
+    box = st.container(horizontal=True, vertical_alignment="bottom", key="sentence_box")
+    box.text_area(
+        "Sentence A",
+        key=state.keep("text_a", examples.DEFAULT.text_a),
+        height="content",
+        placeholder="Type a sentence, then Ctrl+Enter",
+    )
+    box.text_area(
+        "Sentence B (optional)",
+        key=state.keep("text_b", examples.DEFAULT.text_b),
+        height="content",
+        placeholder="A second sentence makes it a pair",
+    )
+    box.selectbox(
+        "Examples",
+        [example.title for example in examples.EXAMPLES],
+        index=None,
+        key="example",
+        on_change=_use_example,
+        placeholder="Pick one",
+        width=170,
+    )
+    if state.too_long_for_url():
+        st.caption(texts.TEXTS["frame.too_long_for_link"])
+    text_b = st.session_state["text_b"]
+    return st.session_state["text_a"], text_b if text_b.strip() else None
+
+
+def _use_example() -> None:
+    title = st.session_state["example"]
+    chosen = next((e for e in examples.EXAMPLES if e.title == title), None)
+    if chosen is not None:
+        state.put("text_a", chosen.text_a)
+        state.put("text_b", chosen.text_b)
+    st.session_state["example"] = None
+
+
+@contextmanager
+def guard(*, stop: bool = False) -> Iterator[None]:
+    """Turn an error inside the block into one sentence on the page; never a traceback.
+
+    Args:
+        stop: End the page after the sentence; else it goes on after the block.
+    """
+    try:
+        yield
+        return
+    except (ValueError, OSError, RuntimeError) as error:
+        log.info("shown to the visitor: %s", error)
+        st.error(texts.plain(sentence_of(error)))
+    except MemoryError:
+        st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
+    except Exception as error:  # the last place that can keep a traceback from the visitor
+        log.exception("unexpected error")
+        st.error(texts.TEXTS["frame.unexpected"].format(kind=type(error).__name__))
+    if stop:
+        st.stop()
+
+
+def sentence_of(error: Exception) -> str:
+    """Return an error's message as a sentence: capital first, one line."""
+    message = " ".join(str(error).split()) or type(error).__name__
+    return message[0].upper() + message[1:]
+
+
+def how_to_read(key: str) -> None:
+    """Draw the caption that says how to read a picture."""
+    st.caption(f"**How to read this.** {texts.TEXTS[key]}")
+
+
+def figure(fig: go.Figure, name: str, data: Data, code: str) -> None:
+    """Draw a Plotly figure and under it its downloads.
+
+    The camera in the figure's corner saves it in the format chosen in the sidebar (SVG or PNG).
+
+    Args:
+        fig: Its text and ground take the page's theme.
+        name: File name of the downloads, without ending; unique on the page.
+        data: A table (CSV) or named arrays (NPZ).
+        code: Python that makes the same numbers.
+    """
+    picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": picture,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    }
+    st.plotly_chart(fig, width="stretch", config=config, key=f"figure_{name}")
+    downloads(name, data, code)
+
+
+def downloads(name: str, data: Data, code: str) -> None:
+    """Draw the slim row under a picture: its data as a file, and the Python that makes it."""
+    row = st.container(horizontal=True, gap="small", horizontal_alignment="right")
+    is_table = isinstance(data, pd.DataFrame)
+    row.download_button(
+        "CSV" if is_table else "NPZ",
+        partial(to_csv, data) if is_table else partial(to_npz, data),
+        file_name=f"bertscope-{name}.{'csv' if is_table else 'npz'}",
+        mime="text/csv" if is_table else "application/octet-stream",
+        key=f"data_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download the numbers of this picture.",
+    )
+    with row.popover("Python", type="tertiary", icon=":material/code:"):
+        st.code(code, language="python")
+
+
+def to_csv(data: pd.DataFrame) -> bytes:
+    """Return a table as CSV in UTF-8, with the mark that lets spreadsheets see it."""
+    return data.to_csv(index=False).encode("utf-8-sig")
+
+
+def to_npz(data: Mapping[str, np.ndarray]) -> bytes:
+    """Return named arrays as a compressed NPZ file."""
+    out = io.BytesIO()
+    np.savez_compressed(out, **{name: np.asarray(array) for name, array in data.items()})
+    return out.getvalue()

@@ -1,0 +1,56 @@
+"""The entry of the app: `streamlit run app/main.py`, from a checkout or from a wheel's folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+
+from app import frame, sidebar, state, texts  # noqa: E402
+
+# Script and icon of each page, in the order of a first lesson.
+SCRIPTS = {
+    "tokens": ("tokens.py", ":material/text_fields:"),
+    "attention": ("attention.py", ":material/visibility:"),
+    "masked-words": ("masked_words.py", ":material/edit_note:"),
+    "sentence-pairs": ("sentence_pairs.py", ":material/compare_arrows:"),
+    "layer-map": ("layer_map.py", ":material/scatter_plot:"),
+    "checkpoints": ("checkpoints.py", ":material/folder_open:"),
+}
+
+
+def main() -> None:
+    """Draw the frame and run the chosen page."""
+    st.set_page_config(
+        page_title="BertScope",
+        page_icon=str(ROOT / "app" / "icon.svg"),  # an icon by name would come from another host
+        layout="wide",
+    )
+    st.html(ROOT / "app" / "style.css")
+    state.begin_run()
+    pages = [
+        st.Page(
+            ROOT / "pages" / script,
+            title=texts.PAGES[name][0],
+            icon=icon,
+            url_path=name,
+            default=name == "tokens",
+        )
+        for name, (script, icon) in SCRIPTS.items()
+        if (ROOT / "pages" / script).is_file()
+    ]
+    chosen = st.navigation(pages)
+    try:
+        with frame.guard():
+            sidebar.draw()
+            chosen.run()
+    finally:  # st.stop() passes here too
+        state.sync_url()
+
+
+main()

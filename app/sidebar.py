@@ -1,0 +1,126 @@
+"""The sidebar: which checkpoint, where it runs, how big it is, and how to let go of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+from app import cache, state, texts, theme
+from bertcore import Bert
+from bertcore.device import DTYPES, available_devices
+
+FORMATS = ("svg", "png")
+
+
+def chosen_key() -> cache.BertKey:
+    """Return the key of the checkpoint, device and precision that are chosen."""
+    return cache.bert_key(
+        (state.value("checkpoint") or state.default_source()).strip(),
+        state.value("device", "auto"),
+        state.value("dtype", "auto"),
+    )
+
+
+def picture_format() -> str:
+    """Return the format in which figures are saved: "svg" or "png"."""
+    chosen: str = state.value("picture", FORMATS[0])
+    return chosen if chosen in FORMATS else FORMATS[0]
+
+
+def draw() -> None:
+    """Draw the sidebar; a checkpoint that does not open is told on the page, not here."""
+    with st.sidebar:
+        _choose_checkpoint()
+        left, right = st.columns(2)
+        devices = ["auto", *available_devices()]
+        left.selectbox(
+            "Device",
+            devices,
+            key=state.keep("device", "auto", options=devices),
+            help="auto takes a GPU where there is one.",
+        )
+        dtypes = ["auto", *DTYPES]
+        right.selectbox(
+            "Precision",
+            dtypes,
+            key=state.keep("dtype", "auto", options=dtypes),
+            help="auto is float32, the format in which our numbers are checked.",
+        )
+        try:
+            bert = cache.opened(chosen_key())
+        except (ValueError, OSError, RuntimeError):
+            st.caption("Nothing is loaded: the page says why.")
+        else:
+            _describe(bert)
+        _memory()
+
+
+def _choose_checkpoint() -> None:
+    default = state.default_source()
+    chosen = state.value("checkpoint", default) or default
+    recent = [key.source for key in reversed(list(cache.loaded()))]
+    st.selectbox(
+        "Checkpoint",
+        list(dict.fromkeys([default, "default", chosen, *recent])),
+        key=state.keep("checkpoint", default),
+        accept_new_options=True,
+        format_func=short_name,
+        help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
+    )
+
+
+def short_name(source: str) -> str:
+    """Return what a checkpoint is called in lists: a folder by its last name."""
+    if source == "default":
+        return "default (ships with BertScope)"
+    is_path = source.startswith(("/", "~", ".")) or "\\" in source
+    return Path(source).name if is_path and Path(source).name else source
+
+
+def _describe(bert: Bert) -> None:
+    config = bert.config
+    parameters = list(bert.module.parameters())
+    num_bytes = sum(p.numel() * p.element_size() for p in parameters)
+    dtype = str(bert.dtype).removeprefix("torch.")
+    st.markdown(
+        f"**{config.num_hidden_layers}** layers · **{config.hidden_size}** wide · "
+        f"**{config.num_attention_heads}** heads  \n"
+        f"**{theme.count(sum(p.numel() for p in parameters))}** parameters · "
+        f"**{theme.megabytes(num_bytes)}**  \n"
+        f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens  \n"
+        f"on **{texts.plain(str(bert.device))}** in **{dtype}**"
+    )
+
+
+def _memory() -> None:
+    with st.popover("Memory & pictures", type="tertiary", icon=":material/memory:"):
+        st.selectbox(
+            "Save pictures as",
+            FORMATS,
+            key=state.keep("picture", FORMATS[0], options=FORMATS),
+            format_func=str.upper,
+            help="What the camera in a figure's corner saves.",
+        )
+        sizes = cache.loaded()
+        for key, size in sizes.items():
+            st.markdown(f"{texts.plain(short_name(key.source))}: {theme.megabytes(size)}")
+        st.markdown(f"Kept results: {theme.megabytes(cache.result_bytes())}")
+        used = process_bytes()
+        if used is not None:
+            st.markdown(f"The whole server: {theme.megabytes(used)}")
+        st.button(
+            "Unload everything",
+            on_click=cache.unload,
+            help="Frees the memory of all checkpoints and results, for everybody on this server. "
+            "What is in use opens again.",
+        )
+
+
+def process_bytes() -> int | None:
+    """Return the memory that this process holds, or None where the system does not tell."""
+    if not sys.platform.startswith("linux"):
+        return None
+    fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    return int(fields[1]) * 4096

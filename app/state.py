@@ -1,0 +1,187 @@
+"""The session's choices, kept across pages and mirrored in the URL.
+
+Streamlit forgets a widget's value as soon as its page is left. Here every shared or linkable
+value has a name; `keep` hands a widget the key under which its value survives, and `sync_url`
+writes what differs from the default into the address, so that a view is a link.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+MAX_URL_CHARACTERS = 1500
+"""Longer texts stay out of the address: browsers and chat programs cut long links."""
+
+ALWAYS_IN_URL = ("text_a", "text_b", "checkpoint", "device", "dtype")
+"""Names that every page's address carries, whether or not the page drew their widgets."""
+
+CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
+"""Environment variable naming the folder or hub id that opens in place of the shipped one."""
+
+_KEPT, _DEFAULTS, _USED, _RUNNING = "_kept", "_kept_defaults", "_kept_used", "_full_run"
+
+
+def default_source() -> str:
+    """Return the checkpoint that opens first: the setting of the environment, or "default"."""
+    return os.environ.get(CHECKPOINT_VARIABLE) or "default"
+
+
+def keep(
+    name: str,
+    default: Any,
+    *,
+    options: Sequence[Any] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
+    """Return the widget key for `name`, with its value set from the session, the URL or `default`.
+
+    Call it right before the widget and give the widget no default of its own:
+    `st.slider("Layer", 0, 11, key=state.keep("layer", 0, low=0, high=11))`.
+
+    Args:
+        name: The name in the session and in the URL.
+        default: Value of a new session; its type (str, int, float, bool, list) is how a URL's
+            text is read.
+        options: Allowed values (or allowed entries of a list); others are discarded.
+        low, high: Numbers beyond them are moved to the nearest.
+    """
+    kept = st.session_state.setdefault(_KEPT, {})
+    st.session_state.setdefault(_DEFAULTS, {})[name] = default
+    st.session_state.setdefault(_USED, set()).add(name)
+    before = kept.get(name, _ABSENT)
+    candidates = [st.session_state[name]] if name in st.session_state else []
+    if before is not _ABSENT:
+        candidates.append(before)
+    elif name in st.query_params:
+        candidates.append(_parse(st.query_params.get_all(name), default, options))
+    chosen = _first_valid([*candidates, default], default, options, low, high)
+    # Writing to a live widget's state would overwrite what is being typed; only if it must change.
+    if name not in st.session_state or st.session_state[name] != chosen:
+        st.session_state[name] = chosen
+    kept[name] = chosen
+    if chosen != before and not st.session_state.get(_RUNNING, False):
+        sync_url()  # a fragment's own run: main.py is not there to do it
+    return name
+
+
+def value(name: str, default: Any = None) -> Any:
+    """Return a kept value: of the live widget, the session, the URL, or `default`."""
+    if name in st.session_state:
+        return st.session_state[name]
+    kept = st.session_state.setdefault(_KEPT, {})
+    if name in kept:
+        return kept[name]
+    if name in st.query_params:
+        parsed = _parse(st.query_params.get_all(name), default, None)
+        return default if parsed is _ABSENT else parsed
+    return default
+
+
+def put(name: str, new: Any) -> None:
+    """Set a kept value, from a callback or before its widget is drawn in this run."""
+    st.session_state.setdefault(_KEPT, {})[name] = new
+    st.session_state.setdefault(_USED, set()).add(name)
+    st.session_state[name] = new
+
+
+def begin_run() -> None:
+    """Start a full run: forget which names the previous page used."""
+    st.session_state[_USED] = set()
+    st.session_state[_RUNNING] = True
+
+
+def sync_url() -> None:
+    """Write text, checkpoint and this page's non-default values into the address."""
+    st.session_state[_RUNNING] = False
+    kept = st.session_state.get(_KEPT, {})
+    defaults = st.session_state.get(_DEFAULTS, {})
+    used = st.session_state.get(_USED, set())
+    wanted: dict[str, str | list[str]] = {}
+    for name in (*ALWAYS_IN_URL, *sorted(used - set(ALWAYS_IN_URL))):
+        if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
+            wanted[name] = _format(kept[name])
+    if too_long_for_url():
+        wanted.pop("text_a", None)
+        wanted.pop("text_b", None)
+    # Values of names not read yet in this session (a link's choices for a later widget) stay.
+    for name in st.query_params:
+        if name not in defaults and name not in wanted:
+            wanted[name] = st.query_params.get_all(name)
+    if {k: [v] if isinstance(v, str) else v for k, v in wanted.items()} != {
+        name: st.query_params.get_all(name) for name in st.query_params
+    }:
+        st.query_params.from_dict(wanted)
+
+
+def too_long_for_url() -> bool:
+    """Return whether the texts are left out of the address."""
+    kept = st.session_state.get(_KEPT, {})
+    texts = (kept.get("text_a") or "", kept.get("text_b") or "")
+    return sum(len(text) for text in texts) > MAX_URL_CHARACTERS
+
+
+_ABSENT = object()
+
+
+def _format(kept: Any) -> str | list[str]:
+    if isinstance(kept, list | tuple):
+        return [str(entry) for entry in kept]
+    if isinstance(kept, bool):
+        return str(int(kept))
+    return str(kept)
+
+
+def _parse(raw: list[str], default: Any, options: Sequence[Any] | None) -> Any:
+    """Read a URL's text by the type of `default`; _ABSENT if it does not fit."""
+    if isinstance(default, list | tuple):
+        entry_type = default[0] if default else None
+        entries = [_parse_one(text, entry_type, options) for text in raw]
+        return [entry for entry in entries if entry is not _ABSENT]
+    return _parse_one(raw[-1], default, options)
+
+
+def _parse_one(text: str, default: Any, options: Sequence[Any] | None) -> Any:
+    if options is not None:
+        return next((option for option in options if _format(option) == text), _ABSENT)
+    try:
+        if isinstance(default, bool):
+            return {"1": True, "0": False}.get(text, _ABSENT)
+        if isinstance(default, int | float):
+            return type(default)(text)
+    except ValueError:
+        return _ABSENT
+    return text
+
+
+def _first_valid(
+    candidates: list[Any],
+    default: Any,
+    options: Sequence[Any] | None,
+    low: float | None,
+    high: float | None,
+) -> Any:
+    for candidate in candidates:
+        if candidate is _ABSENT:
+            continue
+        if isinstance(default, list | tuple) and isinstance(candidate, list | tuple):
+            entries = [e for e in candidate if options is None or e in options]
+            if entries or not candidate:
+                return entries
+            continue
+        if options is not None:
+            if candidate in options:
+                return candidate
+            continue
+        if (low is not None or high is not None) and isinstance(candidate, int | float):
+            # NaN fails both comparisons and must not reach a slider.
+            if candidate != candidate:
+                continue
+            candidate = candidate if low is None else max(candidate, type(candidate)(low))
+            return candidate if high is None else min(candidate, type(candidate)(high))
+        return candidate
+    return options[0] if options else default

@@ -1,0 +1,82 @@
+"""Colours and number formats of every picture, safe for colour-blind readers, light and dark."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+SEGMENT_A = "#3457D5"
+"""Text A: blue."""
+SEGMENT_B = "#D98200"
+"""Text B: orange; far from the blue for every kind of colour vision."""
+SPECIAL = "#7A8194"
+"""[CLS], [SEP] and other added tokens: grey."""
+ACCENT = "#C2417C"
+"""The one thing that is selected."""
+
+SEQUENTIAL = "Cividis"
+"""From nothing to much; even in lightness and the same for red-green blind readers."""
+
+DIVERGING = [
+    [0.0, "#B35806"],
+    [0.25, "#F1A340"],
+    [0.5, "#F4F4F2"],
+    [0.75, "#7FA7D8"],
+    [1.0, "#1F4E9E"],
+]
+"""Below and above zero: orange and blue around near-white."""
+
+CATEGORICAL = (
+    "#3457D5",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#B8A800",
+    "#6B7280",
+    "#7B3FA0",
+    "#8C564B",
+    "#17A398",
+    "#E4607A",
+)
+"""Twelve kinds; the first eight are Okabe and Ito's."""
+
+GRID = "rgba(127, 134, 152, 0.25)"
+"""Grid lines that are seen on light and on dark ground."""
+
+
+def plot_layout(fig: go.Figure, title: str, x: str, y: str, height: int) -> go.Figure:
+    """Give a figure our title, axis names and margins; colours of text follow the page's theme.
+
+    Args:
+        fig: Changed in place, and returned.
+        title: A sentence a student understands; empty for none.
+        x, y: Axis names with units; empty for none.
+        height: In pixels.
+    """
+    fig.update_layout(
+        title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "pad": {"l": 4}},
+        height=height,
+        margin={"l": 8, "r": 8, "t": 44 if title else 12, "b": 8},
+        hoverlabel={"align": "left"},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+    )
+    fig.update_xaxes(title_text=x, gridcolor=GRID, zeroline=False, automargin=True)
+    fig.update_yaxes(title_text=y, gridcolor=GRID, zeroline=False, automargin=True)
+    return fig
+
+
+def escape(text: str) -> str:
+    """Return text that Plotly shows as it is: its labels read a little HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def megabytes(num_bytes: int) -> str:
+    """Return a size in MB (10^6 bytes) as one reads it."""
+    size = num_bytes / 1e6
+    return f"{size:.1f} MB" if size < 10 else f"{size:,.0f} MB"
+
+
+def count(number: int) -> str:
+    """Return a large count as one says it: 11.2 million, 16,000."""
+    return f"{number / 1e6:.1f} million" if number >= 1e6 else f"{number:,}"
