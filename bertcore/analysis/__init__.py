@@ -1,0 +1,1 @@
+"""What is computed from a network or its traces: numbers only, no pictures."""

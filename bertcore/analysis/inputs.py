@@ -1,0 +1,120 @@
+"""Inputs of an analysis: a text with tokens hidden, and many inputs run together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertcore.bert import Bert
+from bertcore.tokenizer import Encoding
+
+TOKENS_PER_BATCH = 8192
+"""Padded tokens that run together: bounds memory and is long past the best speed on two cores."""
+LOGITS_PER_CHUNK = 512
+"""Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
+
+
+class Row(NamedTuple):
+    """One input of a batch: ids and segment ids, both of length T."""
+
+    input_ids: list[int]
+    segment_ids: list[int]
+
+
+def text_positions(encoding: Encoding) -> list[int]:
+    """Return the positions of the tokens that come from a text: all but added [CLS] and [SEP]."""
+    return [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
+
+
+def mask_positions(encoding: Encoding, mask_id: int) -> list[int]:
+    """Return the positions that hold [MASK]."""
+    return [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
+
+
+def masked_encoding(
+    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+) -> Encoding:
+    """Return the encoding of a text or pair with some tokens replaced by [MASK].
+
+    Args:
+        masked: Positions in the encoded input, 0 to T - 1; [MASK] typed in the text stays too.
+
+    Raises:
+        ValueError: If a position does not exist or is an added [CLS] or [SEP].
+    """
+    encoding = bert.tokenize(text, text_pair)
+    allowed = set(text_positions(encoding))
+    wrong = sorted(set(masked) - allowed)
+    if wrong:
+        raise ValueError(
+            f"token {wrong[0]} cannot be masked; the input has {len(encoding)} tokens, and only "
+            "those of the texts can be hidden, not the added [CLS] and [SEP]."
+        )
+    input_ids, tokens = list(encoding.input_ids), list(encoding.tokens)
+    for position in masked:
+        input_ids[position] = bert.tokenizer.mask_id
+        tokens[position] = bert.tokenizer.mask_token
+    return dataclasses.replace(encoding, input_ids=input_ids, tokens=tokens)
+
+
+@torch.inference_mode()
+def run_rows(bert: Bert, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tensor]]:
+    """Run many inputs, those of like length together.
+
+    Yields:
+        The numbers of the rows of a batch, [B], and their last hidden states, [B, T, D], on the
+        device; the states after the end of a shorter row mean nothing.
+
+    Raises:
+        ValueError: If a segment id is not in the checkpoint's table.
+    """
+    limit = bert.config.type_vocab_size
+    if any(segment >= limit for row in rows for segment in row.segment_ids):
+        raise ValueError(
+            f"a pair needs segment ids 0 and 1, but this checkpoint has {limit} segment "
+            f"embedding{'s' if limit > 1 else ''}. Use a single text, or a checkpoint with two."
+        )
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
+    while order:
+        # The longest rows first: the largest batch comes at once, so memory cannot run out late.
+        longest = len(rows[order[-1]].input_ids)
+        count = max(1, TOKENS_PER_BATCH // longest)
+        chosen, order = order[-count:], order[:-count]
+        yield chosen, _run(bert, [rows[i] for i in chosen], longest)
+
+
+def _run(bert: Bert, rows: Sequence[Row], longest: int) -> Tensor:
+    ids = torch.full((len(rows), longest), bert.tokenizer.pad_id)
+    segments = torch.zeros(len(rows), longest, dtype=torch.long)
+    kept = torch.zeros(len(rows), longest, dtype=torch.bool)
+    for i, row in enumerate(rows):
+        length = len(row.input_ids)
+        ids[i, :length] = torch.tensor(row.input_ids)
+        segments[i, :length] = torch.tensor(row.segment_ids)
+        kept[i, :length] = True
+    # Without padding there is nothing to hide, and attention is faster without a mask.
+    mask = None if bool(kept.all()) else kept.to(bert.device)
+    out: Tensor = bert.module(ids.to(bert.device), segments.to(bert.device), mask)
+    return out
+
+
+@torch.inference_mode()
+def word_log_probabilities(bert: Bert, hidden: Tensor) -> Iterator[Tensor]:
+    """Yield log p over the vocabulary for chunks of hidden states.
+
+    Args:
+        hidden: [N, D], on the device.
+
+    Yields:
+        Natural logarithms, float32 on the device, [n, V] with n at most LOGITS_PER_CHUNK, in
+        order. V counts every row of the token table, also those without a name.
+
+    Raises:
+        ValueError: If the checkpoint has no masked-word head.
+    """
+    for chunk in torch.split(hidden, LOGITS_PER_CHUNK):
+        yield torch.log_softmax(bert.module.mlm_logits(chunk).float(), dim=-1)

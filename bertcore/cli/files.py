@@ -1,0 +1,111 @@
+"""Files that commands read and write: lines of text in, whole files out."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bertcore import Trace
+
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+def read_lines(path: Path) -> tuple[list[str], int]:
+    """Return the lines of a text file that are not blank, and how many were.
+
+    Args:
+        path: UTF-8, plain or packed as .gz or .xz.
+
+    Raises:
+        ValueError: If the file is not UTF-8, not a whole archive, or has no text.
+        OSError: If it cannot be opened.
+    """
+    opener = _OPENERS.get(path.suffix.lower(), open)
+    try:
+        with opener(path, "rt", encoding="utf-8-sig") as file:
+            lines = [line.strip() for line in file]
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{str(path)!r} is not UTF-8 text (byte {error.start} is "
+            f"0x{error.object[error.start]:02X}). Save it as UTF-8."
+        ) from error
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
+    kept = [line for line in lines if line]
+    if not kept:
+        raise ValueError(f"{str(path)!r} has no text. Write one text a line.")
+    return kept, len(lines) - len(kept)
+
+
+def check_target(path: Path, suffix: str) -> None:
+    """Make sure, before any work is done, that a file can be written to `path`.
+
+    Raises:
+        ValueError: If the name has another ending, the folder does not exist, or it is a folder.
+    """
+    if path.suffix.lower() != suffix:
+        raise ValueError(f"--out is {str(path)!r}; expected a name that ends in {suffix}.")
+    if path.is_dir():
+        raise ValueError(f"--out is {str(path)!r}, which is a folder. Give the name of a file.")
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"--out is {str(path)!r}, but the folder {str(path.parent)!r} does not exist. "
+            "Create it first."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"--out is {str(path)!r}, but that folder may not be written to.")
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file under another name and rename it: it is there whole, or not at all.
+
+    Args:
+        path: The final name.
+        write: Called with the open file.
+    """
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+        # mkstemp makes files that only their owner may read; a result is like any other file.
+        mask = os.umask(0)
+        os.umask(mask)
+        part.chmod(0o666 & ~mask)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
+    """Return all of a trace as named arrays, activations in float32, without Python objects."""
+    import numpy as np
+
+    parts = trace.embeddings
+    lists = ("input_ids", "segment_ids", "position_ids", "offsets", "text_ids", "word_ids")
+    tensors = {
+        "embeddings_token": parts.token,
+        "embeddings_segment": parts.segment,
+        "embeddings_position": parts.position,
+        "embeddings_sum": parts.sum,
+        "embeddings_output": parts.output,
+        "hidden_states": trace.hidden_states,
+        "attentions": trace.attentions,
+        "queries": trace.queries,
+        "keys": trace.keys,
+        "values": trace.values,
+    }
+    return {
+        "tokens": np.array(trace.tokens, dtype=np.str_),
+        **{name: np.array(getattr(trace, name), dtype=np.int64) for name in lists},
+        **{name: tensor.float().numpy() for name, tensor in tensors.items()},
+    }

@@ -1,0 +1,290 @@
+"""Commands on a text: tokenize, fill-mask, nsp, trace, encode.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bertcore.cli.output import make_table, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from bertcore import Bert
+    from bertcore.tokenizer import Encoding
+    from bertcore.tokenizer.wordpiece import WordSteps
+
+Checkpoint = Annotated[
+    str,
+    typer.Option(
+        "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
+    ),
+]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")]
+Dtype = Annotated[str, typer.Option("--dtype", help="auto (float32), bfloat16, float16.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+TextA = Annotated[str, typer.Argument(metavar="TEXT", help="The text, or text A of a pair.")]
+TextB = Annotated[str | None, typer.Argument(metavar="[TEXT_B]", help="Text B of a pair.")]
+SHOWN_TRIES = 4
+"""Failed candidates that the table of `tokenize` names; the rest is counted."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file to the command line."""
+    app.command("tokenize")(tokenize)
+    app.command("fill-mask")(fill_mask)
+    app.command("nsp")(nsp)
+    app.command("trace")(trace)
+    app.command("encode")(encode)
+
+
+def tokenize(
+    text: TextA,
+    text_b: TextB = None,
+    checkpoint: Checkpoint = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Cut a text or pair into pieces and say why.
+
+    \b
+    Examples:
+      bertscope tokenize "Unbelievable riverbanks!"
+      bertscope tokenize "He was tired." "He went to bed." --json
+    """
+    from bertcore.tokenizer.wordpiece import explain
+
+    bert, encoding = _open(checkpoint, "cpu", "auto", text, text_b)
+    texts = [text] if text_b is None else [text, text_b]
+    words = [explain(part, bert.tokenizer) for part in texts]
+    if as_json:
+        print_json(
+            {
+                **asdict(encoding),
+                "truncation": encoding.truncation and asdict(encoding.truncation),
+                "words": [asdict(word) for part in words for word in part],
+            }
+        )
+        return
+    # Every piece of a text in order; the encoding has the same ones, fewer if it was cut.
+    reasons = [[reason for word in part for reason in _reasons(word)] for part in words]
+    used = [0, 0]
+    table = make_table("token", "id", "segment", "characters", "why", right=("id", "segment"))
+    for position, token in enumerate(encoding.tokens):
+        source = encoding.text_ids[position]
+        if source < 0:
+            where, why = "", "added by BERT"
+        else:
+            start, end = encoding.offsets[position]
+            where, why = f"{start}-{end}", reasons[source][used[source]]
+            used[source] += 1
+        ids = str(encoding.input_ids[position]), str(encoding.segment_ids[position])
+        table.add_row(*map(plain, (token, *ids, where, why)))
+    print_table(table)
+
+
+def fill_mask(
+    text: TextA,
+    text_b: TextB = None,
+    top_k: Annotated[int, typer.Option("--top-k", help="Words for each [MASK].")] = 5,
+    candidates: Annotated[
+        str, typer.Option("--candidates", help="Words of your own to score, with commas between.")
+    ] = "",
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Predict words for each [MASK]; several masks are predicted independently.
+
+    \b
+    Examples:
+      bertscope fill-mask "Paris is the capital of [MASK]." --top-k 5
+      bertscope fill-mask "The [MASK] was steep." --candidates "river bank,hill"
+    """
+    from bertcore.analysis.candidates import parse_candidates, score_candidates
+    from bertcore.analysis.inputs import mask_positions
+
+    bert, encoding = _open(checkpoint, device, dtype, text, text_b)
+    filled = bert.fill_mask(text, text_b, top_k=top_k)
+    positions = mask_positions(encoding, bert.tokenizer.mask_id)
+    words = parse_candidates(candidates)
+    scored = [score_candidates(bert, text, text_b, (), at, words) for at in positions]
+    if as_json:
+        print_json(
+            [
+                {
+                    "position": position,
+                    "predictions": [{"token": w, "probability": p} for w, p in best],
+                    "candidates": [
+                        {**asdict(c), "log_probability": c.log_probability} for c in own
+                    ],
+                }
+                for position, best, own in zip(positions, filled, scored, strict=True)
+            ]
+        )
+        return
+    for number, (best, own) in enumerate(zip(filled, scored, strict=True), start=1):
+        table = make_table("word", "probability", "note", right=("probability",))
+        table.title = f"[MASK] {number} of {len(positions)} (token {positions[number - 1]})"
+        table.title_justify = "left"
+        for word, probability in best:
+            table.add_row(plain(word), f"{probability:.4f}")
+        if own:
+            table.add_section()
+        for candidate in own:
+            shown = "" if candidate.probability is None else f"{candidate.probability:.3g}"
+            note = candidate.problem or (
+                f"rank {candidate.rank:,}" if candidate.rank else " ".join(candidate.pieces)
+            )
+            table.add_row(plain(candidate.word), shown, plain(note))
+        print_table(table)
+
+
+def nsp(
+    text_a: Annotated[str, typer.Argument(metavar="A", help="The first text.")],
+    text_b: Annotated[str, typer.Argument(metavar="B", help="The text that may follow it.")],
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Give the probability that B follows A.
+
+    \b
+    Examples:
+      bertscope nsp "He went to the shop." "He bought milk."
+    """
+    bert, _ = _open(checkpoint, device, dtype, text_a, text_b)
+    score = bert.next_sentence(text_a, text_b)
+    if as_json:
+        print_json(asdict(score))
+    else:
+        typer.echo(f"{score.is_next:.4f}  B follows A\n{score.not_next:.4f}  B is a random text")
+
+
+def trace(
+    text: TextA,
+    out: Annotated[Path, typer.Option("--out", help="NPZ file to write.")],
+    text_b: TextB = None,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Write every activation of a text or pair to a file of named arrays.
+
+    \b
+    Examples:
+      bertscope trace "The river bank was steep." "It had rained." --out bank.npz
+    """
+    import numpy as np
+
+    from bertcore.cli.files import check_target, trace_arrays, write_whole
+
+    check_target(out, ".npz")
+    bert, encoding = _open(checkpoint, device, dtype, text, text_b)
+    arrays = trace_arrays(bert.trace(text, text_b, encoding=encoding))
+    write_whole(out, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
+    if as_json:
+        print_json({"out": str(out), "shapes": shapes})
+        return
+    table = make_table("array", "shape", right=("shape",))
+    for name, shape in shapes.items():
+        table.add_row(name, " x ".join(map(str, shape)))
+    print_table(table)
+    typer.echo(f"written to {out}")
+
+
+def encode(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Text file, one text a line; .gz, .xz too.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="NPY file to write, float32 [N, D].")],
+    layer: Annotated[
+        int, typer.Option("--layer", help="0: the embeddings' output, -1: the last layer.")
+    ] = -1,
+    pooling: Annotated[
+        str, typer.Option("--pooling", help="mean (of all tokens), cls (the first), max.")
+    ] = "mean",
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time.")] = 32,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Turn each line of a file into a vector; blank lines are left out.
+
+    \b
+    Examples:
+      bertscope encode sentences.txt --out vectors.npy
+      bertscope encode sentences.txt --out vectors.npy --layer 2 --pooling cls
+    """
+    import numpy as np
+    import torch
+    from rich.console import Console
+    from rich.progress import track
+
+    from bertcore import load
+    from bertcore.cli.files import check_target, read_lines, write_whole
+
+    check_target(out, ".npy")
+    lines, num_blank = read_lines(file)
+    bert = load(checkpoint, device=device, dtype=dtype)
+    # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
+    size = 16 * batch_size
+    starts = track(
+        range(0, len(lines), size), "encoding", console=Console(stderr=True), transient=True
+    )
+    parts = [
+        bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
+        for i in starts
+    ]
+    vectors = torch.cat(parts).numpy()
+    write_whole(out, lambda target: np.save(target, vectors))
+    if as_json:
+        print_json({"out": str(out), "shape": list(vectors.shape), "num_blank_lines": num_blank})
+        return
+    blank = f", {num_blank} blank lines left out" if num_blank else ""
+    typer.echo(f"{len(lines)} vectors of width {vectors.shape[1]} written to {out}{blank}")
+
+
+def _open(
+    checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
+) -> tuple[Bert, Encoding]:
+    """Open the checkpoint and encode; refuse blank texts, and tell on stderr what was cut."""
+    for name, given in (("text" if text_b is None else "text A", text), ("text B", text_b)):
+        if given is not None and not given.strip():
+            raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")
+    from bertcore import load
+
+    bert = load(checkpoint, device=device, dtype=dtype)
+    encoding = bert.tokenize(text, text_b)
+    if encoding.truncation is not None:
+        typer.echo(f"Note: {encoding.truncation.sentence()}", err=True)
+    return bert, encoding
+
+
+def _reasons(word: WordSteps) -> list[str]:
+    """Return why each piece of a word is what it is, in a few words each."""
+    if word.is_added:
+        return ["kept whole: a special token"]
+    steps = [f"{name}: {before} -> {after}" for name, before, after in word.steps]
+    if word.unk_reason:
+        return ["; ".join([*steps, word.unk_reason])]
+    out = []
+    for number, piece in enumerate(word.pieces):
+        parts = steps if number == 0 else []
+        if piece.tried:
+            named = ", ".join(piece.tried[:SHOWN_TRIES])
+            more = len(piece.tried) - SHOWN_TRIES
+            parts = [
+                *parts,
+                f"not in the vocabulary: {named}{f' and {more} more' if more > 0 else ''}",
+            ]
+        out.append("; ".join(parts) or "in the vocabulary")
+    return out
