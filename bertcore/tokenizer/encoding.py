@@ -1,6 +1,17 @@
-"""What the tokenizer hands back: an encoded text or pair, and what was cut from it."""
+"""What the tokenizer takes and hands back: added tokens, encoded texts, and what was cut."""
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """An entry of the vocabulary that is never cut into pieces."""
+
+    content: str
+    normalized: bool = False
+    """True if it is looked for in the normalised text: "covid" then also keeps "COVID" whole."""
+    special: bool = True
+    """True if decoding may leave it out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,16 @@
 """The files of a tokenizer folder, as Hugging Face's libraries write and read them."""
 
 import json
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bertcore.tokenizer.encoding import AddedToken
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
+
+_log = logging.getLogger(__name__)
 
 VOCAB_FILE = "vocab.txt"
 TOKENIZER_FILE = "tokenizer.json"
@@ -17,6 +21,19 @@ MODEL_CONFIG_FILE = "config.json"
 
 DEFAULT_MAX_LENGTH = 512
 """Positions of every published BERT; used where no file says otherwise."""
+
+_SETTINGS = (
+    ("do_lower_case", "lowercase", True),
+    ("strip_accents", "strip_accents", None),
+    ("tokenize_chinese_chars", "handle_chinese_chars", True),
+)
+"""Their names in tokenizer_config.json and in tokenizer.json, and BERT's defaults."""
+
+_CLASSES = {
+    f"{family}Tokenizer"
+    for family in ("Bert", "DistilBert", "Electra", "MobileBert", "ConvBert", "SqueezeBert")
+} | {"PreTrainedTokenizer", "TokenizersBackend"}
+"""The classes that cut text as BERT does, or that do what tokenizer.json says."""
 
 _ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
@@ -32,14 +49,15 @@ class TokenizerFiles:
     strip_accents: bool | None
     tokenize_chinese_chars: bool
     model_max_length: int
-    added_tokens: list[str]
+    added_tokens: list[AddedToken]
 
 
 def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     """Read vocab.txt or tokenizer.json with the settings beside it.
 
-    tokenizer.json wins where both are there, as in transformers; a setting that it lacks is
-    taken from tokenizer_config.json.
+    As in transformers, the vocabulary of tokenizer.json wins where both are there, and so do the
+    settings of tokenizer_config.json. Differs: where only tokenizer.json states a setting, it
+    is believed; transformers then takes its default, and lower-cases for a cased model.
 
     Raises:
         FileNotFoundError: If the folder, or both vocabulary files, are missing.
@@ -49,33 +67,41 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
         raise FileNotFoundError(f"{folder} is not a folder. Pass the folder of a checkpoint.")
     config = _read_json(folder / CONFIG_FILE)
     _check_class(config, folder / CONFIG_FILE)
+    special = _read_json(folder / SPECIAL_TOKENS_FILE)
     _check_special_tokens(config, folder / CONFIG_FILE)
-    _check_special_tokens(_read_json(folder / SPECIAL_TOKENS_FILE), folder / SPECIAL_TOKENS_FILE)
+    _check_special_tokens(special, folder / SPECIAL_TOKENS_FILE)
+    added = _added_tokens(folder, config, special)
+    options: dict[str, Any] = {}
     if (folder / TOKENIZER_FILE).is_file():
         source = folder / TOKENIZER_FILE
-        vocab, added, options = _parse_tokenizer_json(_read_json(source), source)
+        content = _read_json(source)
+        _check_kind(content, source)
+        vocab = _pieces(content, source)
+        added |= {
+            int(entry["id"]): _added_token(entry, source)
+            for entry in content.get("added_tokens") or []
+        }
+        options = content["normalizer"]
     elif (folder / VOCAB_FILE).is_file():
         source = folder / VOCAB_FILE
-        vocab, added, options = _read_vocab(source), {}, {}
+        vocab = _read_vocab(source)
     else:
         raise FileNotFoundError(
             f"{folder} holds neither {VOCAB_FILE} nor {TOKENIZER_FILE}. Copy the tokenizer's "
             "files into it (tokenizer.save_pretrained writes them)."
         )
-    added = {**_added_tokens(config, folder), **added}
-    all_tokens = _with_added(vocab, added, source)
+    _check_ids(vocab, added, source)
+    settings: dict[str, Any] = {
+        name: config.get(name, options.get(fast_name, default))
+        for name, fast_name, default in _SETTINGS
+    }
+    _warn_of_settings(config, options, source)
     return TokenizerFiles(
         source=source,
-        vocab=all_tokens,
-        do_lower_case=options.get("lowercase", config.get("do_lower_case", True)),
-        strip_accents=options.get("strip_accents", config.get("strip_accents")),
-        tokenize_chinese_chars=options.get(
-            "handle_chinese_chars", config.get("tokenize_chinese_chars", True)
-        ),
+        vocab=vocab,
         model_max_length=_max_length(config, _read_json(folder / MODEL_CONFIG_FILE)),
-        added_tokens=[
-            token for token in sorted(added, key=added.__getitem__) if token not in SPECIAL_TOKENS
-        ],
+        added_tokens=[added[id] for id in sorted(added)],
+        **settings,
     )
 
 
@@ -83,12 +109,13 @@ def write_tokenizer_files(
     folder: Path,
     *,
     vocab: Sequence[str],
+    num_pieces: int,
     tokenizer_json: str,
     do_lower_case: bool,
     strip_accents: bool | None,
     tokenize_chinese_chars: bool,
     model_max_length: int,
-    added_tokens: Sequence[str],
+    added_tokens: Sequence[AddedToken],
 ) -> None:
     """Write the folder so that `transformers.AutoTokenizer` gives the same ids.
 
@@ -100,21 +127,23 @@ def write_tokenizer_files(
         raise ValueError(f"vocabulary entry {broken[0]!r} holds a line break; remove it.")
     folder.mkdir(parents=True, exist_ok=True)
     roles = dict(zip(_ROLES, SPECIAL_TOKENS, strict=True))
-    special: dict[str, Any] = dict(roles)
-    if added_tokens:
-        special["additional_special_tokens"] = list(added_tokens)
+    flags = {"lstrip": False, "rstrip": False, "single_word": False}
+    ids = {token: id for id, token in enumerate(vocab)}
     config = {
-        **special,
+        "added_tokens_decoder": {
+            str(ids[token.content]): asdict(token) | flags for token in added_tokens
+        },
+        **roles,
         "do_lower_case": do_lower_case,
         "model_max_length": model_max_length,
         "strip_accents": strip_accents,
         "tokenize_chinese_chars": tokenize_chinese_chars,
         "tokenizer_class": "BertTokenizer",
     }
-    text = "".join(f"{token}\n" for token in vocab)
+    text = "".join(f"{token}\n" for token in vocab[:num_pieces])
     (folder / VOCAB_FILE).write_text(text, encoding="utf-8", newline="\n")
     (folder / TOKENIZER_FILE).write_text(tokenizer_json, encoding="utf-8")
-    for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, special)):
+    for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, roles)):
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -137,66 +166,85 @@ def _read_vocab(path: Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _parse_tokenizer_json(
-    content: dict[str, Any], path: Path
-) -> tuple[list[str], dict[str, int], dict[str, Any]]:
-    """Return the vocabulary, the added tokens with their ids, and the normaliser's options."""
+def _check_kind(content: dict[str, Any], path: Path) -> None:
+    """Raise RuntimeError unless this tokenizer.json cuts text as BERT does."""
     model = content.get("model") or {}
-    normalizer = content.get("normalizer") or {}
-    pre_tokenizer = content.get("pre_tokenizer") or {}
-    # Very old files do not name the model's type; only WordPiece has these two fields.
-    is_wordpiece = "continuing_subword_prefix" in model and "max_input_chars_per_word" in model
-    if model.get("type", "WordPiece" if is_wordpiece else "unknown") != "WordPiece":
-        raise RuntimeError(
-            f"{path} holds a {model.get('type', 'model of unknown kind')}, not a WordPiece "
-            "tokenizer. Only BERT's WordPiece tokenizers can be opened here."
-        )
-    if model.get("continuing_subword_prefix", PREFIX) != PREFIX:
-        raise RuntimeError(f"{path}: pieces continue with another mark than {PREFIX!r}.")
-    for part, name, expected in (
-        (normalizer, "normalizer", "BertNormalizer"),
-        (pre_tokenizer, "pre_tokenizer", "BertPreTokenizer"),
+    # Very old files do not name the model's type; only WordPiece has this field.
+    kind = model.get("type") or ("WordPiece" if "max_input_chars_per_word" in model else None)
+    for name, actual, expected in (
+        ("model", kind, "WordPiece"),
+        ("normalizer", (content.get("normalizer") or {}).get("type"), "BertNormalizer"),
+        ("pre_tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer"),
+        ("prefix of continuing pieces", model.get("continuing_subword_prefix", PREFIX), PREFIX),
+        ("longest word", model.get("max_input_chars_per_word", 100), 100),
     ):
-        if part.get("type") != expected:
+        if actual != expected:
             raise RuntimeError(
-                f"{path}: its {name} is {part.get('type')}, but a BERT tokenizer has a {expected}."
+                f"{path}: its {name} is {actual}, but in a BERT tokenizer it is {expected}. Only "
+                "BERT's WordPiece tokenizers can be opened here."
             )
-    ids: dict[str, int] = model.get("vocab") or {}
-    added = {entry["content"]: entry["id"] for entry in content.get("added_tokens") or []}
+
+
+def _pieces(content: dict[str, Any], path: Path) -> list[str]:
+    ids: dict[str, int] = content["model"].get("vocab") or {}
     tokens = sorted(ids, key=ids.__getitem__)
     if [ids[token] for token in tokens] != list(range(len(tokens))):
-        raise RuntimeError(f"{path}: the ids of its {len(tokens)} tokens have gaps.")
-    return tokens, added, normalizer
+        raise RuntimeError(
+            f"{path}: the ids of its {len(tokens)} pieces are not 0 to {len(tokens) - 1}, each "
+            "once. Save the tokenizer again."
+        )
+    return tokens
 
 
-def _added_tokens(config: dict[str, Any], folder: Path) -> dict[str, int]:
-    added: dict[str, int] = dict(_read_json(folder / ADDED_TOKENS_FILE))
+def _added_tokens(
+    folder: Path, config: dict[str, Any], special: dict[str, Any]
+) -> dict[int, AddedToken]:
+    """Return the added tokens that the files besides tokenizer.json tell of, by id."""
+    names = {
+        entry["content"] if isinstance(entry, dict) else entry
+        for source in (config, special)
+        for entry in [*(source.get("additional_special_tokens") or []), *SPECIAL_TOKENS]
+    }
+    added = {
+        int(id): AddedToken(token, normalized=token not in names, special=token in names)
+        for token, id in _read_json(folder / ADDED_TOKENS_FILE).items()
+    }
     for id, entry in (config.get("added_tokens_decoder") or {}).items():
-        added[entry["content"]] = int(id)
+        added[int(id)] = _added_token(entry, folder / CONFIG_FILE)
     return added
 
 
-def _with_added(vocab: list[str], added: dict[str, int], source: Path) -> list[str]:
-    """The vocabulary with the added tokens that it does not hold yet, at their ids."""
-    known = set(vocab)
-    tokens = list(vocab)
-    for token in sorted(added, key=added.__getitem__):
-        if token in known:
-            continue
-        if added[token] != len(tokens):
+def _added_token(entry: dict[str, Any], path: Path) -> AddedToken:
+    unsupported = [flag for flag in ("lstrip", "rstrip", "single_word") if entry.get(flag)]
+    if unsupported:
+        raise RuntimeError(
+            f"{path}: added token {entry['content']!r} has {', '.join(unsupported)} set, which "
+            "cannot be opened here. Add it without, and save the tokenizer again."
+        )
+    return AddedToken(
+        entry["content"],
+        normalized=bool(entry.get("normalized", not entry.get("special"))),
+        special=bool(entry.get("special")),
+    )
+
+
+def _check_ids(vocab: list[str], added: dict[int, AddedToken], path: Path) -> None:
+    """Raise RuntimeError unless the ids of the added tokens fit those of the pieces."""
+    ids = {token: id for id, token in enumerate(vocab)}
+    for id, token in sorted(added.items()):
+        expected = ids.setdefault(token.content, len(ids))
+        if id != expected:
             raise RuntimeError(
-                f"{source}: added token {token!r} has id {added[token]}, but the next free id "
-                f"is {len(tokens)}."
+                f"{path}: added token {token.content!r} has id {id}, but {expected} was "
+                "expected. The files of the folder do not belong together, or ids were left out."
             )
-        tokens.append(token)
-    return tokens
 
 
 def _check_class(config: dict[str, Any], path: Path) -> None:
     name = config.get("tokenizer_class")
-    if name not in (None, "BertTokenizer", "BertTokenizerFast"):
+    if name is not None and name.removesuffix("Fast") not in _CLASSES:
         raise RuntimeError(
-            f"{path} names a {name}, but only BertTokenizer can be opened here. "
+            f"{path} names a {name}, but only BertTokenizer and its like can be opened here. "
             "Open a checkpoint of the BERT family with a WordPiece vocabulary."
         )
 
@@ -207,6 +255,17 @@ def _check_special_tokens(content: dict[str, Any], path: Path) -> None:
         token = entry.get("content") if isinstance(entry, dict) else entry
         if token not in (None, expected):
             raise RuntimeError(f"{path}: {role} is {token!r}, but BERT's is {expected!r}.")
+
+
+def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: Path) -> None:
+    for name, fast_name, default in _SETTINGS:
+        if name in config and fast_name in options and config[name] != options[fast_name]:
+            _log.warning(
+                "%s has %s=%s, but %s has %s=%s: the former is used, as in transformers",
+                CONFIG_FILE, name, config[name], source, fast_name, options[fast_name],
+            )  # fmt: skip
+        if name == "do_lower_case" and name not in config and fast_name not in options:
+            _log.warning("no file beside %s tells %s: taken for %s", source, name, default)
 
 
 def _max_length(config: dict[str, Any], model_config: dict[str, Any]) -> int:

@@ -4,14 +4,16 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
-from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken as FastAddedToken
 from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
-from bertcore.tokenizer.encoding import Encoding, Truncation
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Truncation
 from bertcore.tokenizer.files import read_tokenizer_files, write_tokenizer_files
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 
@@ -33,7 +35,7 @@ class Tokenizer:
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
         model_max_length: int = 512,
-        added_tokens: Sequence[str] = (),
+        added_tokens: Sequence[AddedToken] = (),
     ) -> None:
         """Build a tokenizer from its vocabulary.
 
@@ -43,20 +45,24 @@ class Tokenizer:
             strip_accents: Remove accents; None means: if `do_lower_case`.
             tokenize_chinese_chars: Make each Chinese character a word of its own.
             model_max_length: Default of `max_length` in `encode`.
-            added_tokens: Entries of `vocab`, besides the special tokens, that are kept whole
-                wherever they occur in a text (fine-tuned checkpoints have them, say "[E1]").
+            added_tokens: Tokens that are kept whole wherever they occur in a text, as fine-tuned
+                checkpoints have them. Those that `vocab` lacks get the ids behind it, in order.
+                The five special tokens are always among them.
 
         Raises:
-            ValueError: If the vocabulary lacks a special token or holds an entry twice, or if
-                an added token is not in it.
+            ValueError: If the vocabulary lacks a special token or holds an entry twice.
         """
-        self.vocab = list(vocab)
-        _check_vocab(self.vocab, added_tokens)
+        _check_vocab(vocab, added_tokens)
+        special = [AddedToken(token) for token in SPECIAL_TOKENS]
+        others = [token for token in added_tokens if token.content not in SPECIAL_TOKENS]
+        self.added_tokens = (*special, *others)
+        self.num_pieces = len(vocab)
+        pieces = set(vocab)
+        self.vocab = [*vocab, *(token.content for token in others if token.content not in pieces)]
         self.do_lower_case = do_lower_case
         self.strip_accents = strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.model_max_length = _checked_length(model_max_length, "model_max_length", least=3)
-        self.added_tokens = tuple(added_tokens)
         self._ids = {token: index for index, token in enumerate(self.vocab)}
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
             self._ids[token] for token in SPECIAL_TOKENS
@@ -90,6 +96,7 @@ class Tokenizer:
         write_tokenizer_files(
             Path(folder),
             vocab=self.vocab,
+            num_pieces=self.num_pieces,
             tokenizer_json=self._fast.to_str(pretty=True),
             do_lower_case=self.do_lower_case,
             strip_accents=self.strip_accents,
@@ -100,13 +107,8 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """Number of entries, V."""
+        """Number of entries with the added tokens, V."""
         return len(self.vocab)
-
-    @property
-    def special_tokens(self) -> tuple[str, ...]:
-        """The tokens that are kept whole when they are typed in a text."""
-        return (*SPECIAL_TOKENS, *self.added_tokens)
 
     @property
     def fingerprint(self) -> str:
@@ -116,7 +118,7 @@ class Tokenizer:
             self.strip_accents,
             self.tokenize_chinese_chars,
             self.model_max_length,
-            self.added_tokens,
+            [asdict(token) for token in self.added_tokens],
         ]
         return hashlib.sha256(json.dumps([self.vocab, options]).encode()).hexdigest()[:16]
 
@@ -134,6 +136,18 @@ class Tokenizer:
             raise ValueError(f"there is no token {id}; ids go from 0 to {len(self.vocab) - 1}.")
         return self.vocab[id]
 
+    @staticmethod
+    def check_text(text: str) -> None:
+        """Raise ValueError if the text is not valid Unicode."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"the text holds half a surrogate pair, U+{ord(text[error.start]):04X}, at "
+                f"character {error.start}: it is not valid Unicode. Read the file as UTF-8, or "
+                "remove it."
+            ) from error
+
     def encode(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
@@ -144,7 +158,7 @@ class Tokenizer:
 
         Args:
             text: Text A.
-            text_pair: Text B, or None.
+            text_pair: Text B, or None. An empty one is a pair too: [CLS] A [SEP] [SEP].
             max_length: Limit of T, special tokens included; None means `model_max_length`.
 
         Raises:
@@ -168,7 +182,7 @@ class Tokenizer:
             encodings = self._fast.encode_batch_fast(texts, add_special_tokens=False)
         except TypeError:
             for text in texts:
-                _check_text(text)
+                self.check_text(text)
             raise
         return [encoding.ids for encoding in encodings]
 
@@ -185,7 +199,7 @@ class Tokenizer:
     def _build(self) -> FastTokenizer:
         fast = FastTokenizer(
             models.WordPiece(
-                self._ids,
+                {token: index for index, token in enumerate(self.vocab[: self.num_pieces])},
                 unk_token="[UNK]",
                 max_input_chars_per_word=MAX_WORD_LENGTH,
                 continuing_subword_prefix=PREFIX,
@@ -204,13 +218,16 @@ class Tokenizer:
             pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
             special_tokens=[("[CLS]", self.cls_id), ("[SEP]", self.sep_id)],
         )
-        fast.add_special_tokens(
-            [AddedToken(token, normalized=False, special=True) for token in self.special_tokens]
+        fast.add_tokens(
+            [
+                FastAddedToken(token.content, normalized=token.normalized, special=token.special)
+                for token in self.added_tokens
+            ]
         )
         return fast
 
     def _encode_part(self, text: str) -> FastEncoding:
-        _check_text(text)
+        self.check_text(text)
         return self._fast.encode(text, add_special_tokens=False)
 
     def _assemble(self, parts: list[FastEncoding], kept: list[int], limit: int) -> Encoding:
@@ -221,7 +238,8 @@ class Tokenizer:
             words = [first_word + (word or 0) for word in part.word_ids[:count]]
             first_word = words[-1] + 1 if words else first_word
             ids += [*part.ids[:count], self.sep_id]
-            tokens += [*part.tokens[:count], "[SEP]"]
+            # Not part.tokens: there an added token stands in normalised spelling.
+            tokens += [*(self.vocab[id] for id in part.ids[:count]), "[SEP]"]
             segments += [index] * (count + 1)
             special += [False] * count + [True]
             offsets += [*part.offsets[:count], (0, 0)]
@@ -274,33 +292,25 @@ def _truncation(parts: list[FastEncoding], kept: list[int], limit: int) -> Trunc
     )
 
 
-def _check_vocab(vocab: list[str], added_tokens: Sequence[str]) -> None:
+def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> None:
     missing = [token for token in SPECIAL_TOKENS if token not in vocab]
     if missing:
         raise ValueError(
             f"the vocabulary of {len(vocab)} entries lacks {', '.join(missing)}. "
             f"A BERT vocabulary holds all of {', '.join(SPECIAL_TOKENS)}."
         )
-    twice = [token for token, count in Counter(vocab).items() if count > 1]
-    if twice:
-        shown = ", ".join(repr(token) for token in twice[:5])
-        raise ValueError(
-            f"the vocabulary holds {len(twice)} entries more than once: {shown}"
-            f"{', ...' if len(twice) > 5 else ''}. Each entry must be there once."
-        )
-    unknown = sorted(set(added_tokens) - set(vocab))
-    if unknown:
-        raise ValueError(f"added tokens are not in the vocabulary: {', '.join(unknown)}.")
-
-
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the text holds half a surrogate pair, U+{ord(text[error.start]):04X}, at character "
-            f"{error.start}: it is not valid Unicode. Read the file as UTF-8, or remove it."
-        ) from error
+    for name, tokens in (
+        ("vocabulary", vocab),
+        ("list of added tokens", [token.content for token in added_tokens]),
+    ):
+        twice = [repr(token) for token, count in Counter(tokens).items() if count > 1]
+        if twice:
+            raise ValueError(
+                f"the {name} holds {len(twice)} entries more than once: {', '.join(twice[:5])}"
+                f"{', ...' if len(twice) > 5 else ''}. Each entry must be there once."
+            )
+    if any(not token.content for token in added_tokens):
+        raise ValueError("an added token is empty; remove it.")
 
 
 def _checked_length(length: int, name: str, *, least: int) -> int:

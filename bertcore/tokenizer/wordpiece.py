@@ -1,0 +1,252 @@
+"""WordPiece explained: how each word of a text becomes pieces, with everything that was tried.
+
+This is a second, slow implementation in plain Python, made to be read and shown. Tests hold it
+equal to the fast one on the `tokenizers` library: the same pieces, ids and places.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from bertcore.tokenizer.characters import is_punctuation, is_whitespace
+from bertcore.tokenizer.normalization import Character, Stage, normalize
+from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
+from bertcore.tokenizer.training import PREFIX
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One token of a word."""
+
+    token: str
+    id: int
+    span: tuple[int, int]
+    """Place in the original text, in characters; that of the whole word for [UNK]."""
+    tried: list[str]
+    """Longer candidates that the vocabulary does not have, in the order of trying."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordSteps:
+    """What happened to one word or punctuation mark."""
+
+    word: str
+    """The word as it stands in the text."""
+    span: tuple[int, int]
+    """Its place in the original text, in characters."""
+    normalized: str
+    """The word as it is looked up."""
+    steps: list[tuple[str, str, str]]
+    """(step, text before, text after), for each step that changed something here. The text is
+    the word with what the steps remove around it, such as a combining accent behind it."""
+    pieces: list[Piece]
+    unk_reason: str | None
+    """Why the word is unknown, as a sentence, or None."""
+    is_added: bool
+    """True for a special or added token, such as a typed [MASK], which is kept whole."""
+
+
+def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
+    """Return each word of the text with its steps and pieces, in order.
+
+    [CLS] and [SEP] are not added and nothing is cut.
+
+    Raises:
+        ValueError: If the text holds half a surrogate pair.
+
+    Source: Devlin et al. 2018 and tokenization.py of google-research/bert for the rules; the
+        places are those that `tokenizers` reports.
+    """
+    tokenizer.check_text(text)
+    words: list[WordSteps] = []
+    raw_tokens = [token.content for token in tokenizer.added_tokens if not token.normalized]
+    for start, end, is_token in _find_tokens(text, raw_tokens):
+        if is_token:
+            words.append(_kept_whole(text, (start, end), text[start:end], tokenizer))
+        else:
+            words += _explain_part(text, start, end, tokenizer)
+    return words
+
+
+def match_pieces(word: str, tokenizer: Tokenizer) -> tuple[list[Piece], str | None]:
+    """Cut a normalised word into the longest pieces of the vocabulary, from left to right.
+
+    Returns:
+        The pieces, with spans that count from the start of the word, and None; or a single
+        [UNK] with the candidates on which it failed, and the reason.
+    """
+    span = (0, len(word))
+    if len(word) > MAX_WORD_LENGTH:
+        reason = (
+            f"The word has {len(word)} characters, and words of more than {MAX_WORD_LENGTH} are "
+            "not looked up."
+        )
+        return [Piece("[UNK]", tokenizer.unk_id, span, [])], reason
+    pieces: list[Piece] = []
+    start = 0
+    while start < len(word):
+        tried: list[str] = []
+        for end in range(len(word), start, -1):
+            candidate = (PREFIX if start else "") + word[start:end]
+            id = tokenizer.token_to_id(candidate)
+            if id is not None and id < tokenizer.num_pieces:
+                pieces.append(Piece(candidate, id, (start, end), tried))
+                start = end
+                break
+            tried.append(candidate)
+        else:
+            reason = _no_piece(word, start, [piece.token for piece in pieces])
+            return [Piece("[UNK]", tokenizer.unk_id, span, tried)], reason
+    return pieces, None
+
+
+def _no_piece(word: str, start: int, found: list[str]) -> str:
+    if start == 0:
+        return f"No piece of the vocabulary begins the word {word!r}, not even its first character."
+    return (
+        f"No piece of the vocabulary goes on at character {start} of {word!r}: "
+        f"{' '.join(found)} is found, then nothing begins {PREFIX + word[start:]!r}. "
+        "One such place makes the whole word unknown."
+    )
+
+
+def _find_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int, bool]]:
+    """Cut the text at the given tokens: (start, end, True for such a token)."""
+    if not tokens:
+        return [(0, len(text), False)]
+    longest = "|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True))
+    parts: list[tuple[int, int, bool]] = []
+    end = 0
+    for match in re.finditer(longest, text):
+        parts += [(end, match.start(), False), (match.start(), match.end(), True)]
+        end = match.end()
+    return [part for part in [*parts, (end, len(text), False)] if part[0] < part[1]]
+
+
+def _explain_part(text: str, start: int, end: int, tokenizer: Tokenizer) -> list[WordSteps]:
+    """Explain a part of the text that holds no token which is kept whole as typed."""
+    stages = _stages(text[start:end], start, tokenizer)
+    found = list(_find_words(stages[-1].characters, tokenizer))
+    regions = _regions(text, start, end, [word.span for word in found])
+    words = []
+    for word, region in zip(found, regions, strict=True):
+        if word.added is not None:
+            words.append(_kept_whole(text, word.span, word.added, tokenizer))
+        else:
+            words.append(_explain_word(text, word, _steps(stages, region, word), tokenizer))
+    return words
+
+
+class _Word(NamedTuple):
+    """A word of the normalised text."""
+
+    characters: Sequence[Character]
+    chunk: Sequence[str]
+    """All words between the same two spaces, this one among them."""
+    added: str | None
+    """The added token that this is, if it is one."""
+
+    @property
+    def normalized(self) -> str:
+        return "".join(character.text for character in self.characters)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.characters[0].start, self.characters[-1].end
+
+
+def _stages(text: str, start: int, tokenizer: Tokenizer) -> list[Stage]:
+    strip_accents = tokenizer.strip_accents
+    return normalize(
+        text,
+        start,
+        do_lower_case=tokenizer.do_lower_case,
+        strip_accents=tokenizer.do_lower_case if strip_accents is None else strip_accents,
+        tokenize_chinese_chars=tokenizer.tokenize_chinese_chars,
+    )
+
+
+def _find_words(characters: list[Character], tokenizer: Tokenizer) -> Iterator[_Word]:
+    """Cut a normalised text at its added tokens, spaces and punctuation marks."""
+    added = {
+        "".join(c.text for c in _stages(token.content, 0, tokenizer)[-1].characters): token.content
+        for token in tokenizer.added_tokens
+        if token.normalized
+    }
+    text = "".join(character.text for character in characters)
+    for first, last, is_token in _find_tokens(text, list(added)):
+        part = characters[first:last]
+        if is_token:
+            yield _Word(part, [], added[text[first:last]])
+            continue
+        for is_space, run in groupby(part, key=lambda c: is_whitespace(c.text)):
+            if not is_space:
+                words = _split_punctuation(list(run))
+                chunk = ["".join(c.text for c in word) for word in words]
+                yield from (_Word(word, chunk, None) for word in words)
+
+
+def _split_punctuation(characters: Sequence[Character]) -> list[list[Character]]:
+    """Make each punctuation mark a word of its own."""
+    words: list[list[Character]] = []
+    for is_mark, run in groupby(characters, key=lambda c: is_punctuation(c.text)):
+        word = list(run)
+        words += [[mark] for mark in word] if is_mark else [word]
+    return words
+
+
+def _regions(
+    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return each word's place with what was dropped next to it: up to a space or a word."""
+    spaces = [i for i in range(start, end) if is_whitespace(text[i])]
+    regions: list[tuple[int, int]] = []
+    for index, (first, last) in enumerate(spans):
+        previous = regions[-1][1] if regions else start
+        before = bisect_left(spaces, first) - 1
+        left = max(previous, spaces[before] + 1 if before >= 0 else start)
+        following = spans[index + 1][0] if index + 1 < len(spans) else end
+        after = bisect_left(spaces, last)
+        right = min(following, spaces[after] if after < len(spaces) else end)
+        regions.append((left, right))
+    return regions
+
+
+def _steps(
+    stages: Sequence[Stage], region: tuple[int, int], word: _Word
+) -> list[tuple[str, str, str]]:
+    texts = [(stage.name, stage.slice(*region)) for stage in stages]
+    steps = [
+        (name, before, after) for (_, before), (name, after) in pairwise(texts) if before != after
+    ]
+    if len(word.chunk) > 1:
+        steps.append(("split at punctuation", "".join(word.chunk), " ".join(word.chunk)))
+    return steps
+
+
+def _explain_word(
+    text: str, word: _Word, steps: list[tuple[str, str, str]], tokenizer: Tokenizer
+) -> WordSteps:
+    pieces, unk_reason = match_pieces(word.normalized, tokenizer)
+    return WordSteps(
+        word=text[slice(*word.span)],
+        span=word.span,
+        normalized=word.normalized,
+        steps=steps,
+        pieces=[
+            replace(piece, span=_Word(word.characters[slice(*piece.span)], [], None).span)
+            for piece in pieces
+        ],
+        unk_reason=unk_reason,
+        is_added=False,
+    )
+
+
+def _kept_whole(text: str, span: tuple[int, int], token: str, tokenizer: Tokenizer) -> WordSteps:
+    id = tokenizer.token_to_id(token)
+    assert id is not None  # the tokenizer checked it when it was made
+    piece = Piece(token, id, span, [])
+    return WordSteps(text[slice(*span)], span, token, [], [piece], None, is_added=True)
