@@ -47,10 +47,12 @@ DECODER_WEIGHT = "cls.predictions.decoder.weight"
 """A copy of the token table in some files; BERT ties the two, so we hold no parameter for it."""
 DECODER_BIAS = "cls.predictions.decoder.bias"
 """A copy of `cls.predictions.bias`."""
+TOKEN_TABLE = "bert.embeddings.word_embeddings.weight"
+"""The rows of the vocabulary, [V, D]."""
 POSITION_IDS = "bert.embeddings.position_ids"
 """0, 1, 2, ...: a buffer that old versions of transformers stored. No weight."""
 
-_TOKEN_TABLE = "embeddings.word_embeddings.weight"
+_BARE_TABLE = "embeddings.word_embeddings.weight"
 _PARTS = ("embeddings.", "encoder.", "pooler.")
 _LAYER_KEY = re.compile(r"bert\.encoder\.layer\.(\d{1,9})\.")
 
@@ -104,14 +106,14 @@ def mend_keys(names: Iterable[str]) -> MendedKeys:
     Source: ours. gamma and beta: google-research/bert's variable names.
     """
     names = sorted(names)
-    tables = [name for name in names if f".{name}".endswith(f".{_TOKEN_TABLE}")]
+    tables = [name for name in names if f".{name}".endswith(f".{_BARE_TABLE}")]
 
     def distance(name: str) -> tuple[bool, int]:
         return not name.startswith("bert."), name.count(".")
 
     # With several encoders in one file the one nearest to the top is meant.
     table = min(tables, key=distance, default="")
-    prefix = table.removesuffix(_TOKEN_TABLE) if table else "bert."
+    prefix = table.removesuffix(_BARE_TABLE) if table else "bert."
     stored: dict[str, str] = {}
     doubled: list[str] = []
     num_renamed = 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -21,29 +19,19 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.hub import download, is_hub_id
-from bertcore.checkpoints.keys import (
-    DECODER_BIAS,
-    DECODER_WEIGHT,
-    POSITION_IDS,
-    MendedKeys,
-    count_layers,
-    head_keys,
-    key_table,
-    mend_keys,
-)
-from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
+from bertcore.checkpoints.keys import TOKEN_TABLE, count_layers
+from bertcore.checkpoints.plan import LoadPlan, plan_loading
+from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
-from bertcore.network import ALL_HEADS, Network
+from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
 
 DEFAULT = "default"
 """The source that stands for the checkpoint that ships with BertScope."""
 DEFAULT_FOLDER = Path(__file__).parent / "default"
 
-_TABLE = "bert.embeddings.word_embeddings.weight"
-_BIAS = "cls.predictions.bias"
 _logger = logging.getLogger(__name__)
 
 
@@ -77,9 +65,9 @@ def load(
     tokenizer = Tokenizer.open(folder)
     with open_weights(files) as weights:
         plan = plan_loading(weights, config, folder)
-        network, loaded = _fill(plan, weights, chosen_device, chosen_dtype)
+        network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
         fingerprint = _fingerprint(files, plan, weights)
-        stored_dtype = weights.stored[plan.keys.stored[_TABLE]].dtype
+        stored_dtype = weights.stored[plan.keys.stored[TOKEN_TABLE]].dtype
     report = LoadReport(
         source=str(source),
         folder=folder,
@@ -95,7 +83,7 @@ def load(
         heads=tuple(sorted(plan.heads)),
         incomplete_heads=plan.incomplete_heads,
         task_heads=plan.task_heads,
-        not_finite=loaded,
+        not_finite=not_finite,
         num_layers=config.num_hidden_layers,
         num_stored_layers=count_layers(plan.keys.stored),
         num_parameters=sum(p.numel() for p in network.parameters()),
@@ -153,151 +141,6 @@ def read_config(folder: Path) -> BertConfig:
         return BertConfig.from_hf_dict(read_json(folder / "config.json"))
     except (ValueError, TypeError) as error:
         raise RuntimeError(f"{folder / 'config.json'}: {error}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class LoadPlan:
-    """Which stored tensor goes where, decided from names and shapes alone."""
-
-    network: Network
-    """Without weights (on the meta device)."""
-    keys: MendedKeys
-    table: dict[str, str]
-    """Our parameter name -> name in the file."""
-    heads: frozenset[str]
-    incomplete_heads: tuple[str, ...]
-    decoder: str
-    missing: dict[str, Shape]
-    mis_shaped: dict[str, tuple[Shape, Shape]]
-    unexpected: dict[str, Shape]
-    task_heads: dict[str, Shape]
-
-    def matched(self, weights: OpenWeights) -> dict[str, Shape]:
-        """Return name in the file -> shape of all tensors that are loaded."""
-        return {name: weights.stored[name].shape for name in self.table.values()}
-
-
-def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> LoadPlan:
-    """Match the stored tensors with the network that config.json describes; read none of them
-    but the decoder, to see whether it is tied.
-
-    Heads that are incomplete or of another shape are left out.
-
-    Raises:
-        RuntimeError: If tensors of the encoder are missing or of another shape, or any has a
-            number format that is no float; the message names them.
-    """
-    keys = mend_keys(weights.stored)
-    stored = keys.stored
-    # Before a network of that many layers is even described:
-    num_stored = count_layers(stored)
-    if config.num_hidden_layers > num_stored > 0:
-        raise RuntimeError(
-            f"{folder}: config.json asks for {config.num_hidden_layers} layers but the weights "
-            f"have {num_stored}. Use the config.json that belongs to them."
-        )
-    if num_stored == 0:
-        some = ", ".join(sorted(weights.stored)[:3])
-        raise RuntimeError(
-            f"{folder} holds no BERT encoder: no tensor is called encoder.layer.0. ... "
-            f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
-            "Choose a BERT checkpoint."
-        )
-    if _BIAS not in stored and DECODER_BIAS in stored:
-        stored[_BIAS] = stored[DECODER_BIAS]
-    full = _describe(config, folder)
-    all_keys = key_table(config.num_hidden_layers)
-    shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
-    mis_shaped = {
-        stored[key]: (weights.stored[stored[key]].shape, shapes[key])
-        for head in ALL_HEADS
-        for key in head_keys(head).values()
-        if key in stored and weights.stored[stored[key]].shape != shapes[key]
-    }
-    started = {h for h in ALL_HEADS if any(k in stored for k in head_keys(h).values())}
-    complete = {
-        head
-        for head in started
-        if all(k in stored and stored[k] not in mis_shaped for k in head_keys(head).values())
-    }
-    decoder = _decoder(weights, stored) if "mlm" in complete else "absent"
-    heads = complete - ({"mlm"} if decoder == "untied" else set())
-    if "pooler" not in heads:
-        heads -= {"nsp"}  # it reads the pooler
-    table = key_table(config.num_hidden_layers, heads)
-    _check(weights, stored, table.values(), shapes, folder)
-    missing = {theirs: shape for theirs, shape in shapes.items() if theirs not in stored}
-    used = {*all_keys.values(), DECODER_BIAS, DECODER_WEIGHT, POSITION_IDS}
-    others = {key: weights.stored[name].shape for key, name in stored.items() if key not in used}
-    others |= {name: weights.stored[name].shape for name in keys.doubled}
-    tasks = {k: v for k, v in others.items() if not k.startswith(("bert.", "cls."))}
-    with torch.device("meta"):
-        network = Network(config, frozenset(heads))
-    return LoadPlan(
-        network=network,
-        keys=keys,
-        table={ours: stored[theirs] for ours, theirs in table.items()},
-        heads=frozenset(heads),
-        incomplete_heads=tuple(sorted(started - complete)),
-        decoder=decoder,
-        missing=missing,
-        mis_shaped=mis_shaped,
-        unexpected={k: v for k, v in others.items() if k not in tasks},
-        task_heads=tasks,
-    )
-
-
-def _describe(config: BertConfig, folder: Path) -> dict[str, Shape]:
-    try:
-        with torch.device("meta"):
-            return {n: tuple(p.shape) for n, p in Network(config).named_parameters()}
-    except (RuntimeError, OverflowError) as error:  # more numbers than 64 bits can count
-        raise RuntimeError(
-            f"{folder / 'config.json'} describes a network of impossible size "
-            f"(hidden_size {config.hidden_size}, vocab_size {config.vocab_size}). "
-            "Use the config.json that belongs to the weights."
-        ) from error
-
-
-def _check(
-    weights: OpenWeights,
-    stored: dict[str, str],
-    needed: Iterable[str],
-    shapes: dict[str, Shape],
-    folder: Path,
-) -> None:
-    """Raise one error that names all tensors that are missing, mis-shaped or no floats."""
-    lacking, wrong = [], []
-    for key in needed:
-        if key not in stored:
-            lacking.append(f"{key} {list(shapes[key])}")
-            continue
-        found = weights.stored[stored[key]]
-        if found.shape != shapes[key]:
-            wrong.append(f"{stored[key]} is {list(found.shape)}, expected {list(shapes[key])}")
-        elif not found.is_float:
-            wrong.append(f"{stored[key]} holds {found.dtype}, expected F32, F16 or BF16")
-    parts = []
-    if lacking:
-        parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
-    if wrong:
-        parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
-    if parts:
-        raise RuntimeError(
-            f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. "
-            "Use the config.json and the weights that belong together."
-        )
-
-
-def _decoder(weights: OpenWeights, stored: dict[str, str]) -> str:
-    """Return "tied" or "untied": whether a stored decoder equals the token table."""
-    if DECODER_WEIGHT not in stored or _TABLE not in stored:
-        return "tied"
-    decoder, table = stored[DECODER_WEIGHT], stored[_TABLE]
-    if weights.stored[decoder].shape != weights.stored[table].shape:
-        return "untied"
-    same = torch.equal(weights.read(decoder), weights.read(table))
-    return "tied" if same else "untied"
 
 
 @torch.no_grad()

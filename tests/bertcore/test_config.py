@@ -1,0 +1,96 @@
+"""The shape of a BERT: checks, sizes, and the round trip to config.json.
+
+Run: pytest tests/bertcore/test_config.py
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+import transformers
+
+from bertcore import BertConfig
+from bertcore.config import bert_base, bert_mini, bert_of
+from tests.bertcore.tiny import tiny_config
+
+
+def test_round_trip_through_json() -> None:
+    config = tiny_config(hidden_act="relu", layer_norm_eps=1e-7, pad_token_id=3)
+    assert BertConfig.from_hf_dict(json.loads(json.dumps(config.to_hf_dict()))) == config
+
+
+@pytest.mark.parity
+def test_our_fields_mean_the_same_to_transformers() -> None:
+    config = tiny_config(hidden_act="gelu_new", layer_norm_eps=1e-6, type_vocab_size=3)
+    theirs = transformers.BertConfig(**config.to_hf_dict())
+    assert BertConfig.from_hf_dict(theirs.to_dict()) == config
+
+
+@pytest.mark.parity
+def test_the_defaults_are_those_of_transformers() -> None:
+    theirs = transformers.BertConfig().to_dict()
+    assert BertConfig.from_hf_dict(theirs) == bert_base()
+    required = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads")
+    short = {key: theirs[key] for key in (*required, "intermediate_size")}
+    assert BertConfig.from_hf_dict(short) == bert_base()
+
+
+def test_presets() -> None:
+    assert bert_base().num_parameters == 110_106_428
+    assert (bert_mini().num_hidden_layers, bert_mini().head_size) == (4, 64)
+    small = bert_of(vocab_size=100, num_hidden_layers=3, hidden_size=32)
+    assert (small.num_attention_heads, small.intermediate_size) == (1, 128)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_attention_heads": 5}, r"hidden_size 32 is not divisible.*5"),
+        ({"vocab_size": 0}, "vocab_size is 0"),
+        ({"vocab_size": -1}, "vocab_size is -1"),
+        ({"num_hidden_layers": 2.0}, r"num_hidden_layers is 2\.0"),
+        ({"num_hidden_layers": True}, "num_hidden_layers is True"),
+        ({"hidden_size": "32"}, "hidden_size is '32'"),
+        ({"hidden_size": None}, "hidden_size is None"),
+        ({"hidden_dropout_prob": 1.0}, r"hidden_dropout_prob is 1\.0"),
+        ({"hidden_dropout_prob": math.nan}, "hidden_dropout_prob is nan"),
+        ({"attention_probs_dropout_prob": -0.1}, "attention_probs_dropout_prob is -0.1"),
+        ({"layer_norm_eps": 0}, "layer_norm_eps is 0"),
+        ({"layer_norm_eps": math.inf}, "layer_norm_eps is inf"),
+        ({"initializer_range": "small"}, "initializer_range is 'small'"),
+        ({"hidden_act": "swish"}, r"hidden_act is 'swish'.*gelu, gelu_new, relu"),
+        ({"hidden_act": ["gelu"]}, "hidden_act is"),
+        ({"pad_token_id": -1}, "pad_token_id is -1"),
+        ({"pad_token_id": "0"}, "pad_token_id is '0'"),
+    ],
+)
+def test_wrong_values_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tiny_config(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "roberta"}, "model_type 'roberta'"),
+        ({"is_decoder": True}, "is_decoder = True"),
+        ({"add_cross_attention": True}, "add_cross_attention = True"),
+        ({"position_embedding_type": "relative_key"}, "position_embedding_type = 'relative_key'"),
+    ],
+)
+def test_what_is_no_bert_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BertConfig.from_hf_dict({**tiny_config().to_hf_dict(), **changes})
+
+
+def test_missing_fields_are_all_listed() -> None:
+    with pytest.raises(ValueError, match="lacks hidden_size, num_hidden_layers"):
+        BertConfig.from_hf_dict({"vocab_size": 9, "num_attention_heads": 1, "intermediate_size": 8})
+
+
+def test_unknown_keys_and_nulls_are_ignored() -> None:
+    values = {**tiny_config().to_hf_dict(), "id2label": {"0": "x"}, "pad_token_id": None}
+    assert BertConfig.from_hf_dict(values) == tiny_config()
