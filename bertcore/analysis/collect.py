@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +48,8 @@ class VectorTable:
     """Index into `sentences`, [N]."""
     positions: NDArray[np.int64]
     """Place of the token in its input, 0 for [CLS], [N]; 0 where a point is a sentence."""
+    word_ids: NDArray[np.int64]
+    """Number of the word within its input, [N]; -1 for special tokens and sentences."""
     segment_ids: NDArray[np.int64]
     """0 for text A and 1 for text B, [N]."""
     is_special: NDArray[np.bool_]
@@ -82,6 +84,7 @@ class VectorTable:
             words=tuple(self.words[i] for i in rows),
             sentence_ids=self.sentence_ids[rows],
             positions=self.positions[rows],
+            word_ids=self.word_ids[rows],
             segment_ids=self.segment_ids[rows],
             is_special=self.is_special[rows],
             spans=tuple(self.spans[i] for i in rows),
@@ -145,6 +148,7 @@ def collect_tokens(
         ),
         sentence_ids=np.repeat(np.arange(num_kept), [len(encoding) for encoding in encodings]),
         positions=np.concatenate([np.arange(len(encoding)) for encoding in encodings]),
+        word_ids=np.array([i for encoding in encodings for i in encoding.word_ids]),
         segment_ids=np.array([i for encoding in encodings for i in encoding.segment_ids]),
         is_special=np.array([i < 0 for encoding in encodings for i in encoding.text_ids]),
         spans=tuple(span for encoding in encodings for span in encoding.offsets),
@@ -196,11 +200,36 @@ def collect_sentences(
         words=tuple(texts),
         sentence_ids=np.arange(num_points),
         positions=np.zeros(num_points, dtype=np.int64),
+        word_ids=np.full(num_points, -1),
         segment_ids=np.zeros(num_points, dtype=np.int64),
         is_special=np.zeros(num_points, dtype=np.bool_),
         spans=((0, 0),) * num_points,
         sentences=tuple(kept),
         notes=tuple(notes),
+    )
+
+
+def whole_words(table: VectorTable) -> VectorTable:
+    """Return the table with one point for each word: the mean of its pieces' vectors.
+
+    Special tokens stay as they are; a word's place, segment and span begin with its first piece.
+    """
+    previous = np.full((1, 2), -2)
+    keys = np.stack([table.sentence_ids, table.word_ids], axis=1)
+    is_first = (np.diff(keys, axis=0, prepend=previous) != 0).any(1) | (table.word_ids < 0)
+    starts = np.flatnonzero(is_first)
+    if len(starts) == len(table):
+        return table
+    ends = np.append(starts[1:], len(table)) - 1
+    counts = np.diff(np.append(starts, len(table)))
+    words = table.select(is_first)
+    return replace(
+        words,
+        vectors=np.add.reduceat(table.vectors, starts, axis=1) / counts[:, None].astype("f4"),
+        tokens=words.words,
+        spans=tuple(
+            (table.spans[i][0], table.spans[j][1]) for i, j in zip(starts, ends, strict=True)
+        ),
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bertcore import Bert
 from bertcore.analysis import collect
-from bertcore.analysis.collect import Sentence, collect_sentences, collect_tokens
+from bertcore.analysis.collect import Sentence, collect_sentences, collect_tokens, whole_words
 from tests.bertcore.tiny import tiny_bert
 
 SENTENCES = (
@@ -38,6 +38,7 @@ def test_vectors_equal_each_sentence_alone(
         assert [table.spans[i] for i in rows] == trace.offsets
         assert table.segment_ids[rows].tolist() == trace.segment_ids
         assert table.positions[rows].tolist() == trace.position_ids
+        assert table.word_ids[rows].tolist() == trace.word_ids
         assert table.is_special[rows].tolist() == [i < 0 for i in trace.text_ids]
         assert {table.labels[i] for i in rows} == {label}
 
@@ -118,3 +119,18 @@ def test_select_keeps_the_rows(bert: Bert) -> None:
     assert words.labels == tuple(table.labels[i] for i in keep)
     with pytest.raises(ValueError, match="expected"):
         table.select(np.array([True]))
+
+
+def test_whole_words_are_the_mean_of_their_pieces(bert: Bert) -> None:
+    table = collect_tokens(bert, [Sentence("Dogs fishing", "fished dog"), Sentence("he")])
+    words = whole_words(table)
+    assert words.tokens == (
+        *("[CLS]", "dogs", "fishing", "[SEP]", "fished", "dog", "[SEP]"),
+        *("[CLS]", "he", "[SEP]"),
+    )
+    assert words.spans[1:3] == ((0, 4), (5, 12))
+    assert words.segment_ids.tolist() == [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    assert words.sentence_ids.tolist() == [0] * 7 + [1] * 3
+    np.testing.assert_allclose(words.vectors[:, 1], table.vectors[:, 1:3].mean(1), atol=1e-6)
+    np.testing.assert_allclose(words.vectors[:, -2:], table.vectors[:, -2:])
+    assert whole_words(words) is words

@@ -62,7 +62,7 @@ def test_chosen_columns_win_and_wrong_ones_are_answered_with_those_there_are() -
     texts = read_upload(TABLE.encode(), "a.csv", text_column="label", label_column="id")
     assert texts.sentences[0] == Sentence("money", None, "1")
     for wrong in ("text_column", "pair_column", "label_column"):
-        with pytest.raises(ValueError, match="no column 'txt'.*'id', 'text', 'label'. Choose one"):
+        with pytest.raises(ValueError, match=r"no column 'txt'.*'id', 'text', 'label'. Choose one"):
             read_upload(TABLE.encode(), "a.csv", **{wrong: "txt"})
 
 
@@ -84,7 +84,7 @@ def test_rows_without_text_are_counted() -> None:
 @pytest.mark.parametrize("data", [b"", b"   \n\r\n "])
 @pytest.mark.parametrize("name", ["a.csv", "a.txt"])
 def test_empty_files(data: bytes, name: str) -> None:
-    with pytest.raises(ValueError, match="'a....' is empty. Choose a file"):
+    with pytest.raises(ValueError, match=r"'a....' is empty. Choose a file"):
         read_upload(data, name)
 
 
@@ -106,7 +106,7 @@ def test_files_that_are_no_text(data: bytes, kind: str, name: str) -> None:
 
 def test_an_open_quotation_mark_is_explained() -> None:
     data = b'text,label\n"never closed,' + b"words " * 40_000
-    with pytest.raises(ValueError, match="cannot be read as a table after row 1.*quotation mark"):
+    with pytest.raises(ValueError, match=r"cannot be read as a table after row 1.*quotation mark"):
         read_upload(data, "a.csv")
 
 
@@ -166,7 +166,7 @@ def test_hostile_names_are_shown_tame(name: str, shown: str) -> None:
 
 
 def test_hostile_columns_and_cells_are_only_text() -> None:
-    data = "<b>text</b>,=1+1\n</script>,x\n".encode()
+    data = b"<b>text</b>,=1+1\n</script>,x\n"
     texts = read_upload(data, "a.csv", text_column="<b>text</b>")
     assert texts.sentences[0].text == "</script>"
     many = ",".join(f"c{i}" for i in range(500)) + "\n1\n"
