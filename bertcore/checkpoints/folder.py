@@ -147,7 +147,7 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > _JSON_LIMIT:
             raise RuntimeError(f"{file} has over {_JSON_LIMIT:,} bytes. Is it the right file?")
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise RuntimeError(
             f"{file.parent} has weights but no {file.name}. Copy it from where they come from."

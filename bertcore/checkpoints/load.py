@@ -62,7 +62,7 @@ def load(
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_weights(folder, allow_pickle=allow_pickle)
     config = read_config(folder)
-    tokenizer = Tokenizer.open(folder)
+    tokenizer = open_tokenizer(folder)
     with open_weights(files) as weights:
         plan = plan_loading(weights, config, folder)
         network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
@@ -129,6 +129,23 @@ def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
             "config.json and vocab.txt."
         )
     return download(text, allow_pickle=allow_pickle)
+
+
+def open_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer of a checkpoint folder.
+
+    Raises:
+        FileNotFoundError: If its files are missing.
+        RuntimeError: If they are damaged.
+    """
+    try:
+        return Tokenizer.open(folder)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        # JSON of another form than a tokenizer's: a list where names should be, and the like.
+        raise RuntimeError(
+            f"the tokenizer's files in {folder} have an unexpected form "
+            f"({type(error).__name__}: {error}). Copy them again."
+        ) from error
 
 
 def read_config(folder: Path) -> BertConfig:

@@ -123,7 +123,7 @@ def _describe(config: BertConfig, folder: Path) -> dict[str, Shape]:
     try:
         with torch.device("meta"):
             return {n: tuple(p.shape) for n, p in Network(config).named_parameters()}
-    except (RuntimeError, OverflowError) as error:  # more numbers than 64 bits can count
+    except (RuntimeError, TypeError, OverflowError) as error:  # sizes over 64 bits
         raise RuntimeError(
             f"{folder / 'config.json'} describes a network of impossible size "
             f"(hidden_size {config.hidden_size}, vocab_size {config.vocab_size}). "

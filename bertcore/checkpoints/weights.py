@@ -16,6 +16,7 @@ from torch import Tensor
 
 from bertcore.checkpoints.folder import WeightFiles
 
+_POINTER = b"version https://git-lfs"
 _DTYPES = {
     "F64": torch.float64,
     "F32": torch.float32,
@@ -99,6 +100,7 @@ def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
 def _open_safetensors(file: Path, stack: ExitStack) -> Any:
     """Open one file; safetensors compares the header's claims with the file's size, so that a
     false header allocates nothing."""
+    _refuse_pointer(file)
     try:
         return stack.enter_context(safe_open(file, framework="pt"))
     except SafetensorError as error:
@@ -109,6 +111,20 @@ def _open_safetensors(file: Path, stack: ExitStack) -> Any:
         raise RuntimeError(f"{file} cannot be read ({error}).") from error
 
 
+def _refuse_pointer(file: Path) -> None:
+    """Name the commonest reason of a broken download: a clone without the large files."""
+    try:
+        with file.open("rb") as stream:
+            is_pointer = stream.read(len(_POINTER)) == _POINTER
+    except OSError as error:
+        raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
+    if is_pointer:
+        raise RuntimeError(
+            f"{file} is a Git LFS pointer, not the weights. "
+            "Run `git lfs pull` in its folder, or download the file again."
+        )
+
+
 def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     for file in files:
@@ -117,6 +133,7 @@ def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
 
 
 def _read_pickle(file: Path) -> dict[str, Tensor]:
+    _refuse_pointer(file)
     try:
         # Files of torch before 1.6 are no zip archives and cannot be mapped.
         content = torch.load(
