@@ -36,6 +36,15 @@ class Page:
     is_dark: bool
     """Whether the visitor's theme is dark; for the few colours that cannot follow by themselves."""
 
+    @property
+    def setup_code(self) -> str:
+        """Python that opens the same checkpoint and runs the same text: `bert` and `trace`."""
+        opened = f"import bertcore\n\nbert = bertcore.load({self.bert_key.source!r})\n"
+        if self.trace is None:
+            return opened
+        pair = "" if self.text_b is None else f", {self.text_b!r}"
+        return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
+
 
 def begin(name: str, *, needs_text: bool = True) -> Page:
     """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
@@ -133,9 +142,15 @@ def sentence_of(error: Exception) -> str:
     return message[0].upper() + message[1:]
 
 
-def how_to_read(key: str) -> None:
-    """Draw the caption that says how to read a picture."""
-    st.caption(f"**How to read this.** {texts.TEXTS[key]}")
+def how_to_read(key: str, **values: object) -> None:
+    """Draw the caption that says how to read a picture.
+
+    Args:
+        key: Of `texts.TEXTS`.
+        values: What its braces stand for; texts from outside go through `texts.plain` first.
+    """
+    text = texts.TEXTS[key].format(**values) if values else texts.TEXTS[key]
+    st.caption(f"**How to read this.** {text}")
 
 
 def figure(fig: go.Figure, name: str, data: Data, code: str) -> None:

@@ -64,7 +64,7 @@ def keep(
     if name not in st.session_state or st.session_state[name] != chosen:
         st.session_state[name] = chosen
     kept[name] = chosen
-    if chosen != before and not st.session_state.get(_RUNNING, False):
+    if not st.session_state.get(_RUNNING, False):
         sync_url()  # a fragment's own run: main.py is not there to do it
     return name
 

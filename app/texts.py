@@ -38,6 +38,9 @@ PAGES: dict[str, tuple[str, str]] = {
 TEXTS: dict[str, str] = {}
 """How to read each picture, as Markdown."""
 
+CODE: dict[str, str] = {}
+"""Python that makes a picture's numbers, to follow `Page.setup_code`."""
+
 # ---- frame ----
 TEXTS["frame.too_long_for_link"] = (
     "The text is too long for a link: it stays here while you change pages, "
@@ -46,6 +49,107 @@ TEXTS["frame.too_long_for_link"] = (
 TEXTS["frame.unexpected"] = (
     "Something went wrong in this view that should not have ({kind}). Your text and choices are "
     "kept: change one of them, or choose another page. The server's log has the details."
+)
+
+# ---- tokens ----
+TEXTS["tokens.strip"] = (
+    "Each box is a word, each part of it a token with its number in the vocabulary; ## means that "
+    "a piece continues the word. Choose a token with the mouse, or with the arrow keys and Enter: "
+    "the pictures below follow it."
+)
+TEXTS["tokens.steps"] = (
+    "WordPiece looks for the longest beginning of the word that the vocabulary has, then goes on "
+    "with the rest. Crossed out is what it tried and did not find."
+)
+TEXTS["tokens.sum"] = (
+    "Every column is a token, every line of a strip one of the {num_dims} dimensions. BERT adds "
+    "the three vectors of a column, and that is all it ever learns about which word, which "
+    "sentence and which place. The curves below are the vectors' lengths; hover over them for the "
+    "angles between the three and for what each contributes to the sum."
+)
+TEXTS["tokens.sum_cut"] = (
+    "Only the first {drawn} of {num_dims} dimensions are drawn for a text this long; the download "
+    "has all of them."
+)
+TEXTS["tokens.norm"] = (
+    "LayerNorm subtracts from a token's numbers their mean, divides by their standard deviation, "
+    "and then applies one learned gain and bias for each dimension. Vectors of different lengths "
+    "come out nearly equally long. Before, {token} has mean {mean_before:.3f} and standard "
+    "deviation {std_before:.3f}; after, {mean_after:.3f} and {std_after:.3f}."
+)
+TEXTS["tokens.leave_one_out"] = (
+    "The text is run again without the segment vectors, and without the position vectors. Cosine "
+    "1 means that a token's vector did not turn at all; the lower, the more it depends on what was "
+    "left out. A small change at the input may grow or fade on the way to the last layer."
+)
+TEXTS["tokens.positions"] = (
+    "BERT has no rule for places: each position has a vector that was learned. Neighbours that "
+    "look alike form a bright diagonal; far from it, places are told apart. The marked line is the "
+    "chosen token's position, drawn below as a curve."
+)
+TEXTS["tokens.nearest"] = (
+    "The pieces whose rows in the token table point the most in the direction of the chosen "
+    "token's: what the model holds for alike before it has read any context."
+)
+TEXTS["tokens.added"] = (
+    "{token} is no piece of the text: BERT adds \\[CLS\\] in front, where a whole-text answer is "
+    "read off, and \\[SEP\\] after each sentence. Choose a word to see how it is cut."
+)
+CODE["tokens.sum"] = """
+parts = trace.embeddings            # token, segment, position, sum, output: each [T, D]
+lengths = parts.sum.norm(dim=-1)
+"""
+CODE["tokens.norm"] = """
+from bertcore.analysis.embeddings import norm_numbers
+
+numbers = norm_numbers(trace.embeddings)    # mean, std and norm, before and after
+"""
+CODE["tokens.leave_one_out"] = """
+from bertcore.analysis.embeddings import leave_one_out
+
+result = leave_one_out(bert, trace.text_a, trace.text_b)
+result.cosines["position"]          # [L+1, T]
+"""
+CODE["tokens.positions"] = """
+from bertcore.analysis.embeddings import position_similarity
+
+cosines = position_similarity(bert, {size})     # [P, P]
+"""
+CODE["tokens.nearest"] = """
+from bertcore.analysis.embeddings import nearest_words
+
+nearest_words(bert, trace.input_ids[{index}], top_k=12)
+"""
+
+
+# ---- attention ----
+TEXTS["attention.overview"] = (
+    "One picture for each head: rows are layers, columns are heads, both counted from 0. "
+    "A diagonal is a head that looks at neighbours; a vertical stripe is one token that all look "
+    "at, often [CLS] or [SEP]. Bright is much. Point at a head for its numbers, click it to open it."
+)
+TEXTS["attention.lines"] = (
+    "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
+    "strength the weight. The weights that leave a token in one head sum to 100%, and hidden lines "
+    "are not shared out among the others. Numbers on the right are within 0.3 percentage points; "
+    "the heat map and the download are exact. Attention says where a head takes information from, "
+    "not why BERT decides as it does."
+)
+TEXTS["attention.heat_map"] = (
+    "Each row is a token that looks, each column a token that is looked at; a row sums to 1. "
+    "Brightness follows the square root of the weight, so that small weights are seen too; the "
+    "numbers are the weights. Drag a rectangle to zoom in, double click to come back. "
+    "A bright cell says that information was taken from there, not that it decided anything."
+)
+TEXTS["attention.bertviz"] = (
+    "These are BertViz's own views, as in notebooks, working without a network. Head view: choose "
+    "a layer, click a coloured square to switch a head, double click to see it alone. Model view: "
+    "rows are layers, columns heads; click one to enlarge it."
+)
+TEXTS["attention.bertviz_limit"] = (
+    "BertViz draws every weight as a line of its own, so only the first {shown} of {total} tokens "
+    "are shown here. What they pay to the others is left out: rows do not sum to 1. The lines and "
+    "the heat map show all tokens."
 )
 
 

@@ -1,8 +1,119 @@
 """Tokens & embeddings: the input of BERT, taken apart."""
 
+import pandas as pd
 import streamlit as st
 
-from app import frame
+from app import cache, frame, state, texts
+from app.components.token_strip import token_strip
+from app.components.word_steps import word_steps
+from app.figures import embeddings as figures
+from bertcore.analysis import embeddings as numbers
 
-page = frame.begin("tokens")
-st.write(page.trace.tokens)
+
+def show_sum(page: frame.Page, index: int) -> None:
+    """Draw token + segment + position = sum."""
+    parts = {name: getattr(page.trace.embeddings, name).float().numpy() for name in PARTS}
+    num_tokens, num_dims = parts["sum"].shape
+    fig = figures.sum_strips(
+        page.trace.tokens, parts, numbers.sum_numbers(page.trace.embeddings), selected=index
+    )
+    frame.figure(fig, "embedding-sum", parts, page.setup_code + texts.CODE["tokens.sum"])
+    frame.how_to_read("tokens.sum", num_dims=num_dims)
+    drawn = figures.num_drawn(num_tokens, num_dims)
+    if drawn < num_dims:
+        st.caption(texts.TEXTS["tokens.sum_cut"].format(drawn=drawn, num_dims=num_dims))
+
+
+def show_norm(page: frame.Page, index: int) -> None:
+    """Draw what LayerNorm does."""
+    embeddings = page.trace.embeddings
+    found = numbers.norm_numbers(embeddings)
+    before, after = (x[index].float().numpy() for x in (embeddings.sum, embeddings.output))
+    fig = figures.layer_norm(page.trace.tokens, found, before, after, selected=index)
+    table = pd.DataFrame({"token": page.trace.tokens, **numbers.as_columns(found)})
+    frame.figure(fig, "layer-norm", table, page.setup_code + texts.CODE["tokens.norm"])
+    at = {name: float(column[index]) for name, column in numbers.as_columns(found).items()}
+    frame.how_to_read("tokens.norm", token=texts.plain(page.trace.tokens[index]), **at)
+
+
+def show_leave_one_out(page: frame.Page, index: int) -> None:
+    """Draw what is lost without segments and without positions."""
+    result = cache.call(numbers.leave_one_out, page.bert_key, page.text_a, page.text_b)
+    fig = figures.leave_one_out(page.trace.tokens, result, selected=index)
+    code = page.setup_code + texts.CODE["tokens.leave_one_out"]
+    frame.figure(fig, "leave-one-out", result.cosines, code)
+    frame.how_to_read("tokens.leave_one_out")
+
+
+def show_positions(page: frame.Page, index: int) -> None:
+    """Draw the position table."""
+    most = page.bert.config.max_position_embeddings
+    sizes = [size for size in (64, 128, 256) if size < most] + [most]
+    key = state.keep("positions", sizes[0], options=sizes)
+    size = st.segmented_control("First positions", sizes, key=key) or sizes[0]
+    cosines = cache.call(numbers.position_similarity, page.bert_key, size)
+    code = page.setup_code + texts.CODE["tokens.positions"].format(size=size)
+    frame.figure(
+        figures.position_table(cosines, position=index), "positions", {"cosines": cosines}, code
+    )
+    if index < size:
+        st.plotly_chart(figures.position_row(cosines, position=index), width="stretch")
+    frame.how_to_read("tokens.positions")
+
+
+def show_nearest(page: frame.Page, index: int) -> None:
+    """Draw the nearest rows of the token table."""
+    found = cache.call(numbers.nearest_words, page.bert_key, page.trace.input_ids[index])
+    table = pd.DataFrame(found, columns=["piece", "cosine"])
+    code = page.setup_code + texts.CODE["tokens.nearest"].format(index=index)
+    fig = figures.nearest_words(page.trace.tokens[index], found)
+    frame.figure(fig, "nearest-words", table, code)
+    frame.how_to_read("tokens.nearest")
+
+
+PARTS = ("token", "segment", "position", "sum")
+VIEWS = {
+    "Three embeddings": show_sum,
+    "LayerNorm": show_norm,
+    "Leave one out": show_leave_one_out,
+    "Position table": show_positions,
+    "Nearest words": show_nearest,
+}
+
+
+@st.fragment
+def show(page: frame.Page) -> None:
+    """Draw everything that follows the chosen token; runs alone when another is chosen."""
+    trace = page.trace
+    state.keep("token", 1, low=0, high=trace.num_tokens - 1)
+    index = state.value("token")
+    with frame.guard():
+        token_strip(trace, key="strip", selected=index, on_pick=lambda i: state.put("token", i))
+        frame.how_to_read("tokens.strip")
+        show_steps(page, index)
+    view = st.segmented_control(
+        "Picture",
+        list(VIEWS),
+        key=state.keep("view", next(iter(VIEWS)), options=list(VIEWS)),
+        label_visibility="collapsed",
+    )
+    with frame.guard():
+        VIEWS[view or next(iter(VIEWS))](page, index)
+
+
+def show_steps(page: frame.Page, index: int) -> None:
+    """Draw how the chosen token's word was cut."""
+    text_id = page.trace.text_ids[index]
+    if text_id < 0:
+        st.caption(texts.TEXTS["tokens.added"].format(token=texts.plain(page.trace.tokens[index])))
+        return
+    text = (page.text_a, page.text_b)[text_id]
+    words = cache.call(numbers.explain_words, page.bert_key, text)
+    steps = numbers.word_at(words, page.trace.offsets[index])
+    with st.container(border=True):
+        st.markdown(f"**How {texts.plain(steps.word)} is cut**")
+        word_steps(steps, key="steps")
+        st.caption(texts.TEXTS["tokens.steps"])
+
+
+show(frame.begin("tokens"))

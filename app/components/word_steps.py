@@ -1,0 +1,42 @@
+"""The steps from a word to its pieces: normalisation, then the longest match with what failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore.tokenizer.wordpiece import WordSteps
+
+MAX_TRIED = 14
+"""Failed candidates drawn for a piece; the number of the others is said."""
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "bertscope_word_steps",
+    js=(_HERE / "word_steps.js").read_text(encoding="utf-8"),
+    css=(_HERE / "word_steps.css").read_text(encoding="utf-8"),
+)
+
+
+def word_steps(steps: WordSteps, *, key: str) -> None:
+    """Draw what happened to one word."""
+    _component(
+        key=key,
+        data={
+            "word": steps.word,
+            "normalized": steps.normalized,
+            "isAdded": steps.is_added,
+            "steps": [[name, after] for name, _, after in steps.steps],
+            "pieces": [
+                {
+                    "token": piece.token,
+                    "id": piece.id,
+                    "tried": piece.tried[:MAX_TRIED],
+                    "more": max(0, len(piece.tried) - MAX_TRIED),
+                }
+                for piece in steps.pieces
+            ],
+            "reason": steps.unk_reason or "",
+        },
+    )

@@ -1,0 +1,339 @@
+"""Pictures of the input: the three embeddings and their sum, LayerNorm, leave-one-out, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app import theme
+from bertcore.analysis.embeddings import LeaveOneOut, NormNumbers, SumNumbers
+
+Matrix = NDArray[np.float32]
+
+STRIPS = (
+    ("token", "token"),
+    ("segment", "+ segment"),
+    ("position", "+ position"),
+    ("sum", "= sum"),
+)
+MAX_CELLS = 400_000
+"""More cells than this make a browser slow; then fewer dimensions are drawn, and it is said."""
+MAX_LABELS = 72
+"""Above this many tokens the axis shows positions in place of words."""
+
+_LINES = {
+    "token": theme.CATEGORICAL[0],
+    "segment": theme.CATEGORICAL[1],
+    "position": theme.CATEGORICAL[2],
+    "sum": theme.SPECIAL,
+}
+
+
+def num_drawn(num_tokens: int, num_dims: int) -> int:
+    """Return how many of the D dimensions `sum_strips` draws."""
+    return max(1, min(num_dims, MAX_CELLS // (len(STRIPS) * max(1, num_tokens))))
+
+
+def sum_strips(
+    tokens: Sequence[str],
+    parts: Mapping[str, Matrix],
+    numbers: SumNumbers,
+    *,
+    selected: int | None = None,
+) -> go.Figure:
+    """Draw the paper's figure 2 with numbers: three strips, their sum, and all lengths.
+
+    Args:
+        tokens: [T]
+        parts: "token", "segment", "position" and "sum", each [T, D].
+        numbers: Lengths and cosines of the same input.
+        selected: Position of the token to frame.
+    """
+    num_tokens, num_dims = parts["sum"].shape
+    drawn = num_drawn(num_tokens, num_dims)
+    fig = make_subplots(
+        rows=5, cols=1, shared_xaxes=True, vertical_spacing=0.025, row_heights=[1, 1, 1, 1, 1.25]
+    )
+    # A few outliers would leave everything else pale.
+    limit = float(np.quantile(np.abs(np.concatenate([parts[k] for k, _ in STRIPS])), 0.995))
+    for row, (name, label) in enumerate(STRIPS, start=1):
+        fig.add_heatmap(
+            z=np.ascontiguousarray(parts[name][:, :drawn].T),
+            coloraxis="coloraxis",
+            customdata=None,
+            hovertemplate="token %{x}, dimension %{y}<br>" + name + " = %{z:.3f}<extra></extra>",
+            row=row,
+            col=1,
+        )
+        fig.update_yaxes(
+            title_text=label, showticklabels=False, autorange="reversed", row=row, col=1
+        )
+    for name in (*_LINES,):
+        fig.add_scatter(
+            x=np.arange(num_tokens),
+            y=numbers.norms[name],
+            name=f"length of {name}",
+            mode="lines+markers",
+            marker={"size": 5, "color": _LINES[name]},
+            line={"width": 1.3, "color": _LINES[name]},
+            customdata=_cosine_rows(numbers) if name == "sum" else None,
+            hovertemplate="%{y:.2f}" + (_COSINES if name == "sum" else ""),
+            row=5,
+            col=1,
+        )
+    fig.update_yaxes(title_text="length", rangemode="tozero", row=5, col=1)
+    theme.plot_layout(fig, "", "", "", 600)
+    for row, (_, label) in enumerate([*STRIPS, ("", "length")], start=1):
+        fig.update_yaxes(title_text=label, row=row, col=1)
+    fig.update_xaxes(showgrid=False)
+    fig.update_xaxes(**token_axis(tokens), row=5, col=1)
+    fig.update_layout(
+        coloraxis={
+            "colorscale": theme.DIVERGING,
+            "cmin": -limit,
+            "cmax": limit,
+            "colorbar": {
+                "title": {"text": "value"},
+                "thickness": 10,
+                "len": 0.76,
+                "y": 1,
+                "yanchor": "top",
+            },
+        },
+        hovermode="x unified" if num_tokens <= MAX_LABELS else "closest",
+        legend={"y": -0.02, "yanchor": "top", "yref": "container"},
+        showlegend=False,
+    )
+    _frame_token(fig, selected)
+    return fig
+
+
+_COSINES = (
+    "<br>cosines: token-segment %{customdata[0]:.2f}, token-position %{customdata[1]:.2f}, "
+    "segment-position %{customdata[2]:.2f}"
+    "<br>shares of the sum: token %{customdata[3]:.0%}, segment %{customdata[4]:.0%}, "
+    "position %{customdata[5]:.0%}"
+)
+
+
+def _cosine_rows(numbers: SumNumbers) -> Matrix:
+    return np.stack([*numbers.cosines.values(), *numbers.shares.values()], axis=1)
+
+
+def token_axis(tokens: Sequence[str]) -> dict[str, object]:
+    """Return the settings of an axis that has one place for each token."""
+    if len(tokens) > MAX_LABELS:
+        return {"title_text": "position of the token", "range": [-0.5, len(tokens) - 0.5]}
+    return {
+        "tickvals": list(range(len(tokens))),
+        "ticktext": [theme.escape(token) for token in tokens],
+        "tickangle": -60 if len(tokens) > 12 else 0,
+        "range": [-0.5, len(tokens) - 0.5],
+    }
+
+
+def _frame_token(fig: go.Figure, selected: int | None) -> None:
+    if selected is not None:
+        fig.add_vrect(
+            x0=selected - 0.5,
+            x1=selected + 0.5,
+            line={"color": theme.ACCENT, "width": 1.5},
+            fillcolor="rgba(0,0,0,0)",
+            row="all",
+            col=1,
+        )
+
+
+def layer_norm(
+    tokens: Sequence[str],
+    numbers: NormNumbers,
+    before: Matrix,
+    after: Matrix,
+    *,
+    selected: int,
+) -> go.Figure:
+    """Draw lengths of all tokens before and after LayerNorm, and the numbers of one token.
+
+    Args:
+        tokens: [T]
+        numbers: Of the same input.
+        before, after: The D numbers of the selected token, [D].
+        selected: Its position.
+    """
+    fig = make_subplots(
+        rows=2,
+        cols=1,
+        vertical_spacing=0.27,
+        subplot_titles=(
+            "Length of each token's vector",
+            f"The {len(before)} numbers of {theme.escape(tokens[selected])}",
+        ),
+    )
+    columns = (
+        ("before LayerNorm", theme.SEGMENT_B, numbers.norm_before, numbers.mean_before,
+         numbers.std_before, before),
+        ("after LayerNorm", theme.SEGMENT_A, numbers.norm_after, numbers.mean_after,
+         numbers.std_after, after),
+    )  # fmt: skip
+    for name, color, norms, means, stds, values in columns:
+        fig.add_scatter(
+            x=np.arange(len(tokens)),
+            y=norms,
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "width": 1.3},
+            marker={"size": 6, "color": color},
+            customdata=np.stack([means, stds], axis=1),
+            hovertemplate="length %{y:.2f}, mean %{customdata[0]:.3f}, "
+            "standard deviation %{customdata[1]:.3f}",
+            row=1,
+            col=1,
+        )
+        fig.add_histogram(
+            x=values,
+            name=name,
+            marker={"color": color},
+            opacity=0.65,
+            nbinsx=60,
+            showlegend=False,
+            hovertemplate="%{y} numbers around %{x}",
+            row=2,
+            col=1,
+        )
+    theme.plot_layout(fig, "", "", "", 560)
+    fig.update_layout(
+        barmode="overlay",
+        hovermode="x unified",
+        margin={"t": 64},
+        legend={"y": 1.06, "x": 1, "xanchor": "right"},
+    )
+    fig.update_annotations(x=0, xanchor="left", font={"size": 14})
+    fig.update_xaxes(**token_axis(tokens), row=1, col=1)
+    fig.update_xaxes(title_text="value", row=2, col=1)
+    fig.update_yaxes(title_text="length", rangemode="tozero", row=1, col=1)
+    fig.update_yaxes(title_text="how many of D", row=2, col=1)
+    fig.add_vrect(
+        x0=selected - 0.5, x1=selected + 0.5, line={"color": theme.ACCENT, "width": 1.5},
+        fillcolor="rgba(0,0,0,0)", row=1, col=1,
+    )  # fmt: skip
+    return fig
+
+
+def leave_one_out(tokens: Sequence[str], result: LeaveOneOut, *, selected: int) -> go.Figure:
+    """Draw how far each token's vector turns without segments, and without positions.
+
+    Two rows: at the embeddings' output and after the last layer; then the selected token through
+    all layers.
+    """
+    depth = len(next(iter(result.cosines.values())))
+    fig = make_subplots(
+        rows=3,
+        cols=1,
+        vertical_spacing=0.13,
+        subplot_titles=(
+            "At the embeddings' output",
+            f"After the last layer ({depth - 1})",
+            f"{theme.escape(tokens[selected])} through the layers",
+        ),
+    )
+    for index, (name, cosines) in enumerate(result.cosines.items()):
+        color = theme.CATEGORICAL[1 + index]
+        style = {
+            "name": f"without {name}",
+            "legendgroup": name,
+            "mode": "lines+markers",
+            "line": {"color": color, "width": 1.2},
+            "marker": {"size": 6, "color": color},
+            "hovertemplate": "cosine %{y:.3f}",
+        }
+        x = np.arange(len(tokens))
+        fig.add_scatter(x=x, y=cosines[0], showlegend=True, **style, row=1, col=1)
+        fig.add_scatter(x=x, y=cosines[-1], showlegend=False, **style, row=2, col=1)
+        fig.add_scatter(
+            x=np.arange(depth), y=cosines[:, selected], showlegend=False, **style, row=3, col=1
+        )
+    theme.plot_layout(fig, "", "", "cosine", 640)
+    fig.update_layout(
+        hovermode="x unified",
+        margin={"t": 60},
+        legend={"y": 1.05, "x": 1, "xanchor": "right"},
+    )
+    fig.update_annotations(x=0, xanchor="left", font={"size": 14})
+    lowest = min(float(c.min()) for c in result.cosines.values())
+    fig.update_yaxes(range=[min(0.0, lowest) - 0.02, 1.04])
+    fig.update_xaxes(
+        **{**token_axis(tokens), "showticklabels": len(tokens) > MAX_LABELS}, row=1, col=1
+    )
+    fig.update_xaxes(**token_axis(tokens), row=2, col=1)
+    fig.update_xaxes(title_text="layer (0 is the embeddings' output)", dtick=1, row=3, col=1)
+    return fig
+
+
+def position_table(cosines: Matrix, *, position: int | None = None) -> go.Figure:
+    """Draw the cosines between the rows of the position table, [P, P].
+
+    Args:
+        cosines: As `position_similarity` returns them.
+        position: A row to mark, such as that of the selected token.
+    """
+    fig = go.Figure()
+    fig.add_heatmap(
+        z=cosines,
+        colorscale=theme.DIVERGING,
+        zmin=-1,
+        zmax=1,
+        colorbar={"title": {"text": "cosine"}, "thickness": 12},
+        hovertemplate="positions %{y} and %{x}<br>cosine %{z:.3f}<extra></extra>",
+    )
+    theme.plot_layout(fig, "", "position", "position", 520)
+    fig.update_xaxes(showgrid=False, constrain="domain")
+    fig.update_yaxes(showgrid=False, autorange="reversed", scaleanchor="x", constrain="domain")
+    if position is not None and position < len(cosines):
+        fig.add_hline(y=position, line={"color": theme.ACCENT, "width": 1.5})
+    return fig
+
+
+def position_row(cosines: Matrix, *, position: int) -> go.Figure:
+    """Draw one row of the same table: how like each position is to `position`."""
+    fig = go.Figure()
+    fig.add_scatter(
+        x=np.arange(len(cosines)),
+        y=cosines[position],
+        mode="lines",
+        line={"color": theme.SEGMENT_A, "width": 1.5},
+        hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
+    )
+    theme.plot_layout(fig, "", "position", f"cosine to position {position}", 260)
+    fig.add_vline(x=position, line={"color": theme.ACCENT, "width": 1.5})
+    return fig
+
+
+def nearest_words(word: str, neighbours: Sequence[tuple[str, float]]) -> go.Figure:
+    """Draw the nearest pieces of the token table as bars, the nearest on top."""
+    words = [name for name, _ in neighbours]
+    cosines = [cosine for _, cosine in neighbours]
+    fig = go.Figure()
+    fig.add_bar(
+        x=cosines,
+        y=list(range(len(words))),
+        orientation="h",
+        marker={"color": theme.SEGMENT_A},
+        text=[f"{cosine:.2f}" for cosine in cosines],
+        textposition="auto",
+        customdata=[theme.escape(name) for name in words],
+        hovertemplate="%{customdata}: cosine %{x:.4f}<extra></extra>",
+    )
+    title = f"cosine to {theme.escape(word)} in the token table"
+    theme.plot_layout(fig, "", title, "", 60 + 27 * len(words))
+    fig.update_yaxes(
+        tickvals=list(range(len(words))),
+        ticktext=[theme.escape(name) for name in words],
+        autorange="reversed",
+        showgrid=False,
+    )
+    fig.update_xaxes(rangemode="tozero")
+    return fig

@@ -1,0 +1,194 @@
+"""The input of BERT in numbers: what each of the three embeddings adds, and what LayerNorm does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.bert import Bert
+from bertcore.network import attention_fused
+from bertcore.tokenizer.wordpiece import WordSteps, explain
+from bertcore.trace import TracedEmbeddings
+
+PARTS = ("token", "segment", "position")
+"""The summands, in the order of the paper's figure 2."""
+LEFT_OUT = ("segment", "position")
+"""The summands that can be left out and something is still said about the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumNumbers:
+    """How long the three summands and their sum are and how they lie to each other; each [T]."""
+
+    norms: dict[str, NDArray[np.float32]]
+    """Euclidean lengths by name: token, segment, position, sum."""
+    cosines: dict[tuple[str, str], NDArray[np.float32]]
+    """Cosine of each pair of summands, -1 to 1."""
+    shares: dict[str, NDArray[np.float32]]
+    """Part of the sum that a summand makes up, along the sum's direction; the three add to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class NormNumbers:
+    """The vectors before and after LayerNorm; each [T]."""
+
+    mean_before: NDArray[np.float32]
+    std_before: NDArray[np.float32]
+    """Standard deviation over the D numbers of a token (divided by D, as LayerNorm does)."""
+    norm_before: NDArray[np.float32]
+    mean_after: NDArray[np.float32]
+    std_after: NDArray[np.float32]
+    norm_after: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut:
+    """How much each token's vector turns when one summand is left out."""
+
+    cosines: dict[str, NDArray[np.float32]]
+    """By the summand left out: cosine of a hidden state to the original, [L+1, T]; index 0 is
+    the embeddings' output."""
+
+
+def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
+    """Return lengths, cosines and shares of the summands of a trace.
+
+    Source: ours. The share of a summand p in the sum s is (p . s) / (s . s).
+    """
+    parts = {name: getattr(embeddings, name).float() for name in PARTS}
+    total = embeddings.sum.float()
+    squared = (total * total).sum(-1).clamp_min(torch.finfo(torch.float32).tiny)
+    pairs = (("token", "segment"), ("token", "position"), ("segment", "position"))
+    return SumNumbers(
+        norms={name: x.norm(dim=-1).numpy() for name, x in (*parts.items(), ("sum", total))},
+        cosines={(a, b): F.cosine_similarity(parts[a], parts[b], dim=-1).numpy() for a, b in pairs},
+        shares={name: ((x * total).sum(-1) / squared).numpy() for name, x in parts.items()},
+    )
+
+
+def norm_numbers(embeddings: TracedEmbeddings) -> NormNumbers:
+    """Return mean, standard deviation and length of each token before and after LayerNorm."""
+    before, after = embeddings.sum.float(), embeddings.output.float()
+    return NormNumbers(
+        mean_before=before.mean(-1).numpy(),
+        std_before=before.std(-1, correction=0).numpy(),
+        norm_before=before.norm(dim=-1).numpy(),
+        mean_after=after.mean(-1).numpy(),
+        std_after=after.std(-1, correction=0).numpy(),
+        norm_after=after.norm(dim=-1).numpy(),
+    )
+
+
+def as_columns(numbers: NormNumbers) -> dict[str, NDArray[np.float32]]:
+    """Return the fields of `numbers` by name, as a table has them."""
+    return {field.name: getattr(numbers, field.name) for field in fields(numbers)}
+
+
+def explain_words(bert: Bert, text: str) -> list[WordSteps]:
+    """Return how each word of a text becomes pieces; nothing is cut off."""
+    return explain(text, bert.tokenizer)
+
+
+def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
+    """Return the word that a token with this character span belongs to.
+
+    Raises:
+        ValueError: If no word covers the span.
+    """
+    for word in words:
+        if word.span[0] <= span[0] and span[1] <= word.span[1]:
+            return word
+    raise ValueError(f"no word of the text covers characters {span[0]} to {span[1]}.")
+
+
+@torch.inference_mode()
+def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveOneOut:
+    """Run a text without its segment vectors, and without its position vectors.
+
+    The summand is left out of the sum of every token (zeros take its place) before LayerNorm;
+    everything after runs as usual.
+
+    Raises:
+        ValueError: If the text is not valid Unicode.
+
+    Source: ours.
+    """
+    encoding = bert.tokenize(text, text_pair)
+    network, device = bert.module, bert.device
+    ids = torch.tensor(encoding.input_ids, device=device)[None]
+    segments = torch.tensor(encoding.segment_ids, device=device)[None]
+    positions = torch.arange(ids.shape[-1], device=device)[None]
+    parts = network.embeddings.look_up(ids, segments, positions)
+    inputs = {
+        "segment": parts.token + parts.position,
+        "position": parts.token + parts.segment,
+    }
+    original = _all_layers(bert, parts.sum)
+    return LeaveOneOut(
+        cosines={
+            name: F.cosine_similarity(_all_layers(bert, summed), original, dim=-1).cpu().numpy()
+            for name, summed in inputs.items()
+        }
+    )
+
+
+def _all_layers(bert: Bert, summed: Tensor) -> Tensor:
+    """Return every hidden state, float32 [L+1, T, D], of an input sum [1, T, D]."""
+    hidden = bert.module.embeddings.normalize(summed)
+    states = [hidden[0].float()]
+    for layer in bert.module.layers:
+        hidden = layer(hidden, None, attention_fused)
+        states.append(hidden[0].float())
+    return torch.stack(states)
+
+
+@torch.inference_mode()
+def position_similarity(bert: Bert, num_positions: int) -> NDArray[np.float32]:
+    """Return the cosines between the first rows of the position table, [P, P].
+
+    Args:
+        num_positions: P; more than the table has means all of it.
+
+    Raises:
+        ValueError: If `num_positions` is below 1.
+    """
+    if num_positions < 1:
+        raise ValueError(f"num_positions is {num_positions}; expected at least 1.")
+    table = bert.module.embeddings.position_embeddings[:num_positions].float()
+    unit = F.normalize(table, dim=-1)
+    cosines: NDArray[np.float32] = (unit @ unit.T).clamp(-1, 1).cpu().numpy()
+    return cosines
+
+
+@torch.inference_mode()
+def nearest_words(bert: Bert, token_id: int, top_k: int = 12) -> list[tuple[str, float]]:
+    """Return the pieces whose rows of the token table point the most as that of `token_id`.
+
+    Args:
+        token_id: Any piece of the vocabulary; it is not among the results.
+        top_k: How many; fewer if the vocabulary is smaller.
+
+    Returns:
+        (piece, cosine), the nearest first.
+
+    Raises:
+        ValueError: If the id is not in the vocabulary or `top_k` is below 1.
+    """
+    if top_k < 1:
+        raise ValueError(f"top_k is {top_k}; expected at least 1.")
+    bert.tokenizer.id_to_token(token_id)
+    # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
+    table = bert.module.embeddings.word_embeddings[: bert.tokenizer.vocab_size].float()
+    cosines = F.cosine_similarity(table, table[token_id][None], dim=-1)
+    cosines[token_id] = -torch.inf
+    best = cosines.topk(min(top_k, len(cosines) - 1))
+    return [
+        (bert.tokenizer.id_to_token(int(i)), float(c))
+        for c, i in zip(best.values, best.indices, strict=True)
+    ]
