@@ -30,7 +30,7 @@ _BEFORE_NUMBER = _words(
     "No no Nos nos Vol vol Vols vols p pp Fig fig Figs figs Eq eq Ch ch chap Sec sec Art art Op op "
     "Pt pt Bk bk Ps v vv c b d r fl"
 )
-"""Abbreviations if a number follows, otherwise words: "No. 5" but "No. Never."."""
+"""Abbreviations if a number follows, otherwise words: "No. 5", but "No. It is not.\""""
 
 _STARTERS = _words(
     "A After All Although An And Another As At Because Before Both But By Despite During Each "

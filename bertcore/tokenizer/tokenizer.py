@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -110,7 +111,7 @@ class Tokenizer:
         """Number of entries with the added tokens, V."""
         return len(self.vocab)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A short hash of the vocabulary and every option; equal means same ids for any text."""
         options = [
