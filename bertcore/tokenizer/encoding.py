@@ -1,6 +1,8 @@
-"""What the tokenizer takes and hands back: added tokens, encoded texts, and what was cut."""
+"""What the tokenizer takes and hands back: added tokens and encoded texts."""
 
 from dataclasses import dataclass
+
+from bertcore.tokenizer.truncation import Truncation
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,44 +14,6 @@ class AddedToken:
     """True if it is looked for in the normalised text: "covid" then also keeps "COVID" whole."""
     special: bool = True
     """True if decoding may leave it out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Truncation:
-    """What did not fit into the model's length."""
-
-    limit: int
-    """Number of tokens allowed, special tokens included."""
-    num_tokens_before: int
-    """Number of tokens there would have been, special tokens included."""
-    num_cut_a: int
-    """Tokens cut from the end of text A."""
-    num_cut_b: int
-    """Tokens cut from the end of text B; 0 without one."""
-    cut_from_a: int | None
-    """Character of text A at which the cut begins; None if A is whole."""
-    cut_from_b: int | None
-    """Character of text B at which the cut begins; None if B is whole."""
-
-    def sentence(self) -> str:
-        """Tell it in one plain sentence."""
-        parts = []
-        for name, count, start in (
-            ("text A", self.num_cut_a, self.cut_from_a),
-            ("text B", self.num_cut_b, self.cut_from_b),
-        ):
-            if start is not None:
-                tokens = "token" if count == 1 else "tokens"
-                parts.append(f"the last {count} {tokens} of {name} (from character {start})")
-        return (
-            f"The input has {self.num_tokens_before} tokens but the limit is {self.limit}, "
-            f"so {' and '.join(parts)} {'was' if self.num_cut == 1 else 'were'} left out."
-        )
-
-    @property
-    def num_cut(self) -> int:
-        """Tokens cut from both texts together."""
-        return self.num_cut_a + self.num_cut_b
 
 
 @dataclass(frozen=True, slots=True)

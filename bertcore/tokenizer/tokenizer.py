@@ -14,9 +14,10 @@ from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
-from bertcore.tokenizer.encoding import AddedToken, Encoding, Truncation
+from bertcore.tokenizer.encoding import AddedToken, Encoding
 from bertcore.tokenizer.files import read_tokenizer_files, write_tokenizer_files
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
+from bertcore.tokenizer.truncation import describe_cut, longest_first
 
 MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
@@ -254,43 +255,8 @@ class Tokenizer:
             offsets=offsets,
             text_ids=text_ids,
             word_ids=word_ids,
-            truncation=_truncation(parts, kept, limit),
+            truncation=describe_cut(parts, kept, limit),
         )
-
-
-def longest_first(lengths: Sequence[int], room: int) -> list[int]:
-    """Return how many tokens of each text stay when together they may have `room`.
-
-    Source: `longest_first` of Hugging Face tokenizers, which keeps the odd token in the longer
-        text, and in text B if both are equally long.
-    """
-    if sum(lengths) <= room:
-        return list(lengths)
-    if len(lengths) == 1:
-        return [room]
-    first, second = lengths
-    half, more = room // 2, room - room // 2
-    if first > second:
-        return [room - second, second] if second <= half else [more, half]
-    return [first, room - first] if first <= half else [half, more]
-
-
-def _truncation(parts: list[FastEncoding], kept: list[int], limit: int) -> Truncation | None:
-    cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
-    if not any(cut):
-        return None
-    starts = [
-        part.offsets[count][0] if count < len(part) else None
-        for part, count in zip(parts, kept, strict=True)
-    ]
-    return Truncation(
-        limit=limit,
-        num_tokens_before=sum(len(part) for part in parts) + len(parts) + 1,
-        num_cut_a=cut[0],
-        num_cut_b=cut[1] if len(cut) == 2 else 0,
-        cut_from_a=starts[0],
-        cut_from_b=starts[1] if len(starts) == 2 else None,
-    )
 
 
 def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from transformers import BertTokenizerFast
 
 from bertcore.tokenizer import SPECIAL_TOKENS, AddedToken, Encoding, Tokenizer, train_vocabulary
-from bertcore.tokenizer.tokenizer import longest_first
+from bertcore.tokenizer.truncation import longest_first
 from tests.bertcore.nasty_text import LETTERS, NASTY, PARAGRAPH, texts
 
 
