@@ -14,6 +14,20 @@ function asFloats(block) {
   return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
 }
 
+// The code whose weight is nearest, for weights that were computed here (means).
+function encoder(table) {
+  const middles = table.slice(1).map((weight, k) => (weight + table[k]) / 2);
+  return (weight) => {
+    let [low, high] = [0, 255];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (weight < middles[middle]) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+}
+
 // Small builder for elements. Text is only ever set as text, never as HTML: tokens are hostile.
 function element(tag, properties = {}, ...children) {
   const node = document.createElement(tag);

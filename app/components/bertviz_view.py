@@ -1,0 +1,181 @@
+"""BertViz's own head view and model view, as people know them, without a network.
+
+Two things are changed on the way. The page that BertViz writes asks three other hosts for
+require.js, jQuery and d3; here jQuery and d3 come from installed packages and a few lines stand in
+for require.js. And it writes tokens into a script as they are, so that a token `</script>` ends
+it; here BertViz never sees the tokens: it gets harmless names, which are replaced afterwards by
+escaped strings.
+
+Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as installed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+HEAD_VIEW_TOKENS = 64
+MODEL_VIEW_TOKENS = 32
+"""BertViz draws an SVG line for every weight, so it gets slow: 12 x 12 heads and 64 tokens are
+50,000 lines for each layer in the head view, 32 tokens are 147,000 in the model view, at once."""
+
+_DECIMALS = 4
+# Nothing that BertViz writes looks like it; the number is the token's place.
+_NAME = re.compile(r'"bertscope-token-(\d+)-"')
+
+# Stands in for require.js: both libraries are in the page before BertViz's script starts.
+_REQUIRE = """
+window.requirejs = window.require = function (names, ready) {
+  var libraries = { jquery: window.jQuery, d3: window.d3 };
+  ready.apply(null, names.map(function (name) { return libraries[name]; }));
+};
+window.require.config = function () {};
+"""
+
+# The second wall after escaping: the frame may run what is in it and may ask nobody for anything.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+
+
+@dataclass(frozen=True, slots=True)
+class BertvizView:
+    """A page of BertViz and what it shows."""
+
+    html: str
+    height: int
+    """In pixels."""
+    shown: int
+    """Number of tokens shown: the first ones."""
+    total: int
+    """Number of tokens of the text."""
+
+
+def head_view(
+    attentions: Tensor,
+    tokens: Sequence[str],
+    *,
+    second_start: int | None = None,
+    layer: int = 0,
+    heads: Sequence[int] = (),
+) -> BertvizView:
+    """Return BertViz's head view of the first `HEAD_VIEW_TOKENS` tokens.
+
+    Args:
+        attentions: [L, H, T, T].
+        tokens: T strings; any text.
+        second_start: Index of the first token of text B; it adds BertViz's sentence filter.
+        layer, heads: Shown at first; no heads for all.
+    """
+    from bertviz import head_view as draw
+
+    shown = min(len(tokens), HEAD_VIEW_TOKENS)
+    second = second_start if second_start is not None and second_start < shown else None
+    html = _draw(draw, attentions, tokens, shown, second, layer=layer, heads=list(heads) or None)
+    return BertvizView(html, round(shown * 22.5) + 110, shown, len(tokens))
+
+
+def model_view(
+    attentions: Tensor, tokens: Sequence[str], *, second_start: int | None = None
+) -> BertvizView:
+    """Return BertViz's model view of the first `MODEL_VIEW_TOKENS` tokens; arguments as above."""
+    from bertviz import model_view as draw
+
+    shown = min(len(tokens), MODEL_VIEW_TOKENS)
+    second = second_start if second_start is not None and second_start < shown else None
+    html = _draw(draw, attentions, tokens, shown, second, display_mode="light")
+    num_layers, num_heads = attentions.shape[:2]
+    thumbnail = shown * 7 * 12 / num_heads + 10  # as model_view.js has it
+    detail = shown * 18 + 60
+    height = round(max(num_layers * thumbnail, detail)) + 130
+    return BertvizView(html, height, shown, len(tokens))
+
+
+def _draw(
+    draw: Callable[..., Any],
+    attentions: Tensor,
+    tokens: Sequence[str],
+    shown: int,
+    second_start: int | None,
+    **options: Any,
+) -> str:
+    """Return a whole page, safe to put into a frame."""
+    # Rounded: BertViz writes every digit, 22 characters for each weight.
+    weights = attentions[:, :, :shown, :shown].detach().double().round(decimals=_DECIMALS)
+    written = draw(
+        attention=[layer[None] for layer in weights],
+        tokens=[f"bertscope-token-{place}-" for place in range(shown)],
+        sentence_b_start=second_start,
+        html_action="return",
+        **options,
+    ).data
+    body = _without_hosts(written)
+    body = _NAME.sub(lambda found: _as_string(tokens[int(found[1])]), body)
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        # BertViz's labels are black whatever the theme: it gets a white sheet of its own.
+        "<style>html{color-scheme:light}body{background:#fff;color:#000;margin:12px;"
+        "overflow:auto;font-family:sans-serif}</style>"
+        f"<script>{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"
+    )
+
+
+def _without_hosts(page: str) -> str:
+    """Return BertViz's page without its requests and without its second copy of the weights."""
+    page = re.sub(r'<script src="https?://[^"]*"></script>', "", page)
+    page = re.sub(r"require\.config\(\{.*?\}\s*\}\);", "", page, flags=re.S)
+    page = re.sub(r"/\*\*.*?\*/", "", page, count=1, flags=re.S)
+    # `const params = {...}; // HACK: {...} is a ...`: the comment holds all weights again.
+    return re.sub(r"; *// HACK: .*", ";", page)
+
+
+def _as_string(token: str) -> str:
+    """Return a token as a JavaScript string that cannot end the script it stands in.
+
+    >>> _as_string("</script>")
+    '"\\\\u003c/script\\\\u003e"'
+    """
+    text = json.dumps(token)  # ASCII only, so U+2028 and U+2029 are escaped already
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+@cache
+def _libraries() -> str:
+    """Return jQuery and d3 version 5 as installed.
+
+    Raises:
+        RuntimeError: If a package that carries them is missing or does not hold the file.
+    """
+    return "\n".join(
+        _read(package, path)
+        for package, path in (
+            ("xstatic.pkg.jquery", "data/jquery.min.js"),
+            ("mpld3", "js/d3.v5.min.js"),
+        )
+    )
+
+
+def _read(package: str, path: str) -> str:
+    try:
+        found = find_spec(package)
+    except ModuleNotFoundError:
+        found = None
+    folders = list(found.submodule_search_locations or ()) if found is not None else []
+    for folder in folders:
+        file = Path(folder) / path
+        if file.is_file():
+            # A library could hold the letters that end a script; today's do not.
+            return file.read_text(encoding="utf-8").replace("</script", "<\\/script")
+    raise RuntimeError(
+        f"BertViz's views need {path} of the package {package}, which is not installed here. "
+        "Run: pip install XStatic-jQuery mpld3"
+    )

@@ -1,0 +1,96 @@
+"""Attention: where each token looks, in every head of every layer."""
+
+import streamlit as st
+
+from app import cache, frame, state, texts
+from app.components import bertviz_view
+from app.components.attention_overview import attention_overview, summarize
+from app.components.attention_view import attention_view
+from app.figures.attention_data import attention_code, layer_arrays, mean_weights
+from app.figures.attention_heatmap import attention_heatmap, heatmap_table
+from app.figures.head_sentence import head_sentence
+from bertcore import Trace
+
+VIEWS = {"lines": "Lines", "heat-map": "Heat map", "bertviz": "BertViz"}
+BERTVIZ = {"head": "Head view", "model": "Model view"}
+
+
+def open_heads(chosen: dict) -> None:
+    """Open the layer and the heads that were chosen in a view; no heads for all."""
+    state.put("layer", chosen["layer"])
+    state.put("heads", chosen["heads"])
+
+
+def draw_lines(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+    attention_view(trace, layer, heads, key="attention_lines", on_selection=open_heads)
+    code = attention_code(key.source, trace, layer, heads)
+    frame.downloads(f"attention-layer-{layer}", layer_arrays(trace, layer), code)
+    frame.how_to_read("attention.lines")
+
+
+def draw_heatmap(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+    weights, title = mean_weights(trace, layer, heads)
+    fig = attention_heatmap(weights, trace.tokens, title)
+    code = attention_code(key.source, trace, layer, heads)
+    frame.figure(fig, "attention-heat-map", heatmap_table(weights, trace.tokens), code)
+    frame.how_to_read("attention.heat_map")
+
+
+def draw_bertviz(trace: Trace, layer: int, heads: list[int]) -> None:
+    kind = st.segmented_control(
+        "BertViz's view",
+        list(BERTVIZ),
+        format_func=BERTVIZ.get,
+        key=state.keep("bertviz", "head", options=list(BERTVIZ)),
+        label_visibility="collapsed",
+        required=True,
+    )
+    second = trace.text_ids.index(1) if 1 in trace.text_ids else None
+    if kind == "model":
+        view = bertviz_view.model_view(trace.attentions, trace.tokens, second_start=second)
+    else:
+        view = bertviz_view.head_view(
+            trace.attentions, trace.tokens, second_start=second, layer=layer, heads=heads
+        )
+    if view.shown < view.total:
+        limit = texts.TEXTS["attention.bertviz_limit"]
+        st.warning(limit.format(shown=view.shown, total=view.total))
+    st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {BERTVIZ[kind].lower()}")
+    frame.how_to_read("attention.bertviz")
+
+
+@st.fragment
+def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
+    """Draw overview and views; a click in them runs only this, not the page."""
+    trace = cache.trace(key, text_a, text_b)
+    num_layers, num_heads = trace.attentions.shape[:2]
+    layer_name = state.keep("layer", 0, low=0, high=num_layers - 1)
+    heads_name = state.keep("heads", [], options=list(range(num_heads)))
+    layer, heads = state.value(layer_name), state.value(heads_name)
+    with frame.guard():
+        summary = cache.call(summarize, key, key, text_a, text_b)
+        attention_overview(
+            summary, trace.num_tokens, layer, heads, key="attention_overview", on_pick=open_heads
+        )
+        frame.how_to_read("attention.overview")
+        measures = summary.measures.of(layer, heads)
+        st.markdown(f"**{head_sentence(measures, layer, heads, trace.num_tokens)}**")
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        format_func=VIEWS.get,
+        key=state.keep("view", "lines", options=list(VIEWS)),
+        label_visibility="collapsed",
+        required=True,
+    )
+    with frame.guard():
+        if view == "heat-map":
+            draw_heatmap(key, trace, layer, heads)
+        elif view == "bertviz":
+            draw_bertviz(trace, layer, heads)
+        else:
+            draw_lines(key, trace, layer, heads)
+
+
+page = frame.begin("attention")
+views(page.bert_key, page.text_a, page.text_b)
