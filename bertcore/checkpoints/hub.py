@@ -17,7 +17,7 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from bertcore.checkpoints.folder import PICKLE, PICKLE_INDEX, has_weights
+from bertcore.checkpoints.folder import PICKLE, PICKLE_INDEX, has_weights, is_checkpoint
 
 _FILES = [
     "config.json",
@@ -79,13 +79,17 @@ def download(repo_id: str, *, allow_pickle: bool = False, endpoint: str | None =
 
 
 def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
+    """Return the local folder with those files; from the cache alone if the hub is away."""
+    api = HfApi(endpoint=endpoint)
     try:
+        trouble = _trouble(api, repo_id)
         return Path(
-            HfApi(endpoint=endpoint).snapshot_download(
+            api.snapshot_download(
                 repo_id,
                 allow_patterns=patterns,
                 ignore_patterns=["*/*"],  # a pattern's * would match folders too
                 etag_timeout=_SECONDS,
+                local_files_only=trouble is not None,
             )
         )
     except GatedRepoError as error:
@@ -98,24 +102,39 @@ def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
             f"{repo_id!r} is neither a folder here nor a public checkpoint on the hub. "
             "Check the spelling, or log in for a private one with: hf auth login"
         ) from error
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
-        raise RuntimeError(_unreachable(repo_id)) from error
-    except EntryNotFoundError as error:
-        raise ValueError(f"{repo_id} lacks a file on the hub ({error}).") from error
-    except HfHubHTTPError as error:
+    except LocalEntryNotFoundError as error:
+        # An interrupted or partial download: enough if the weights and the config are there.
+        partial = getattr(error, "snapshot_path", None)
+        if partial is not None and is_checkpoint(Path(partial)):
+            return Path(partial)
         raise RuntimeError(
-            f"the hub answered with an error for {repo_id!r} ({_first_line(error)}). "
-            "Try again later, or open a folder."
+            f"{repo_id!r} is no folder here and not in the local cache, and the Hugging Face hub "
+            f"{trouble or 'did not send it'}. Check the connection, or open a folder or 'default'."
         ) from error
-    except (OSError, _HttpError) as error:
-        raise RuntimeError(f"{_unreachable(repo_id)} ({_first_line(error)})") from error
+    except (OSError, EntryNotFoundError, _HttpError) as error:
+        raise RuntimeError(
+            f"fetching {repo_id!r} from the hub failed ({_first_line(error)}). Try again, or open "
+            "a folder or 'default'."
+        ) from error
 
 
-def _unreachable(repo_id: str) -> str:
-    return (
-        f"{repo_id!r} is no folder here, and the Hugging Face hub cannot be reached to look for it "
-        "there. Check the connection, or open a folder or 'default'."
-    )
+def _trouble(api: HfApi, repo_id: str) -> str | None:
+    """Return why the hub cannot be used, or None; asks it one question with a short limit.
+
+    Raises:
+        RepositoryNotFoundError: If the hub says that there is no such repository.
+    """
+    try:
+        api.repo_info(repo_id, timeout=_SECONDS)
+    except RepositoryNotFoundError:
+        raise
+    except OfflineModeIsEnabled:
+        return "is not asked, since HF_HUB_OFFLINE is set"
+    except HfHubHTTPError as error:
+        return f"answered with an error ({_first_line(error)})"
+    except (OSError, _HttpError):
+        return "cannot be reached"
+    return None
 
 
 def _first_line(error: Exception) -> str:
