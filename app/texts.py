@@ -124,9 +124,9 @@ nearest_words(bert, trace.input_ids[{index}], top_k=12)
 
 # ---- attention ----
 TEXTS["attention.overview"] = (
-    "One picture for each head: rows are layers, columns are heads, both counted from 0. "
-    "A diagonal is a head that looks at neighbours; a vertical stripe is one token that all look "
-    "at, often [CLS] or [SEP]. Bright is much. Point at a head for its numbers, click it to open it."
+    "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is a "
+    "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head for "
+    "its numbers; click to open it below."
 )
 TEXTS["attention.lines"] = (
     "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
@@ -162,3 +162,39 @@ def plain(text: str) -> str:
     'a\\\\_b \\\\[x\\\\]\\\\(y\\\\)'
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
+# ---- layer-map ----
+TEXTS["layer-map.pca"] = (
+    "Each point is a token; near points have similar vectors. Move the slider, or press Play, to "
+    "follow them from the embeddings (layer 0) to the last layer. PCA shows the two or three "
+    "directions in which the points differ most and hides all others: the chart "
+    "*How true is the map?* says how much that is. In *one map for all* a place means the same in "
+    "every layer; in *each by itself* every layer has its own best view, turned to fit the one "
+    "before and drawn at one size. Search a word to ring it and to see its path."
+)
+TEXTS["layer-map.umap"] = (
+    "Each point is a token; UMAP keeps neighbours together and lets go of large distances. "
+    "Believe who is near whom; do not read the size of a cluster or the gap between two. Change "
+    "the seed and the number of neighbours under *More*: what stays is real, what moves is not."
+)
+TEXTS["layer-map.labels"] = (
+    "Measured on the full vectors, not on the map. The first curve: of a point's nearest "
+    "neighbours, the share with its own label. It rises where the layers begin to tell the labels "
+    "apart. Silhouette 1 is far apart, 0 is mixed."
+)
+TEXTS["layer-map.isotropy"] = (
+    "Cosine 0: the vectors use all directions. Near 1: all point the same way, and every two "
+    "words look alike. If one word in two places is much more alike than two words are, the layer "
+    "still holds the word itself; as the curves meet, context has taken over."
+)
+TEXTS["layer-map.truth"] = (
+    "Trustworthiness 1: points that are near in the map are near in truth; 0.5 is chance. Shared "
+    "neighbours: of the nearest points by the full vectors, how many are nearest in the map too. "
+    "Low values mean: do not trust single neighbours in this picture."
+)
+TEXTS["layer-map.no_pasted"] = (
+    "Paste some sentences above, one a line. Ten to a few hundred make a good map."
+)
+TEXTS["layer-map.no_file"] = (
+    "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
+)
