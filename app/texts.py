@@ -50,6 +50,10 @@ TEXTS["frame.unexpected"] = (
     "Something went wrong in this view that should not have ({kind}). Your text and choices are "
     "kept: change one of them, or choose another page. The server's log has the details."
 )
+TEXTS["frame.pickle"] = (
+    "This checkpoint has its weights in a pickle, a kind of file that can carry programs. If you "
+    "know where it comes from, BertScope reads the weights in it and nothing else."
+)
 
 # ---- tokens ----
 TEXTS["tokens.strip"] = (
@@ -152,6 +156,56 @@ TEXTS["attention.bertviz_limit"] = (
     "the heat map show all tokens."
 )
 
+# ---- checkpoints ----
+TEXTS["checkpoints.open"] = (
+    "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as "
+    "`bertscope pretrain`, `finetune` and transformers write them. A hub id is fetched from the "
+    "Hugging Face hub, the only time that BertScope uses the network."
+)
+TEXTS["checkpoints.memory"] = (
+    "Checkpoints are shared by everybody who uses this server; the longest unused is let go when "
+    "there are too many. What is unloaded opens again when somebody needs it."
+)
+CODE["checkpoints.parameters"] = """
+from bertcore.analysis.parameters import count_parameters
+
+count_parameters(bert)
+"""
+TEXTS["checkpoints.parameters"] = (
+    "Each bar is a part of the network, its length the number of parameters, the numbers that "
+    "training sets. In small BERTs most of them are the token table."
+)
+TEXTS["checkpoints.tensors"] = (
+    "Every tensor of the file and every one that BERT asks for. Missing ones belong to a head that "
+    "the file does not have; unexpected ones are no part of BERT, such as a classifier from "
+    "fine-tuning, and are not used. A tensor of the wrong shape is never loaded."
+)
+TEXTS["checkpoints.no_card"] = (
+    "This checkpoint has no model card (README.md), so nobody says what it was trained on."
+)
+CODE["checkpoints.tensors"] = """
+for line in bert.report.sentences():
+    print(line)
+bert.report.matched, bert.report.missing, bert.report.unexpected
+"""
+
+CONFIG_MEANINGS: dict[str, str] = {
+    "vocab_size": "rows of the token table, V",
+    "hidden_size": "width of a token's vector, D",
+    "num_hidden_layers": "encoder layers, L",
+    "num_attention_heads": "attention heads of a layer, H",
+    "intermediate_size": "width inside the feed-forward block, F",
+    "hidden_act": "activation function",
+    "hidden_dropout_prob": "share of activations dropped in training",
+    "attention_probs_dropout_prob": "share of attention weights dropped in training",
+    "max_position_embeddings": "rows of the position table: the longest input in tokens",
+    "type_vocab_size": "rows of the segment table",
+    "initializer_range": "standard deviation of the starting weights",
+    "layer_norm_eps": "added to the variance inside LayerNorm",
+    "pad_token_id": "id of the padding token",
+}
+"""What each field of config.json means."""
+
 
 def plain(text: str) -> str:
     """Return text that Streamlit's Markdown shows letter by letter.
@@ -162,6 +216,7 @@ def plain(text: str) -> str:
     'a\\\\_b \\\\[x\\\\]\\\\(y\\\\)'
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
 
 # ---- layer-map ----
 TEXTS["layer-map.pca"] = (
@@ -198,3 +253,158 @@ TEXTS["layer-map.no_pasted"] = (
 TEXTS["layer-map.no_file"] = (
     "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
 )
+
+# ---- masked words ----
+TEXTS["words.strip"] = "Click a token to hide it, click again to show it, or type \\[MASK\\] above."
+TEXTS["words.nothing_hidden"] = (
+    "Nothing is hidden yet. Click a token above, let the button choose a good one, or type "
+    "\\[MASK\\] in the sentence."
+)
+TEXTS["words.no_head"] = (
+    "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "
+    "checkpoints often lost it. Choose a pretrained one such as `default` in the sidebar."
+)
+TEXTS["words.fill"] = (
+    "Each bar is the probability of one piece of the vocabulary; all pieces together make 100%. "
+    "The pink bar is the token that was there. Several masks are guessed independently: each is "
+    "predicted as if nobody knew the others, so two good words may not fit together."
+)
+TEXTS["words.no_candidates"] = (
+    "Try words that BERT did not offer: rare ones, wrong ones, or several words at one place."
+)
+TEXTS["words.candidates"] = (
+    "A word that is one piece has the probability of the bars above. A word of several pieces gets "
+    "as many masks, and its pieces are guessed one after another from left to right, each with "
+    "those before it filled in; the probabilities are multiplied. The blue dot is that product, "
+    "the orange ring its mean for each piece: compare rings when words differ in length."
+)
+TEXTS["words.lens"] = (
+    "The word that BERT would say if it stopped after this layer; read it from the bottom up. "
+    "Mind that the head which turns vectors into words was trained for the last layer only: what "
+    "it reads from earlier ones shows how near they are to its language, not what they know."
+)
+TEXTS["words.ranks"] = (
+    "Rank 1 is the best of the whole vocabulary. Followed are the hidden word, the three winners "
+    "at the end, and your own words of one piece."
+)
+TEXTS["words.surprise"] = (
+    "Each token in turn is hidden, alone, and BERT guesses it from all the others. Colour is its "
+    "surprise in bits: 0 means it was certain, each bit more halves the probability. Below stands "
+    "BERT's own guess, ✓ if it was right. Over the {num_tokens} tokens the pseudo-perplexity is "
+    "**{perplexity}**: as if BERT had to choose among so many equally likely pieces each time "
+    "(Salazar et al. 2020)."
+)
+TEXTS["words.masking"] = (
+    "What BERT would have got of this sentence in training: {chosen} of its {num_tokens} tokens "
+    "(\\[CLS\\] and \\[SEP\\] counted, but never chosen) must be predicted. Of these 80% become "
+    "\\[MASK\\], 10% a random piece, and 10% stay as they are: since any token may be wrong, BERT "
+    "must keep a good idea of all of them. The draw is made by the code that trains our own BERT."
+)
+CODE["words.fill"] = """
+from bertcore.analysis.predictions import predict_masks
+
+found = predict_masks(bert, trace.text_a, trace.text_b, {masked}, {top_k})
+found.words, found.probabilities            # [M, k]
+"""
+CODE["words.candidates"] = """
+from bertcore.analysis.candidates import score_candidates
+
+scored = score_candidates(bert, trace.text_a, trace.text_b, {masked}, {position}, {words})
+[(c.word, c.pieces, c.probability) for c in scored]
+"""
+CODE["words.lens"] = """
+from bertcore.analysis.lens import layer_predictions
+
+lens = layer_predictions(bert, trace.text_a, trace.text_b, {masked}, {shown}, 5)
+lens.words, lens.probabilities              # [L+1, N, k]
+"""
+CODE["words.ranks"] = """
+from bertcore.analysis.lens import word_trajectories
+
+path = word_trajectories(bert, trace.text_a, trace.text_b, {masked}, {position}, {words})
+path.ranks                                  # [L+1, W]
+"""
+CODE["words.surprise"] = """
+from bertcore.analysis.surprise import surprise
+
+found = surprise(bert, trace.text_a, trace.text_b)
+found.bits, found.pseudo_perplexity
+"""
+CODE["words.masking"] = """
+from bertcore.analysis.corruption import corrupt
+
+drawn = corrupt(bert, trace.text_a, trace.text_b, seed={seed}, masked_lm_prob={share})
+drawn.shown, drawn.actions
+"""
+
+
+def safe_card(markdown: str) -> str:
+    """Return a stranger's Markdown with its pictures turned to links, so that nothing is fetched.
+
+    HTML in it is shown as text, because Streamlit's Markdown does not read HTML.
+
+    >>> safe_card("see ![logo](https://x.org/a.png)")
+    'see [logo](https://x.org/a.png)'
+    """
+    return markdown.replace("![", "[")
+
+# ---- sentence pairs ----
+TEXTS["pairs.no_b"] = (
+    "A pair needs a second sentence: write it in *Sentence B* above, or take one of these."
+)
+TEXTS["pairs.no_head"] = (
+    "This checkpoint has no next-sentence (NSP) head, so it cannot say whether B follows A. The "
+    "attention between the sentences is below; for the score choose a pretrained checkpoint such "
+    "as `default` in the sidebar."
+)
+TEXTS["pairs.answer"] = (
+    "In training BERT saw pairs of neighbouring text half of the time, and pairs from two "
+    "documents otherwise. It learned to ask *is this the same topic?* more than *does this come "
+    "next?*, and it is rarely in doubt: most answers lie near 0% or 100%, so a small move there is "
+    "large inside."
+)
+TEXTS["pairs.variants"] = (
+    "Each dot is the answer after one change; the dotted line is the pair as written, the number "
+    "behind the percentage the difference in percentage points. If swapping the order changes "
+    "little, BERT looks at the topic. The segment ids and the \\[SEP\\] tell it where B begins: "
+    "without them it may no longer see two sentences."
+)
+TEXTS["pairs.mass"] = (
+    "Of all the attention that the tokens of one sentence give, the share that goes to the tokens "
+    "of the other: the mean of the heads, and from the lowest to the highest head as a band. The "
+    "dotted line is what even attention would give. What is missing to 100% stays in the own "
+    "sentence or goes to \\[CLS\\] and \\[SEP\\], where heads look when they find nothing."
+)
+TEXTS["pairs.matrix"] = (
+    "Row: sentence A. Column: sentence B. Bright: BERT believes that B follows A. Sentences of one "
+    "story form a bright square. If the picture is the same on both sides of the diagonal, the "
+    "order does not matter to BERT. The diagonal is empty: no sentence follows itself."
+)
+TEXTS["pairs.too_few"] = "Write at least two sentences above, one a line."
+TEXTS["pairs.too_many"] = (
+    "There are {given} sentences; the first {most} are compared, more would not be legible."
+)
+CODE["pairs.answer"] = """
+from bertcore.analysis.pairs import segment_ids
+
+ids = segment_ids(trace, {segments!r})
+bert.next_sentence({a!r}, {b!r}, segment_ids=ids).is_next
+"""
+CODE["pairs.variants"] = """
+from bertcore.analysis.pairs import pair_variants
+
+variants = pair_variants(bert, {a!r}, {b!r}, {others!r})
+[(v.name, v.is_next) for v in variants]
+"""
+CODE["pairs.mass"] = """
+from bertcore.analysis.pairs import attention_mass, segment_ids
+
+ids = segment_ids(trace, {segments!r})
+mass = attention_mass(bert.trace(trace.text_a, trace.text_b, segment_ids=ids))
+mass.between("A", "B")                      # [L, H]
+"""
+CODE["pairs.matrix"] = """
+from bertcore.analysis.pairs import next_sentence_matrix
+
+matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column B
+"""

@@ -17,6 +17,13 @@ from bertcore.trace import Trace
 GROUPS = ("A", "B", "special")
 """Order of the groups in `AttentionMass`: text A, text B, and the added [CLS] and [SEP]."""
 
+SEGMENTS = {
+    "as trained": "as written",
+    "all 0": "all segment ids 0",
+    "exchanged": "segment ids exchanged",
+}
+"""Ways to give segment ids, and the name of the variant of `pair_variants` that has them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -87,6 +94,20 @@ def pair_variants(
     return tuple(
         Variant(name, a, b, score.is_next)
         for (name, a, b, _), score in zip(asked, scores, strict=True)
+    )
+
+
+def segment_ids(trace: Trace, way: str) -> tuple[int, ...]:
+    """Return the segment ids of a pair in one of the ways of SEGMENTS, [T].
+
+    Raises:
+        ValueError: If there is no such way.
+    """
+    if way not in SEGMENTS:
+        raise ValueError(f"segment ids {way!r} are unknown; expected one of {', '.join(SEGMENTS)}.")
+    return tuple(
+        {"as trained": segment, "all 0": 0, "exchanged": 1 - segment}[way]
+        for segment in trace.segment_ids
     )
 
 

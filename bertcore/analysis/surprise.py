@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from bertcore.analysis.inputs import (
     word_log_probabilities,
 )
 from bertcore.bert import Bert
+from bertcore.tokenizer import Encoding
 
 _LONG_ENOUGH = 4
 """Letters of a word that tells more than a function word, when a mask is suggested."""
@@ -64,11 +66,11 @@ def surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surprise:
         raise ValueError(
             "the text has no token to hide one at a time. Write at least one word besides [MASK]."
         )
-    return _surprise_at(bert, text, text_pair, positions)
+    return _surprise_at(bert, encoding, positions)
 
 
-def _surprise_at(bert: Bert, text: str, text_pair: str | None, positions: list[int]) -> Surprise:
-    encoding = masked_encoding(bert, text, text_pair)
+def _surprise_at(bert: Bert, encoding: Encoding, positions: list[int]) -> Surprise:
+    """Score some positions; [MASK] in the encoding stays."""
     rows = []
     for position in positions:
         input_ids = list(encoding.input_ids)
@@ -102,25 +104,27 @@ def _surprise_at(bert: Bert, text: str, text_pair: str | None, positions: list[i
     )
 
 
-def suggest_mask(bert: Bert, text: str, text_pair: str | None = None) -> int:
-    """Return the position of a token that is worth hiding.
+def suggest_mask(
+    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+) -> int:
+    """Return the position of a token that is worth hiding, besides those already masked.
 
     Of the words of one piece and at least four letters (the first 32 of them), the one that BERT
     guesses best: its prediction then has something to say. Without such a word any token will do.
 
     Raises:
-        ValueError: If the text has no token, or the checkpoint has no masked-word head.
+        ValueError: If the text has no token left, or the checkpoint has no masked-word head.
     """
-    encoding = bert.tokenize(text, text_pair)
-    masks = set(mask_positions(encoding, bert.tokenizer.mask_id))
-    positions = [i for i in text_positions(encoding) if i not in masks]
+    encoding = masked_encoding(bert, text, text_pair, masked)
+    hidden = set(mask_positions(encoding, bert.tokenizer.mask_id))
+    positions = [i for i in text_positions(encoding) if i not in hidden]
     if not positions:
-        raise ValueError("the text has no token to hide. Write at least one word.")
+        raise ValueError("the text has no token to hide. Write at least one more word.")
     word_ids = encoding.word_ids
     whole = [i for i in positions if word_ids.count(word_ids[i]) == 1]
     words = [
         i for i in whole if len(encoding.tokens[i]) >= _LONG_ENOUGH and encoding.tokens[i].isalpha()
     ]
     tried = (words or whole or positions)[:_MOST_TRIED]
-    scored = _surprise_at(bert, text, text_pair, tried)
+    scored = _surprise_at(bert, encoding, tried)
     return tried[int(np.argmin(scored.bits))]

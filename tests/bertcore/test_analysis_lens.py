@@ -9,6 +9,7 @@ import torch
 from bertcore import Bert
 from bertcore.analysis.inputs import masked_encoding
 from bertcore.analysis.lens import layer_predictions, ranks_of, word_trajectories
+from bertcore.analysis.predictions import predict_masks, tracked_words
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert
 
@@ -97,12 +98,46 @@ def test_equal_scores_share_the_better_rank() -> None:
     assert ranks_of(scores, torch.tensor([2, 1, 3, 0])).tolist() == [[1, 1, 3, 4]]
 
 
+def test_predictions_are_those_of_fill_mask_with_the_hidden_word(bert: Bert) -> None:
+    text = "the [MASK] was steep and the river rained"
+    found = predict_masks(bert, text, PAIR, (3, 7), 4)
+    everything = bert.fill_mask("the [MASK] [MASK] steep and the [MASK] rained", PAIR, top_k=10**6)
+    assert found.positions == (2, 3, 7)
+    assert found.originals == (None, "was", "river")
+    for index, filled in enumerate(everything):
+        order = [word for word, _ in filled]
+        assert found.words[index].tolist() == order[:4]
+        np.testing.assert_allclose(
+            found.probabilities[index], [p for _, p in filled[:4]], atol=1e-6
+        )
+        original = found.originals[index]
+        if original is None:
+            assert found.original_ranks[index] is None
+            assert found.original_probabilities[index] is None
+        else:
+            assert found.original_ranks[index] == order.index(original) + 1
+            assert found.original_probabilities[index] == pytest.approx(dict(filled)[original])
+
+
+def test_tracked_words_are_the_hidden_the_best_and_ones_own(bert: Bert) -> None:
+    found = predict_masks(bert, "the [MASK] was steep", None, (4,), 5)
+    best = [str(word) for word in found.words[1, :2]]
+    own = ["Milk", "rivers", best[0]]
+    assert tracked_words(bert, found, 4, own, 2) == tuple(dict.fromkeys(["steep", *best, "milk"]))
+    assert tracked_words(bert, found, 2) == tuple(map(str, found.words[0, :3]))
+    with pytest.raises(ValueError, match="token 3 is not"):
+        tracked_words(bert, found, 3)
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (lambda b: layer_predictions(b, TEXT, None, (), (99,)), "there is no token 99"),
         (lambda b: layer_predictions(b, TEXT, None, (0,)), "token 0 cannot be masked"),
         (lambda b: layer_predictions(b, TEXT, None, (), None, 0), "top_k is 0"),
+        (lambda b: predict_masks(b, TEXT), "nothing is hidden"),
+        (lambda b: predict_masks(b, TEXT, None, (6, 99)), "token 99 cannot be masked"),
+        (lambda b: predict_masks(b, TEXT, None, (1,), 0), "top_k is 0"),
         (lambda b: word_trajectories(b, TEXT, None, (), 1, ["rivers"]), "'rivers' is not one"),
         (lambda b: word_trajectories(b, TEXT, None, (), -1, ["the"]), "there is no token -1"),
     ],

@@ -10,10 +10,12 @@ import torch
 from bertcore import Bert
 from bertcore.analysis.pairs import (
     GROUPS,
+    SEGMENTS,
     attention_mass,
     next_sentence_matrix,
     pair_variants,
     score_pairs,
+    segment_ids,
 )
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert, tiny_config
@@ -60,6 +62,18 @@ def test_each_variant_equals_transformers_on_ids_built_here(bert: Bert, tmp_path
     assert texts["order swapped"] == (B, A)
     assert texts["another B"] == (A, C)
     assert texts["as written"] == texts["no [SEP] between"] == (A, B)
+
+
+def test_segment_ids_give_the_variant_of_their_name(bert: Bert) -> None:
+    variants = {v.name: v.is_next for v in pair_variants(bert, A, B)}
+    trace = bert.trace(A, B)
+    found = {}
+    for way, name in SEGMENTS.items():
+        ids = segment_ids(trace, way)
+        found[name] = bert.next_sentence(A, B, segment_ids=ids).is_next
+    assert found == pytest.approx({name: variants[name] for name in SEGMENTS.values()}, abs=1e-6)
+    with pytest.raises(ValueError, match="'upside down' are unknown"):
+        segment_ids(trace, "upside down")
 
 
 def test_many_pairs_in_batches_equal_one_at_a_time(

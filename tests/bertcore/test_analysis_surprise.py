@@ -84,6 +84,16 @@ def test_the_suggested_mask_is_the_best_guessed_whole_word(bert: Bert) -> None:
     assert suggest_mask(bert, text) == found.positions[expected]
 
 
+def test_a_second_suggestion_is_another_token(bert: Bert) -> None:
+    text = "the river bank was steep"
+    chosen: list[int] = []
+    for _ in range(5):
+        chosen.append(suggest_mask(bert, text, None, chosen))
+    assert sorted(chosen) == [1, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="no token to hide"):
+        suggest_mask(bert, text, None, chosen)
+
+
 @pytest.mark.parametrize("text", ["a", "日", "xyzzy", "...", "a [MASK]"])
 def test_something_can_always_be_suggested(bert: Bert, text: str) -> None:
     encoding = bert.tokenize(text)

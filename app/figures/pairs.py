@@ -1,0 +1,251 @@
+"""Pictures of the next-sentence laboratory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app import theme
+from app.figures.token_flow import shorten
+from app.figures.words import percent
+from bertcore.analysis.pairs import AttentionMass, Variant
+
+FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
+
+
+def probability_bar(is_next: float) -> go.Figure:
+    """Draw both classes of the next-sentence head as one bar of length 1."""
+    fig = go.Figure()
+    parts = ((is_next, "B follows A", FOLLOWS), (1 - is_next, "B is a random text", RANDOM))
+    for value, name, colour in parts:
+        fig.add_trace(
+            go.Bar(
+                x=[value],
+                y=[0],
+                orientation="h",
+                name=name,
+                marker={"color": colour, "line_width": 0},
+                # A sliver has no room for text; the legend and the other side say it.
+                text=[f"<b>{percent(value)}</b>  {name}" if value > 0.3 else ""],
+                textposition="inside",
+                insidetextanchor="middle",
+                insidetextfont={"size": 16, "color": "#FFFFFF"},
+                constraintext="none",
+                textangle=0,
+                hovertemplate=f"{name}: %{{x:.3%}}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "", "", 120)
+    fig.update_layout(barmode="stack", bargap=0, margin={"t": 30, "b": 24})
+    fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
+    fig.update_xaxes(range=[0, 1], tickformat=".0%", fixedrange=True, showgrid=False)
+    fig.update_yaxes(visible=False, fixedrange=True)
+    return fig
+
+
+def variant_dots(variants: Sequence[Variant]) -> go.Figure:
+    """Draw each variant's probability as a dot, joined to that of the pair as written (first)."""
+    original = variants[0].is_next
+    rows = list(range(len(variants)))
+    fig = go.Figure()
+    fig.add_vline(x=original, line={"color": theme.SPECIAL, "dash": "dot", "width": 1.5})
+    for row, variant in zip(rows, variants, strict=True):
+        fig.add_shape(
+            type="line",
+            x0=original,
+            x1=variant.is_next,
+            y0=row,
+            y1=row,
+            line={"color": theme.SPECIAL, "width": 3},
+            opacity=0.5,
+            layer="below",
+        )
+    fig.add_trace(
+        go.Scatter(
+            x=[v.is_next for v in variants],
+            y=rows,
+            mode="markers",
+            marker={
+                "size": 15,
+                "color": [v.is_next for v in variants],
+                "colorscale": [[0, RANDOM], [0.5, "#B9BDC9"], [1, FOLLOWS]],
+                "cmin": 0,
+                "cmax": 1,
+                "line": {"width": 1.5, "color": "#FFFFFF"},
+            },
+            cliponaxis=False,
+            customdata=[
+                f"<b>{theme.escape(v.name)}</b><br>A: {theme.escape(shorten(v.text_a, 70))}<br>"
+                f"B: {theme.escape(shorten(v.text_b, 70))}"
+                for v in variants
+            ],
+            hovertemplate="%{customdata}<br>B follows A: %{x:.3%}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    for row, variant in zip(rows, variants, strict=True):
+        change = "" if row == 0 else f"  {100 * (variant.is_next - original):+.1f}"
+        fig.add_annotation(
+            x=1.02,
+            xref="paper",
+            xanchor="left",
+            y=row,
+            text=f"<b>{percent(variant.is_next)}</b>{change}",
+            showarrow=False,
+        )
+    theme.plot_layout(fig, "", "probability that B follows A", "", 40 * len(rows) + 76)
+    fig.update_layout(margin_r=110, margin_t=16)
+    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True)
+    fig.update_yaxes(
+        tickvals=rows,
+        ticktext=[_variant_name(v) for v in variants],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+        fixedrange=True,
+    )
+    return fig
+
+
+def _variant_name(variant: Variant) -> str:
+    if variant.name != "another B":
+        return theme.escape(variant.name)
+    return f"B = <i>{theme.escape(shorten(variant.text_b, 30))}</i>"
+
+
+def mass_lines(found: AttentionMass) -> go.Figure:
+    """Draw the attention mass from A to B and back by layer: mean over heads, and their range."""
+    num_layers = found.mass.shape[0]
+    layers = list(range(1, num_layers + 1))
+    fig = go.Figure()
+    ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
+    for source, target, colour in ways:
+        mass = found.between(source, target)
+        name = f"{source} to {target}"
+        band = [*mass.max(1), *mass.min(1)[::-1]]
+        fig.add_trace(
+            go.Scatter(
+                x=[*layers, *layers[::-1]],
+                y=band,
+                fill="toself",
+                fillcolor=colour,
+                opacity=0.14,
+                line_width=0,
+                mode="lines",
+                hoverinfo="skip",
+                legendgroup=name,
+                showlegend=False,
+            )
+        )
+        fig.add_trace(
+            go.Scatter(
+                x=layers,
+                y=mass.mean(1),
+                mode="lines+markers",
+                name=name,
+                legendgroup=name,
+                line={"color": colour, "width": 3},
+                marker_size=8,
+                hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
+            )
+        )
+        even = float(found.share[("A", "B", "special").index(target)])
+        fig.add_trace(
+            go.Scatter(
+                x=layers,
+                y=[even] * num_layers,
+                mode="lines",
+                name=f"share of {target} in the tokens",
+                legendgroup=name,
+                line={"color": colour, "width": 1.5, "dash": "dot"},
+                hovertemplate=f"share of {target} in the tokens: %{{y:.1%}}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "layer", "share of the attention", 320)
+    fig.update_layout(hovermode="x unified")
+    fig.update_xaxes(tickvals=layers)
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return fig
+
+
+def mass_heatmaps(found: AttentionMass) -> go.Figure:
+    """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
+    num_layers, num_heads = found.mass.shape[:2]
+    ways = (("A", "B"), ("B", "A"))
+    fig = make_subplots(
+        1, 2, subplot_titles=[f"{s} to {t}" for s, t in ways], horizontal_spacing=0.08
+    )
+    for column, (source, target) in enumerate(ways, start=1):
+        fig.add_trace(
+            go.Heatmap(
+                z=found.between(source, target),
+                x=list(range(1, num_heads + 1)),
+                y=list(range(1, num_layers + 1)),
+                coloraxis="coloraxis",
+                xgap=2,
+                ygap=2,
+                hovertemplate="layer %{y}, head %{x}: %{z:.1%} of the attention of "
+                f"{source} goes to {target}<extra></extra>",
+            ),
+            row=1,
+            col=column,
+        )
+    theme.plot_layout(fig, "", "head", "", max(200, 26 * num_layers + 110))
+    fig.update_layout(
+        margin_t=34,
+        coloraxis={
+            "colorscale": theme.SEQUENTIAL,
+            "cmin": 0,
+            "colorbar": {
+                "title": {"text": "share of the<br>attention"},
+                "tickformat": ".0%",
+                "thickness": 12,
+            },
+        },
+    )
+    fig.update_xaxes(tickvals=list(range(1, num_heads + 1)), showgrid=False)
+    fig.update_yaxes(tickvals=list(range(1, num_layers + 1)), showgrid=False)
+    fig.update_yaxes(title_text="layer", col=1)
+    return fig
+
+
+def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Figure:
+    """Draw the probability that the column's sentence follows the row's; the diagonal is empty."""
+    count = len(sentences)
+    numbers = list(range(1, count + 1))
+    hover = [
+        [
+            f"<b>{percent(float(p))}</b><br>A: {theme.escape(shorten(a, 80))}<br>"
+            f"B: {theme.escape(shorten(b, 80))}"
+            for b, p in zip(sentences, row, strict=True)
+        ]
+        for a, row in zip(sentences, matrix, strict=True)
+    ]
+    text = [["" if np.isnan(p) else percent(float(p)) for p in row] for row in matrix]
+    fig = go.Figure(
+        go.Heatmap(
+            z=matrix,
+            x=numbers,
+            y=numbers,
+            text=text,
+            texttemplate="%{text}",
+            textfont_size=13,
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            hoverongaps=False,
+            colorscale=theme.SEQUENTIAL,
+            zmin=0,
+            zmax=1,
+            xgap=3,
+            ygap=3,
+            colorbar={"title": {"text": "B follows A"}, "tickformat": ".0%", "thickness": 12},
+        )
+    )
+    theme.plot_layout(fig, "", "sentence B (number)", "sentence A", max(260, 44 * count + 110))
+    names = [f"{theme.escape(shorten(s, 34))}  <b>{n}</b>" for n, s in enumerate(sentences, 1)]
+    fig.update_xaxes(tickvals=numbers, showgrid=False)
+    fig.update_yaxes(tickvals=numbers, ticktext=names, autorange="reversed", showgrid=False)
+    return fig

@@ -1,0 +1,1 @@
+"""Parts of a page that stand by themselves: controls, picture and caption together."""

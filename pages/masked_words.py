@@ -1,0 +1,112 @@
+"""Masked words: hide tokens, and see what BERT puts in their place."""
+
+import streamlit as st
+
+from app import cache, frame, state, tables, texts
+from app.components.token_strip import token_strip
+from app.figures import words
+from app.sections.lens import show_lens, show_ranks
+from app.sections.strips import show_masking, show_surprise
+from bertcore.analysis.candidates import parse_candidates, score_candidates
+from bertcore.analysis.predictions import MaskPredictions, predict_masks, tracked_words
+from bertcore.analysis.surprise import suggest_mask
+
+
+def choose_masks(page: frame.Page) -> tuple[int, ...]:
+    """Draw the strip and return the positions that the visitor hid."""
+    mask = page.bert.tokenizer.mask_token
+    words_of_text = zip(page.trace.tokens, page.trace.text_ids, strict=True)
+    allowed = [i for i, (token, text) in enumerate(words_of_text) if text >= 0 and token != mask]
+    state.keep("masked", [], options=allowed)
+    masked: list[int] = state.value("masked")
+
+    def toggle(position: int) -> None:
+        if position in allowed:
+            state.put("masked", sorted({*masked} ^ {position}))
+
+    def suggest() -> None:
+        args = (page.text_a, page.text_b, tuple(masked))
+        toggle(cache.call(suggest_mask, page.bert_key, *args))
+
+    token_strip(page.trace, key="mask_strip", selected=None, on_pick=toggle, marked=masked)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    done = len(masked) == len(allowed)
+    icon = ":material/ink_eraser:"
+    row.button("Hide a good word for me", icon=icon, on_click=suggest, disabled=done)
+    show_all = ":material/visibility:"
+    row.button(
+        "Show all", icon=show_all, on_click=lambda: state.put("masked", []), disabled=not masked
+    )
+    row.caption(texts.TEXTS["words.strip"])
+    return tuple(masked)
+
+
+def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictions:
+    """Draw the most probable words of each mask."""
+    key = state.keep("top_k", 5, low=3, high=15)
+    top_k = st.slider("Words for each mask", 3, 15, key=key, width=260)
+    found = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
+    code = page.setup_code + texts.CODE["words.fill"].format(masked=masked, top_k=top_k)
+    frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code)
+    frame.how_to_read("words.fill")
+    return found
+
+
+def choose_mask(found: MaskPredictions) -> int:
+    """Return the mask that the pictures below are about."""
+    names = dict(zip(found.positions, words.mask_names(found), strict=True))
+    key = state.keep("mask", found.positions[0], options=list(names))
+    if len(names) == 1:
+        return found.positions[0]
+    format_name = lambda position: texts.plain(names[position])  # noqa: E731
+    chosen = st.pills("Look closer at", list(names), format_func=format_name, key=key)
+    return found.positions[0] if chosen is None else chosen
+
+
+def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) -> tuple[str, ...]:
+    """Draw the scores of the visitor's own words; return the words."""
+    st.subheader("Your own words", anchor=False)
+    line = st.text_input(
+        "Words to score at this mask, with commas between",
+        key=state.keep("candidates", ""),
+        placeholder="river, bank, hillside, New York",
+    )
+    asked = parse_candidates(line)
+    if not asked:
+        st.caption(texts.TEXTS["words.no_candidates"])
+        return asked
+    where = (page.text_a, page.text_b, masked, position, asked)
+    scored = cache.call(score_candidates, page.bert_key, *where)
+    for candidate in scored:
+        if candidate.problem:
+            st.warning(texts.plain(candidate.problem))
+    if not all(candidate.problem for candidate in scored):
+        code = texts.CODE["words.candidates"].format(masked=masked, position=position, words=asked)
+        table = tables.candidates(scored)
+        frame.figure(words.candidate_dots(scored), "candidates", table, page.setup_code + code)
+        frame.how_to_read("words.candidates")
+    return asked
+
+
+@st.fragment
+def show_masks(page: frame.Page) -> None:
+    """Draw everything that follows the hidden tokens; runs alone when they change."""
+    with frame.guard():
+        masked = choose_masks(page)
+        if not masked and page.bert.tokenizer.mask_id not in page.trace.input_ids:
+            st.info(texts.TEXTS["words.nothing_hidden"])
+            return
+        found = show_predictions(page, masked)
+        position = choose_mask(found)
+        own = show_candidates(page, masked, position)
+        show_lens(page, masked, position)
+        show_ranks(page, masked, position, tracked_words(page.bert, found, position, own))
+
+
+this_page = frame.begin("masked-words")
+if this_page.bert.module.mlm is None:
+    st.warning(texts.TEXTS["words.no_head"])
+else:
+    show_masks(this_page)
+    st.fragment(show_surprise)(this_page)
+st.fragment(show_masking)(this_page)
