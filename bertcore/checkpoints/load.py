@@ -171,11 +171,11 @@ def _fill(
     network, not_finite = plan.network, []
     for ours, name in plan.table.items():
         source = weights.read(name)
-        # A sum is one fast pass; only a suspicious one is looked at again.
-        if not source.sum(dtype=torch.float64).isfinite() and not source.isfinite().all():
-            not_finite.append(name)
         parameter = torch.empty(source.shape, dtype=dtype, device=device)
         parameter.copy_(source)
+        # A sum is one fast pass; only one that is not finite (it may overflow) is looked into.
+        if not parameter.sum(dtype=torch.float32).isfinite() and not parameter.isfinite().all():
+            not_finite.append(name)
         module, _, attribute = ours.rpartition(".")
         setattr(network.get_submodule(module), attribute, nn.Parameter(parameter))
     if not_finite:

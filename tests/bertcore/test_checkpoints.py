@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +250,32 @@ def test_a_save_that_fails_leaves_the_old_checkpoint(
         tiny_bert(seed=9).save(tmp_path / "fresh")
     assert same(opened(folder), bert)
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+_SAVE_FOREVER = """
+import itertools, sys
+from tests.bertcore.tiny import tiny_bert, tiny_config
+bert = tiny_bert(tiny_config(hidden_size=256, intermediate_size=1024))
+print("ready", flush=True)
+for step in itertools.count():
+    bert.save(f"{sys.argv[1]}/step-{step}")
+"""
+
+
+def test_a_kill_leaves_only_whole_checkpoints(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", _SAVE_FOREVER, str(tmp_path)]
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(0.4)
+        process.kill()
+    saved = list(tmp_path.glob("step-*"))
+    assert len(saved) > 1
+    newest = max(saved, key=lambda path: int(path.name.removeprefix("step-")))
+    for folder in (saved[0], newest):
+        assert opened(folder).config.hidden_size == 256
+    assert all({"model.safetensors", "config.json"} <= set(os.listdir(path)) for path in saved)
 
 
 def test_saving_to_an_empty_or_deep_folder(bert: Bert, tmp_path: Path) -> None:
