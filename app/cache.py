@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -25,6 +26,7 @@ MAX_CHECKPOINT_BYTES = 6 * 2**30
 MAX_CHECKPOINTS = 4
 MAX_RESULT_BYTES = 2**30
 MAX_RESULTS = 2000
+FAILURE_SECONDS = 10.0
 
 
 class BertKey(NamedTuple):
@@ -36,6 +38,8 @@ class BertKey(NamedTuple):
     dtype: str
     stamp: tuple[tuple[str, int, int], ...]
     """Name, size and time of each file of a folder: a changed folder is opened anew."""
+    allow_pickle: bool = False
+    """Whether this visitor agreed to read pickled weights."""
 
 
 @dataclass(slots=True)
@@ -116,9 +120,11 @@ def _results() -> Store:
     return Store(max_bytes=MAX_RESULT_BYTES, max_entries=MAX_RESULTS)
 
 
-def bert_key(source: str, device: str = "auto", dtype: str = "auto") -> BertKey:
+def bert_key(
+    source: str, device: str = "auto", dtype: str = "auto", *, allow_pickle: bool = False
+) -> BertKey:
     """Return the key of a checkpoint; it changes when files of a folder change."""
-    return BertKey(source, device, dtype, _stamp(source))
+    return BertKey(source, device, dtype, _stamp(source), allow_pickle)
 
 
 def bert(source: str, device: str = "auto", dtype: str = "auto") -> Bert:
@@ -131,11 +137,32 @@ def bert(source: str, device: str = "auto", dtype: str = "auto") -> Bert:
 
 
 def opened(key: BertKey) -> Bert:
-    """Return the checkpoint of a key, opened again if it had to make room for others."""
-    found: Bert = _berts().get(
-        key, lambda: bertcore.load(key.source, device=key.device, dtype=key.dtype)
-    )
+    """Return the checkpoint of a key, opened again if it had to make room for others.
+
+    A failure is told again for a few seconds without another try: sidebar and page both ask, and
+    a hub that does not answer takes its time.
+    """
+    failures = _failures()
+    when, error = failures.get(key, (0.0, None))
+    if error is not None and time.monotonic() - when < FAILURE_SECONDS:
+        raise error
+    try:
+        found: Bert = _berts().get(
+            key,
+            lambda: bertcore.load(
+                key.source, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
+            ),
+        )
+    except Exception as error:
+        failures.clear()
+        failures[key] = (time.monotonic(), error)
+        raise
     return found
+
+
+@st.cache_resource(show_spinner=False)
+def _failures() -> dict[BertKey, tuple[float, Exception]]:
+    return {}
 
 
 def trace(

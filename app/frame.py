@@ -55,24 +55,49 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
         name: Of the page, as in `texts.PAGES`.
         needs_text: False for pages without the sentence box; their `trace` is None.
     """
-    title, purpose = texts.PAGES[name]
-    st.title(title, anchor=False)
-    st.caption(purpose)
-    text_a, text_b = sentence_box() if needs_text else ("", None)
-    if needs_text and not text_a.strip():
+    header(name)
+    if not needs_text:
+        return page_without_text()
+    text_a, text_b = sentence_box()
+    if not text_a.strip():
         both = " Move sentence B there if you have just one." if text_b else ""
         st.info(f"Sentence A is empty. Type a sentence above, or pick an example.{both}")
         st.stop()
-    key = sidebar.chosen_key()
+    key, bert = open_checkpoint()
     with guard(stop=True):
-        bert = cache.opened(key)
-        trace = cache.trace(key, text_a, text_b) if needs_text else None
-    if trace is not None and trace.truncation is not None:
+        trace = cache.trace(key, text_a, text_b)
+    if trace.truncation is not None:
         st.warning(texts.plain(trace.truncation.sentence()))
-    if trace is not None and not any(text_id >= 0 for text_id in trace.text_ids):
+    if not any(text_id >= 0 for text_id in trace.text_ids):
         st.info("Nothing in this text is a word for BERT: only [CLS] and [SEP] are left.")
     is_dark = st.context.theme.type == "dark"
     return Page(bert, key, text_a, text_b, trace, is_dark)
+
+
+def header(name: str) -> None:
+    """Draw a page's title and purpose."""
+    title, purpose = texts.PAGES[name]
+    st.title(title, anchor=False)
+    st.caption(purpose)
+
+
+def open_checkpoint() -> tuple[cache.BertKey, Bert]:
+    """Return the chosen checkpoint; if it does not open, say why in one sentence and stop."""
+    key, bert = sidebar.chosen_key(), None
+    with guard():
+        bert = cache.opened(key)
+    if bert is None:
+        if not key.allow_pickle and sidebar.has_only_pickle(key.source):
+            st.caption(texts.TEXTS["frame.pickle"])
+            st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
+        st.stop()
+    return key, bert
+
+
+def page_without_text() -> Page:
+    """Open the checkpoint for a page that has no sentence box; see `begin`."""
+    key, bert = open_checkpoint()
+    return Page(bert, key, "", None, None, st.context.theme.type == "dark")
 
 
 def sentence_box() -> tuple[str, str | None]:

@@ -8,19 +8,44 @@ from pathlib import Path
 import streamlit as st
 
 from app import cache, state, texts, theme
+from app.components.live_text import live_text
 from bertcore import Bert
+from bertcore.checkpoints.folder import PICKLE, SAFETENSORS, is_checkpoint
 from bertcore.device import DTYPES, available_devices
 
 FORMATS = ("svg", "png")
+MAX_LOCAL = 50
+"""Checkpoint folders offered in the list."""
 
 
 def chosen_key() -> cache.BertKey:
     """Return the key of the checkpoint, device and precision that are chosen."""
+    source = (state.value("checkpoint") or state.default_source()).strip()
     return cache.bert_key(
-        (state.value("checkpoint") or state.default_source()).strip(),
+        source,
         state.value("device", "auto"),
         state.value("dtype", "auto"),
+        allow_pickle=source in st.session_state.get(_AGREED, ()),
     )
+
+
+_AGREED = "_pickles_agreed"
+"""Sources whose pickles this visitor trusts. Not in the URL: a link must not agree for anyone."""
+
+
+def agree(source: str) -> None:
+    """Note that the visitor trusts the pickled weights of a source."""
+    st.session_state[_AGREED] = {*st.session_state.get(_AGREED, ()), source}
+
+
+def has_only_pickle(source: str) -> bool:
+    """Return whether a folder's only weights are a pickle."""
+    folder = Path(source).expanduser()
+    try:
+        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    except OSError:
+        return False
+    return PICKLE in names and SAFETENSORS not in names
 
 
 def picture_format() -> str:
@@ -55,6 +80,7 @@ def draw() -> None:
         else:
             _describe(bert)
         _memory()
+        live_text(("text_a", "text_b"))
 
 
 def _choose_checkpoint() -> None:
@@ -63,12 +89,21 @@ def _choose_checkpoint() -> None:
     recent = [key.source for key in reversed(list(cache.loaded()))]
     st.selectbox(
         "Checkpoint",
-        list(dict.fromkeys([default, "default", chosen, *recent])),
+        list(dict.fromkeys([default, "default", chosen, *recent, *local_checkpoints()])),
         key=state.keep("checkpoint", default),
         accept_new_options=True,
         format_func=short_name,
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
+
+
+def local_checkpoints() -> list[str]:
+    """Return checkpoint folders in `checkpoints` and `runs` of the folder we were started in."""
+    patterns = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
+    found = [
+        path for pattern in patterns for path in Path.cwd().glob(pattern) if is_checkpoint(path)
+    ]
+    return [str(path) for path in sorted(found)[:MAX_LOCAL]]
 
 
 def short_name(source: str) -> str:

@@ -1,8 +1,136 @@
-"""Checkpoints: open one, and see what is inside."""
+"""Checkpoints: open one, and see what is inside and whether all of it was read."""
 
+import pandas as pd
 import streamlit as st
 
-from app import frame
+from app import cache, frame, sidebar, state, texts, theme
+from app.figures import checkpoints as figures
+from bertcore.analysis.parameters import count_parameters
+from bertcore.checkpoints import LoadReport, read_card
 
-page = frame.begin("checkpoints", needs_text=False)
-st.write(page.bert.config.to_hf_dict())
+
+def choose() -> None:
+    """Draw the box for a folder or hub id."""
+    with st.form("open_checkpoint", border=False):
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        row.text_input(
+            "Folder or hub id",
+            key="open_source",
+            placeholder="/home/me/my-bert, or a hub id such as google-bert/bert-base-uncased",
+        )
+        row.form_submit_button("Open", on_click=open_typed, type="primary")
+    st.caption(texts.TEXTS["checkpoints.open"])
+
+
+def open_typed() -> None:
+    """Make what was typed the chosen checkpoint."""
+    typed = st.session_state["open_source"].strip()
+    if typed:
+        state.put("checkpoint", typed)
+
+
+def show_tensors(page: frame.Page) -> None:
+    """Draw the load report."""
+    report = page.bert.report
+    columns = st.columns(4)
+    for column, (label, found) in zip(
+        columns,
+        {
+            "loaded": report.matched,
+            "missing": report.missing,
+            "not used": {**report.unexpected, **report.task_heads},
+            "of wrong shape": report.mis_shaped,
+        }.items(),
+        strict=True,
+    ):
+        column.metric(f"Tensors {label}", len(found))
+    st.markdown("\n".join(f"- {texts.plain(sentence)}" for sentence in report.sentences()))
+    table = pd.DataFrame(report_rows(report), columns=["tensor", "shape", "what happened"])
+    st.dataframe(table, hide_index=True, width="stretch", height=320)
+    frame.downloads("tensors", table, page.setup_code + texts.CODE["checkpoints.tensors"])
+    frame.how_to_read("checkpoints.tensors")
+
+
+def report_rows(report: LoadReport) -> list[tuple[str, str, str]]:
+    """Return name, shape and fate of each tensor, the unusual first."""
+    wrong = {
+        name: f"{shape_text(found)}, expected {shape_text(expected)}"
+        for name, (found, expected) in report.mis_shaped.items()
+    }
+    kinds = (
+        ("missing", report.missing),
+        ("not used: task head", report.task_heads),
+        ("not used: no part of BERT", report.unexpected),
+        ("loaded", report.matched),
+    )
+    return [
+        *((name, shapes, "wrong shape") for name, shapes in wrong.items()),
+        *(
+            (name, shape_text(shape), kind)
+            for kind, found in kinds
+            for name, shape in found.items()
+        ),
+    ]
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Return a shape as people write it: 512 x 256."""
+    return " x ".join(str(size) for size in shape) or "one number"
+
+
+def show_shape(page: frame.Page) -> None:
+    """Draw where the parameters are, and the config as a table."""
+    counts = cache.call(count_parameters, page.bert_key)
+    frame.figure(
+        figures.parameter_bars(counts),
+        "parameters",
+        pd.DataFrame(counts.items(), columns=["part", "parameters"]),
+        page.setup_code + texts.CODE["checkpoints.parameters"],
+    )
+    frame.how_to_read("checkpoints.parameters")
+    config = page.bert.config.to_hf_dict()
+    rows = [(name, str(config[name]), meaning) for name, meaning in texts.CONFIG_MEANINGS.items()]
+    table = pd.DataFrame(rows, columns=["field of config.json", "value", "meaning"])
+    st.table(table.set_index("field of config.json"))
+
+
+def show_card(page: frame.Page) -> None:
+    """Draw the model card, without pictures and HTML."""
+    card = read_card(page.bert.report.folder)
+    if card is None:
+        st.info(texts.TEXTS["checkpoints.no_card"])
+    else:
+        st.markdown(texts.safe_card(card))
+
+
+def show_memory(page: frame.Page) -> None:
+    """Draw what is in memory, with a way to let go of each."""
+    for index, (key, size) in enumerate(cache.loaded().items()):
+        row = st.container(horizontal=True, vertical_alignment="center")
+        chosen = " (in use here)" if key == page.bert_key else ""
+        name = texts.plain(sidebar.short_name(key.source))
+        row.markdown(f"{name}{chosen}: **{theme.megabytes(size)}** on {key.device}, {key.dtype}")
+        row.button("Unload", key=f"unload_{index}", on_click=cache.unload, args=(key,))
+    st.markdown(f"Kept traces and results: **{theme.megabytes(cache.result_bytes())}**")
+    st.caption(texts.TEXTS["checkpoints.memory"])
+
+
+VIEWS = {
+    "What was read": show_tensors,
+    "Shape": show_shape,
+    "Model card": show_card,
+    "Memory": show_memory,
+}
+
+frame.header("checkpoints")
+choose()
+page = frame.page_without_text()
+st.subheader(texts.plain(sidebar.short_name(page.bert_key.source)), anchor=False)
+view = st.segmented_control(
+    "About it",
+    list(VIEWS),
+    key=state.keep("checkpoint_view", next(iter(VIEWS)), options=list(VIEWS)),
+    label_visibility="collapsed",
+)
+with frame.guard():
+    VIEWS[view or next(iter(VIEWS))](page)

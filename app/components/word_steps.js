@@ -23,8 +23,9 @@ function row(name) {
   const label = document.createElement("span");
   label.className = "label";
   label.textContent = name;
-  made.appendChild(label);
-  return made;
+  const cells = document.createElement("div");
+  made.append(label, cells);
+  return [made, cells];
 }
 
 function chip(text, kind) {
@@ -42,29 +43,29 @@ function say(text) {
 }
 
 function normalization(data) {
-  const made = row("in the text");
-  made.appendChild(chip(data.word));
+  const [made, cells] = row("in the text");
+  cells.appendChild(chip(data.word));
   if (data.isAdded) {
-    made.appendChild(say("a special token: kept whole"));
+    cells.appendChild(say("a special token: kept whole"));
     return made;
   }
-  for (const [name, after] of data.steps) made.append(say(`→ ${name} →`), chip(after));
+  for (const [name, after] of data.steps) cells.append(say(`→ ${name} →`), chip(after));
   if (data.steps.length && data.steps.at(-1)[1] !== data.normalized) {
-    made.append(say("→ this word →"), chip(data.normalized));
+    cells.append(say("→ this word →"), chip(data.normalized));
   }
-  if (!data.steps.length) made.appendChild(say("nothing to clean, fold or split"));
+  if (!data.steps.length) cells.appendChild(say("nothing to clean, fold or split"));
   return made;
 }
 
 function match(data, piece, index) {
-  const made = row(data.pieces.length > 1 ? `piece ${index + 1}` : "look-up");
-  for (const tried of piece.tried) made.appendChild(chip(tried, "failed"));
-  if (piece.more) made.appendChild(say(`and ${piece.more} shorter ones`));
-  if (piece.tried.length) made.appendChild(say(piece.more || piece.tried.length > 1 ? "are not in the vocabulary →" : "is not in the vocabulary →"));
+  const [made, cells] = row(data.pieces.length > 1 ? `piece ${index + 1}` : "look-up");
+  for (const tried of piece.tried) cells.appendChild(chip(tried, "failed"));
+  if (piece.more) cells.appendChild(say(`and ${piece.more} shorter ones`));
+  if (piece.tried.length) cells.appendChild(say("not in the vocabulary →"));
   const found = chip(piece.token, data.reason ? "found unknown" : "found");
   const id = document.createElement("small");
   id.textContent = `id ${piece.id}`;
   found.appendChild(id);
-  made.appendChild(found);
+  cells.appendChild(found);
   return made;
 }

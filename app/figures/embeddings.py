@@ -14,12 +14,13 @@ from bertcore.analysis.embeddings import LeaveOneOut, NormNumbers, SumNumbers
 
 Matrix = NDArray[np.float32]
 
-STRIPS = (
-    ("token", "token"),
-    ("segment", "+ segment"),
-    ("position", "+ position"),
-    ("sum", "= sum"),
-)
+STRIPS = {
+    "token": "token",
+    "segment": "+ segment",
+    "position": "+ position",
+    "sum": "= sum",
+}
+"""The strips from top to bottom, with their labels."""
 MAX_CELLS = 400_000
 """More cells than this make a browser slow; then fewer dimensions are drawn, and it is said."""
 MAX_LABELS = 72
@@ -47,6 +48,9 @@ def sum_strips(
 ) -> go.Figure:
     """Draw the paper's figure 2 with numbers: three strips, their sum, and all lengths.
 
+    Built in one piece, because this picture follows every edit and Plotly checks each later
+    change anew.
+
     Args:
         tokens: [T]
         parts: "token", "segment", "position" and "sum", each [T, D].
@@ -55,61 +59,95 @@ def sum_strips(
     """
     num_tokens, num_dims = parts["sum"].shape
     drawn = num_drawn(num_tokens, num_dims)
-    fig = make_subplots(
-        rows=5, cols=1, shared_xaxes=True, vertical_spacing=0.025, row_heights=[1, 1, 1, 1, 1.25]
-    )
     # A few outliers would leave everything else pale.
-    limit = float(np.quantile(np.abs(np.concatenate([parts[k] for k, _ in STRIPS])), 0.995))
-    for row, (name, label) in enumerate(STRIPS, start=1):
-        fig.add_heatmap(
-            z=np.ascontiguousarray(parts[name][:, :drawn].T),
-            coloraxis="coloraxis",
-            customdata=None,
-            hovertemplate="token %{x}, dimension %{y}<br>" + name + " = %{z:.3f}<extra></extra>",
-            row=row,
-            col=1,
-        )
-        fig.update_yaxes(
-            title_text=label, showticklabels=False, autorange="reversed", row=row, col=1
-        )
-    for name in (*_LINES,):
-        fig.add_scatter(
-            x=np.arange(num_tokens),
-            y=numbers.norms[name],
-            name=f"length of {name}",
-            mode="lines+markers",
-            marker={"size": 5, "color": _LINES[name]},
-            line={"width": 1.3, "color": _LINES[name]},
-            customdata=_cosine_rows(numbers) if name == "sum" else None,
-            hovertemplate="%{y:.2f}" + (_COSINES if name == "sum" else ""),
-            row=5,
-            col=1,
-        )
-    fig.update_yaxes(title_text="length", rangemode="tozero", row=5, col=1)
-    theme.plot_layout(fig, "", "", "", 600)
-    for row, (_, label) in enumerate([*STRIPS, ("", "length")], start=1):
-        fig.update_yaxes(title_text=label, row=row, col=1)
-    fig.update_xaxes(showgrid=False)
-    fig.update_xaxes(**token_axis(tokens), row=5, col=1)
-    fig.update_layout(
-        coloraxis={
+    limit = float(np.quantile(np.abs(np.stack([parts[name] for name in STRIPS])), 0.995))
+    strips = [
+        {
+            "type": "heatmap",
+            "z": np.ascontiguousarray(parts[name][:, :drawn].T, dtype=np.float32),
+            "yaxis": _axis("y", row),
+            "coloraxis": "coloraxis",
+            "hovertemplate": f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z:.3f}}"
+            "<extra></extra>",
+        }
+        for row, name in enumerate(STRIPS)
+    ]
+    lengths = [
+        {
+            "type": "scatter",
+            "x": np.arange(num_tokens),
+            "y": numbers.norms[name],
+            "yaxis": _axis("y", len(STRIPS)),
+            "name": f"length of {name}",
+            "mode": "lines+markers",
+            "marker": {"size": 5, "color": color},
+            "line": {"width": 1.3, "color": color},
+            "customdata": _cosine_rows(numbers) if name == "sum" else None,
+            "hovertemplate": "%{y:.2f}" + (_COSINES if name == "sum" else ""),
+        }
+        for name, color in _LINES.items()
+    ]
+    layout: dict[str, object] = {
+        "height": 590,
+        "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+        "hoverlabel": {"align": "left"},
+        "hovermode": "x unified" if num_tokens <= MAX_LABELS else "closest",
+        "coloraxis": {
             "colorscale": theme.DIVERGING,
             "cmin": -limit,
             "cmax": limit,
             "colorbar": {
                 "title": {"text": "value"},
                 "thickness": 10,
-                "len": 0.76,
+                "len": 0.8,
                 "y": 1,
                 "yanchor": "top",
             },
         },
-        hovermode="x unified" if num_tokens <= MAX_LABELS else "closest",
-        legend={"y": -0.02, "yanchor": "top", "yref": "container"},
-        showlegend=False,
-    )
-    _frame_token(fig, selected)
-    return fig
+        "legend": {"x": 1.02, "y": 0, "yanchor": "bottom", "font": {"size": 11}},
+        "xaxis": {
+            **token_axis(tokens),
+            "anchor": _axis("y", len(STRIPS)),
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": True,
+        },
+        "shapes": [] if selected is None else [_token_frame(selected)],
+    }
+    for row, (top, bottom) in enumerate(_ROWS):
+        is_strip = row < len(STRIPS)
+        layout["yaxis" + _axis("", row)] = {
+            "domain": [bottom, top],
+            "title": {"text": [*STRIPS.values(), "length"][row]},
+            "showticklabels": not is_strip,
+            "showgrid": not is_strip,
+            "gridcolor": theme.GRID,
+            "zeroline": False,
+            **({"autorange": "reversed"} if is_strip else {"rangemode": "tozero"}),
+        }
+    return go.Figure(data=[*strips, *lengths], layout=layout)
+
+
+_ROWS = ((1.0, 0.82), (0.8, 0.62), (0.6, 0.42), (0.4, 0.22), (0.2, 0.0))
+"""Top and bottom of each strip and of the lengths, as shares of the figure."""
+
+
+def _axis(letter: str, row: int) -> str:
+    """Return Plotly's name of an axis: y, y2, y3, ..."""
+    return letter if row == 0 else f"{letter}{row + 1}"
+
+
+def _token_frame(selected: int) -> dict[str, object]:
+    return {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": selected - 0.5,
+        "x1": selected + 0.5,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": theme.ACCENT, "width": 1.5},
+    }
 
 
 _COSINES = (
@@ -134,18 +172,6 @@ def token_axis(tokens: Sequence[str]) -> dict[str, object]:
         "tickangle": -60 if len(tokens) > 12 else 0,
         "range": [-0.5, len(tokens) - 0.5],
     }
-
-
-def _frame_token(fig: go.Figure, selected: int | None) -> None:
-    if selected is not None:
-        fig.add_vrect(
-            x0=selected - 0.5,
-            x1=selected + 0.5,
-            line={"color": theme.ACCENT, "width": 1.5},
-            fillcolor="rgba(0,0,0,0)",
-            row="all",
-            col=1,
-        )
 
 
 def layer_norm(

@@ -1,0 +1,21 @@
+"""Send the sentence box while one types: after a short pause, as Ctrl+Enter would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+PAUSE_MS = 250
+"""How long typing rests before the text is sent."""
+
+_component = st.components.v2.component(
+    "bertscope_live_text",
+    js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
+)
+
+
+def live_text(keys: Sequence[str]) -> None:
+    """Make the text areas with these keys live; draws nothing itself."""
+    _component(key="live_text", data={"keys": list(keys), "pauseMs": PAUSE_MS})
