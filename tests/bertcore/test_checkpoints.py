@@ -303,6 +303,20 @@ def test_home_relative_and_nested_folders(
     assert nested.report.folder == folder
 
 
+def test_default_is_the_shipped_folder(
+    folder: Path, bert: Bert, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["bertcore.checkpoints.load"]  # the package's `load` is the function
+    assert module.DEFAULT_FOLDER.parent == Path(bertcore.__file__).parent / "checkpoints"
+    monkeypatch.setattr(module, "DEFAULT_FOLDER", folder)
+    loaded = opened("default")
+    assert same(loaded, bert)
+    assert loaded.name == "default"
+    monkeypatch.setattr(module, "DEFAULT_FOLDER", tmp_path / "nothing")
+    with pytest.raises(ValueError, match="no default checkpoint"):
+        opened("default")
+
+
 @pytest.mark.parametrize("name", ["</script><b>x", "a b", "ünï", "'quote\"", "name.safetensors"])
 def test_odd_folder_names(name: str, folder: Path, bert: Bert, tmp_path: Path) -> None:
     odd = tmp_path / "odd" / name
