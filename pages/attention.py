@@ -74,7 +74,7 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
         )
         frame.how_to_read("attention.overview")
         measures = summary.measures.of(layer, heads)
-        st.markdown(f"**{head_sentence(measures, layer, heads, trace.num_tokens)}**")
+        st.markdown(head_sentence(measures, layer, heads, trace.num_tokens))
     view = st.segmented_control(
         "View",
         list(VIEWS),

@@ -5,7 +5,7 @@ const GAP = 3;
 const LEFT = 30; // room for the layers' numbers
 const TOP = 20; // room for the heads' numbers
 const LARGE = 152; // the enlarged head
-const MAX_HEIGHT = 270;
+const MAX_HEIGHT = 320;
 const TICKS = [0, 0.01, 0.1, 0.5, 1];
 
 const views = new WeakMap();
@@ -71,7 +71,7 @@ class Overview {
     const wide = this.root.clientWidth >= 640;
     this.root.classList.toggle("narrow", !wide);
     const room = wide ? this.root.clientWidth - 420 : this.root.clientWidth;
-    const cell = Math.min((MAX_HEIGHT - TOP) / layers, (room - LEFT) / heads, 58);
+    const cell = Math.min((MAX_HEIGHT - TOP) / layers, (room - LEFT) / heads, 56);
     const size = Math.max(12, Math.floor(cell)) - GAP;
     if (size !== this.cell) this.pictures = null;
     this.cell = size;

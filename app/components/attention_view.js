@@ -363,15 +363,30 @@ class AttentionView {
     context.fill();
   }
 
+  // Fainter and thinner when lines would cover everything: [opacity, thickness], each at most 1.
+  ink(focus) {
+    const thin = Math.max(0.35, Math.min(1, this.rowHeight / 13));
+    if (focus) return [1, thin];
+    const { code } = this.lines;
+    let sum = 0;
+    for (let k = Math.max(0, this.total - MAX_LINES); k < this.total; k++) {
+      const weight = this.table[code[k]];
+      sum += opacity(weight) * thickness(weight) * thin;
+    }
+    const cover = sum / (this.size * this.rowHeight);
+    return [Math.max(0.2, Math.min(1, Math.pow(0.7 / cover, 0.6))), thin];
+  }
+
   paintLines(context, focus) {
     const { code, map, row, column } = this.lines;
     const [x1, x2] = [this.column, this.width - this.column];
     const spread = this.spread();
+    const [faint, thin] = this.ink(focus);
+    this.faint = faint;
     context.lineCap = "round";
     const last = this.total;
     const first = focus ? 0 : Math.max(0, last - MAX_LINES);
     let style = -1;
-    this.painted = 0;
     for (let k = first; k < last; k++) {
       if (focus && (focus.side === "left" ? row[k] : column[k]) !== focus.index) continue;
       const from = this.y(row[k]) + spread[map[k]];
@@ -381,15 +396,14 @@ class AttentionView {
       if (next !== style) {
         style = next;
         const weight = this.table[code[k]];
-        context.globalAlpha = opacity(weight);
-        context.lineWidth = thickness(weight) * (focus ? 1.15 : 1);
+        context.globalAlpha = opacity(weight) * faint;
+        context.lineWidth = thickness(weight) * thin * (focus ? 1.15 : 1);
         context.strokeStyle = this.mapColours[map[k]];
       }
       context.beginPath();
       context.moveTo(x1, from);
       context.lineTo(x2, to);
       context.stroke();
-      this.painted += 1;
     }
     context.globalAlpha = 1;
   }
@@ -626,7 +640,8 @@ class AttentionView {
       element("span", { className: "share", textContent: percent(mean) }));
     if (many) {
       const best = weights.map((weight, k) => [weight, this.heads[k]]).sort((a, b) => b[0] - a[0]);
-      row.append(element("span", { className: "detail" }, ...best.slice(0, 2).map(([weight, head]) => {
+      const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 0.005);
+      row.append(element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
         const dot = element("i");
         dot.style.background = this.header.colours[head];
         return element("span", {}, dot, `head ${head} ${percent(weight)}`);
@@ -641,7 +656,7 @@ class AttentionView {
     const text = !focus && more > 0
       ? `The ${MAX_LINES.toLocaleString("en")} strongest of ${this.total.toLocaleString("en")} lines are drawn.`
       : "";
-    const state = JSON.stringify([text, this.header.is_pair, this.theme, this.averaged, this.mapColours[0]]);
+    const state = JSON.stringify([text, this.header.is_pair, this.theme, this.averaged, this.mapColours[0], this.faint]);
     if (state === this.footState) return;
     this.footState = state;
     const kinds = [["a", this.header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added by BERT"]];
@@ -655,7 +670,7 @@ class AttentionView {
     context.font = `11px ${this.theme.font}`;
     context.textBaseline = "middle";
     LINE_STEPS.forEach((weight, k) => {
-      context.globalAlpha = opacity(weight);
+      context.globalAlpha = opacity(weight) * this.faint;
       context.strokeStyle = this.averaged || this.maps.length === 1 ? this.mapColours[0] : this.theme.text;
       context.lineWidth = thickness(weight);
       context.beginPath();

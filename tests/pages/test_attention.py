@@ -1,0 +1,91 @@
+"""The attention page on a tiny checkpoint, without a browser.
+
+Run: pytest tests/pages/test_attention.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.bertcore.tiny import tiny_bert
+
+PAGE = Path(__file__).parents[2] / "pages" / "attention.py"
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    return AppTest.from_file(str(PAGE), default_timeout=60)
+
+
+def words(app: AppTest) -> str:
+    return " ".join(str(element.value) for element in [*app.markdown, *app.caption])
+
+
+def ok(app: AppTest) -> AppTest:
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_opens_on_the_lines_of_all_heads(page: AppTest) -> None:
+    app = ok(page.run())
+    assert "Layer 0, the mean of all heads" in words(app)
+    assert app.session_state["view"] == "lines"
+    assert "not why BERT decides" in words(app)
+
+
+def test_a_link_opens_its_head_and_view(page: AppTest) -> None:
+    page.query_params["layer"] = "1"
+    page.query_params["heads"] = ["2"]
+    page.query_params["view"] = "heat-map"
+    app = ok(page.run())
+    assert "Layer 1 head 2" in words(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_heads_that_do_not_exist_are_ignored(page: AppTest) -> None:
+    page.query_params["layer"] = "99"
+    page.query_params["heads"] = ["77", "x"]
+    app = ok(page.run())
+    assert app.session_state["layer"] == 1
+    assert app.session_state["heads"] == []
+
+
+@pytest.mark.parametrize("kind", ["head", "model"])
+def test_bertviz_says_its_limit(page: AppTest, kind: str) -> None:
+    page.query_params["view"] = "bertviz"
+    page.query_params["bertviz"] = kind
+    page.query_params["text_a"] = "the river bank " * 30  # 64 positions: cut to 64 tokens
+    app = ok(page.run())
+    limits = [
+        warning.value for warning in app.warning if "BertViz draws every weight" in warning.value
+    ]
+    assert len(limits) == (1 if kind == "model" else 0)
+    if limits:
+        assert "first 32 of 64 tokens" in limits[0]
+
+
+@pytest.mark.parametrize("view", ["lines", "heat-map", "bertviz"])
+@pytest.mark.parametrize(
+    "text", ["a", "</script><img src=x onerror=alert(1)>", "\u05e9\u05dc\u05d5\u05dd \U0001f642"]
+)
+def test_odd_texts(page: AppTest, view: str, text: str) -> None:
+    page.query_params["view"] = view
+    page.query_params["text_a"] = text
+    page.query_params["text_b"] = text
+    ok(page.run())
+
+
+def test_empty_text_is_explained(page: AppTest) -> None:
+    page.query_params["text_a"] = " "
+    app = ok(page.run())
+    assert "empty" in app.info[0].value
