@@ -57,9 +57,8 @@ TEXTS["frame.pickle"] = (
 
 # ---- tokens ----
 TEXTS["tokens.strip"] = (
-    "Each box is a word, each part of it a token with its number in the vocabulary; ## means that "
-    "a piece continues the word. Choose a token with the mouse, or with the arrow keys and Enter: "
-    "the pictures below follow it."
+    "Choose a token with the mouse, or with the arrow keys and Enter: the pictures below follow "
+    "it. Under each is its number in the vocabulary; ## means that it continues a word."
 )
 TEXTS["tokens.steps"] = (
     "WordPiece looks for the longest beginning of the word that the vocabulary has, then goes on "
@@ -77,7 +76,7 @@ TEXTS["tokens.sum_cut"] = (
 )
 TEXTS["tokens.norm"] = (
     "LayerNorm subtracts from a token's numbers their mean, divides by their standard deviation, "
-    "and then applies one learned gain and bias for each dimension. Vectors of different lengths "
+    "and then applies one learned gain and bias for each dimension: vectors of different lengths "
     "come out nearly equally long. Before, {token} has mean {mean_before:.3f} and standard "
     "deviation {std_before:.3f}; after, {mean_after:.3f} and {std_after:.3f}."
 )
@@ -347,6 +346,7 @@ def safe_card(markdown: str) -> str:
     'see [logo](https://x.org/a.png)'
     """
     return markdown.replace("![", "[")
+
 
 # ---- sentence pairs ----
 TEXTS["pairs.no_b"] = (

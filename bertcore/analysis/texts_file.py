@@ -81,9 +81,9 @@ def read_upload(
     data: bytes,
     name: str,
     *,
-    text_column: str = "",
-    pair_column: str = "",
-    label_column: str = "",
+    text_column: str | None = None,
+    pair_column: str | None = None,
+    label_column: str | None = None,
     max_rows: int = MAX_ROWS,
 ) -> Texts:
     """Read an uploaded file: a table if its name ends in .csv or .tsv, else a sentence a line.
@@ -91,8 +91,8 @@ def read_upload(
     Args:
         data: The file's bytes.
         name: Its name; any characters, shown cleaned and shortened.
-        text_column, pair_column, label_column: Columns of a table; "" takes the first with a
-            usual name, for the text else the one with the longest cells, and else none.
+        text_column, pair_column, label_column: Columns of a table. None takes the first with a
+            usual name; without one, the longest cells are the text. "" means no such column.
         max_rows: Most sentences taken.
 
     Raises:
@@ -226,7 +226,10 @@ def _table(text: str, shown: str, *, tab: bool) -> tuple[list[str], list[list[st
 
 
 def _choose(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], wanted: tuple[str, str, str], shown: str
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    wanted: tuple[str | None, str | None, str | None],
+    shown: str,
 ) -> tuple[str, str, str]:
     """Return the columns of text, text B and label; "" for the last two where there is none."""
     for column in wanted:
@@ -241,9 +244,9 @@ def _choose(
     if not text:
         usual = [by_name[name] for name in TEXT_NAMES if name in by_name]
         text = usual[0] if usual else columns[_longest(len(columns), rows)]
-    if not pair:
+    if pair is None:
         pair = next((by_name[n] for n in PAIR_NAMES if n in by_name and by_name[n] != text), "")
-    if not label:
+    if label is None:
         label = next((by_name[n] for n in LABEL_NAMES if n in by_name and by_name[n] != text), "")
     return text, pair, label
 

@@ -61,6 +61,9 @@ def test_other_delimiters(delimiter: str) -> None:
 def test_chosen_columns_win_and_wrong_ones_are_answered_with_those_there_are() -> None:
     texts = read_upload(TABLE.encode(), "a.csv", text_column="label", label_column="id")
     assert texts.sentences[0] == Sentence("money", None, "1")
+    bare = read_upload(TABLE.encode(), "a.csv", label_column="")
+    assert bare.label_column == ""
+    assert bare.sentences[0].label == ""
     for wrong in ("text_column", "pair_column", "label_column"):
         with pytest.raises(ValueError, match=r"no column 'txt'.*'id', 'text', 'label'. Choose one"):
             read_upload(TABLE.encode(), "a.csv", **{wrong: "txt"})

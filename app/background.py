@@ -1,0 +1,85 @@
+"""Long work beside the page: one job at a time for the whole server, watched by its progress.
+
+A page starts a job and goes on; a fragment asks how far it is. A job that nobody asks about any
+more (its visitor left or chose otherwise) is given up at its next report.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+log = logging.getLogger("bertscope.app")
+
+MAX_JOBS = 32
+"""Finished jobs that are remembered; the longest unused are dropped."""
+PATIENCE = 20.0
+"""Seconds without a question after which a job is given up."""
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One piece of work: how far it is and, at the end, its result or error."""
+
+    share: float = 0.0
+    """What is done of it, 0 to 1."""
+    stage: str = "Waiting"
+    """What is being done."""
+    result: Any = None
+    error: Exception | None = None
+    done: bool = False
+    asked: float = field(default_factory=time.monotonic)
+    """When somebody last asked for it."""
+
+
+class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
+    """Nobody has asked about the job for PATIENCE seconds."""
+
+
+_jobs: OrderedDict[Hashable, Job] = OrderedDict()
+_lock = threading.Lock()
+_worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bertscope-job")
+
+
+def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
+    """Return the job of `key`, started now if there is none; never waits.
+
+    Args:
+        key: Equal keys are one job, whoever asks.
+        work: Called in the worker's thread with a function to report progress to. Its error, if
+            any, is kept in the job.
+    """
+    with _lock:
+        job = _jobs.get(key)
+        if job is None or isinstance(job.error, GivenUp):
+            job = _jobs[key] = Job()
+            _worker.submit(_run, job, work)
+        job.asked = time.monotonic()
+        _jobs.move_to_end(key)
+        for old in [k for k, j in _jobs.items() if j.done][: max(0, len(_jobs) - MAX_JOBS)]:
+            del _jobs[old]
+    return job
+
+
+def _run(job: Job, work: Callable[[Progress], Any]) -> None:
+    def report(share: float, stage: str) -> None:
+        if time.monotonic() - job.asked > PATIENCE:
+            raise GivenUp
+        job.share, job.stage = share, stage
+
+    try:
+        report(0.0, "Starting")
+        job.result = work(report)
+    except Exception as error:  # told to whoever asks
+        if not isinstance(error, GivenUp | ValueError | RuntimeError):
+            log.exception("a job failed")
+        job.error = error
+    job.share, job.done = 1.0, True

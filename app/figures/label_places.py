@@ -1,0 +1,77 @@
+"""Where to write the names of moving points so that they cover each other as little as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+POSITIONS = ("top center", "bottom center", "middle right", "middle left")
+CHARACTER = 7.0
+"""Mean width of a character at 12 pixels of height."""
+LINE = 14.0
+GAP = 8.0
+"""From a point's centre to its name."""
+
+
+def label_places(
+    places: NDArray[np.floating], labels: Sequence[str], *, width: float, height: float
+) -> list[str]:
+    """Return for each point one of POSITIONS, the same in all layers.
+
+    Names are placed one after the other, each where it overlaps the names before it and all
+    points least, summed over the layers: one choice that holds while the points travel.
+
+    Args:
+        places: In data units, [L+1, N, 2]; NaN for points that are not drawn.
+        labels: Their names, [N]; "" is not written.
+        width, height: Size of the picture in pixels for the span of all places.
+
+    Source: ours; a greedy form of point-feature label placement.
+    """
+    if places.size == 0 or np.isnan(places).all():
+        return [POSITIONS[0]] * len(labels)
+    low, high = np.nanmin(places, (0, 1)), np.nanmax(places, (0, 1))
+    # One scale for both axes, as the map is drawn.
+    scale = min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
+    points = np.nan_to_num((places - low) * scale, nan=-1e6)
+    chosen = [POSITIONS[0]] * len(labels)
+    boxes: list[NDArray[np.floating]] = [
+        np.concatenate([points[:, i] - GAP * 0.7, points[:, i] + GAP * 0.7], axis=1)
+        for i in range(len(labels))
+    ]
+    for index, label in enumerate(labels):
+        if not label:
+            continue
+        others = (
+            np.stack([box for i, box in enumerate(boxes) if i != index], axis=1)
+            if (len(boxes) > 1)
+            else np.zeros((len(points), 0, 4))
+        )
+        candidates = [_box(points[:, index], label, position) for position in POSITIONS]
+        costs = [float(_overlap(box, others).sum()) for box in candidates]
+        best = int(np.argmin(costs))
+        chosen[index] = POSITIONS[best]
+        boxes.append(candidates[best])
+    return chosen
+
+
+def _box(point: NDArray[np.floating], label: str, position: str) -> NDArray[np.floating]:
+    """Return the name's rectangle at each layer, [L+1, 4]: left, low, right, high."""
+    wide = CHARACTER * len(label)
+    left, low = {
+        "top center": (-wide / 2, GAP),
+        "bottom center": (-wide / 2, -GAP - LINE),
+        "middle right": (GAP, -LINE / 2),
+        "middle left": (-GAP - wide, -LINE / 2),
+    }[position]
+    corner = point + np.array([left, low])
+    return np.concatenate([corner, corner + np.array([wide, LINE])], axis=1)
+
+
+def _overlap(box: NDArray[np.floating], others: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the areas that one rectangle [L+1, 4] shares with others [L+1, M, 4]."""
+    low = np.maximum(box[:, None, :2], others[..., :2])
+    high = np.minimum(box[:, None, 2:], others[..., 2:])
+    return np.clip(high - low, 0, None).prod(-1)

@@ -1,0 +1,82 @@
+"""Layer map: points that travel through the layers."""
+
+import streamlit as st
+
+from app import frame, map_controls, map_sources, map_view, state, texts
+from app.components.layer_watch import layer_watch
+from app.figures import layer_curves, layer_map, layer_map_points
+
+source = map_sources.chosen_source()
+page = frame.begin("layer-map", needs_text=source == "sentence")
+map_sources.choose_source()
+with frame.guard(stop=True):
+    sentences = map_sources.sentences_of(source, page.text_a, page.text_b)
+if not sentences:
+    st.info(texts.TEXTS[f"layer-map.no_{source}"])
+    st.stop()
+
+num_layers = page.bert.config.num_hidden_layers
+points, view, colour = map_controls.draw(sentences)
+with frame.guard(stop=True):
+    table = map_view.table(page.bert_key, points)
+    found = map_view.layer_map(page.bert_key, points, view)
+    if view.method == "umap":
+        found = map_controls.umap_when_ready(page.bert_key, points, view) or found
+for note in (*table.notes, *found.notes):
+    st.caption(texts.plain(note))
+
+
+@st.fragment
+def keep_layer() -> None:
+    """Keep the layer at which the slider stands; the figure itself does not run again."""
+    layer = layer_watch(".st-key-figure_layer-map", key="map_watch")
+    if layer is not None:
+        st.session_state["map_layer"] = layer
+    state.keep("map_layer", num_layers, low=0, high=num_layers)
+
+
+keep_layer()
+marks = layer_map.Marks(
+    colouring=layer_map_points.colouring(table, colour),
+    hover=layer_map_points.hover_texts(table),
+    labels=layer_map_points.point_labels(table),
+    found=map_controls.searched(table, points),
+)
+coordinates = layer_map_points.coordinates_table(table, found)
+code = map_view.code(page.bert_key.source, points, view._replace(method=found.method))
+fig = layer_map.travel(
+    found, marks, layer=st.session_state["map_layer"], ink=layer_map.INK[page.is_dark]
+)
+frame.figure(fig, "layer-map", coordinates, code)
+frame.how_to_read(f"layer-map.{found.method}")
+
+st.subheader("All layers at a glance", anchor=False)
+arrays = {
+    "vectors": table.vectors,
+    "coordinates": found.coordinates,
+    "tokens": table.tokens,
+    "words": table.words,
+    "sentence_ids": table.sentence_ids,
+    "labels": table.labels,
+}
+frame.figure(layer_map.overview(found, marks), "layer-map-vectors", arrays, code)
+
+curves = map_controls.columns()
+with frame.guard():
+    parted = map_view.separation(page.bert_key, points)
+    if parted is not None:
+        with next(curves):
+            chart = layer_curves.separation_curve(parted)
+            data = layer_curves.table(parted, ("silhouette", "purity"))
+            frame.figure(chart, "layer-map-labels", data, code)
+            frame.how_to_read("layer-map.labels")
+    with next(curves):
+        narrow = map_view.isotropy(page.bert_key, points)
+        data = layer_curves.table(narrow, ("any_pair", "same_word"))
+        frame.figure(layer_curves.isotropy_curve(narrow), "layer-map-isotropy", data, code)
+        frame.how_to_read("layer-map.isotropy")
+    with next(curves):
+        true = map_view.faithfulness(page.bert_key, points, view, found)
+        data = layer_curves.table(true, ("trustworthiness", "overlap"))
+        frame.figure(layer_curves.faithfulness_curve(true, found), "layer-map-truth", data, code)
+        frame.how_to_read("layer-map.truth")
