@@ -14,7 +14,7 @@ SPECIAL_TOKENS: tuple[str, ...] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PREFIX = "##"
 """What marks a piece that continues a word."""
 
-MAX_ALPHABET = 1000
+MAX_ALPHABET = 500
 """Only this many different characters enter the vocabulary, the most frequent ones."""
 
 

@@ -1,0 +1,54 @@
+"""BertScope's core: BERT in plain tensors, with every activation named.
+
+Dimension letters in all shapes: B batch, T tokens, D hidden, H heads, K head width,
+F feed-forward, V vocabulary, L layers.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bertcore.bert import Bert, NextSentence
+    from bertcore.checkpoints import load
+    from bertcore.config import BertConfig
+    from bertcore.tokenizer import Encoding, Tokenizer
+    from bertcore.trace import Trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bert",
+    "BertConfig",
+    "Encoding",
+    "NextSentence",
+    "Tokenizer",
+    "Trace",
+    "__version__",
+    "load",
+]
+
+# Where each public name lives. It is imported when first asked for, so that `bertscope --help` does
+# not wait for torch.
+_HOMES = {
+    "Bert": "bertcore.bert",
+    "BertConfig": "bertcore.config",
+    "Encoding": "bertcore.tokenizer",
+    "NextSentence": "bertcore.bert",
+    "Tokenizer": "bertcore.tokenizer",
+    "Trace": "bertcore.trace",
+    "load": "bertcore.checkpoints",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bertcore' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, imported or not."""
+    return sorted({*globals(), *__all__})

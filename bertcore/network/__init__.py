@@ -1,0 +1,27 @@
+"""BERT's network in plain tensors: read it in the order embeddings, attention, feed_forward,
+encoder, heads."""
+
+from bertcore.network.attention import (
+    additive_mask,
+    attention_explicit,
+    attention_fused,
+    attention_scores,
+)
+from bertcore.network.embeddings import EmbeddingParts, Embeddings
+from bertcore.network.encoder import ALL_HEADS, Layer, Network
+from bertcore.network.heads import MaskedWordHead, NextSentenceHead, Pooler
+
+__all__ = [
+    "ALL_HEADS",
+    "EmbeddingParts",
+    "Embeddings",
+    "Layer",
+    "MaskedWordHead",
+    "Network",
+    "NextSentenceHead",
+    "Pooler",
+    "additive_mask",
+    "attention_explicit",
+    "attention_fused",
+    "attention_scores",
+]

@@ -1,0 +1,120 @@
+"""Self-attention, written twice: once to be looked at and once to be fast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.config import BertConfig
+
+AttentionFunction = Callable[[Tensor, Tensor, Tensor, Tensor | None, float], Tensor]
+"""(queries, keys, values [B, H, T, K], additive mask or None, dropout) -> context [B, H, T, K]."""
+
+
+def additive_mask(attention_mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Turn True = attend into 0 and False into the most negative number of `dtype`.
+
+    Args:
+        attention_mask: bool or 0/1, [B, T] (one row for all queries) or [B, T, T].
+        dtype: Type of the attention scores.
+
+    Returns:
+        Numbers to add to the scores, [B, 1, 1, T] or [B, 1, T, T].
+    """
+    allowed = attention_mask.bool()
+    allowed = allowed[:, None, None, :] if allowed.dim() == 2 else allowed[:, None, :, :]
+    zeros = torch.zeros(allowed.shape, dtype=dtype, device=allowed.device)
+    return zeros.masked_fill(~allowed, torch.finfo(dtype).min)
+
+
+def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    """Return queries . keys / sqrt(K), [..., H, T, T], from queries and keys [..., H, T, K]."""
+    return queries @ keys.transpose(-1, -2) * (1.0 / math.sqrt(queries.shape[-1]))
+
+
+def attention_explicit(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Attend step by step and keep the weights. For traces; no dropout.
+
+    Args:
+        queries, keys, values: [B, H, T, K].
+        mask: Additive mask, broadcastable to [B, H, T, T], or None.
+
+    Returns:
+        Context [B, H, T, K] and weights [B, H, T, T], whose rows sum to 1.
+
+    Source: Vaswani et al. 2017, equation 1.
+    """
+    scores = attention_scores(queries, keys)
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ values, weights
+
+
+def attention_fused(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
+) -> Tensor:
+    """Attend in one fused call; the same context as attention_explicit, without the weights."""
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, dropout_p=dropout)
+
+
+class SelfAttention(nn.Module):
+    """Queries, keys, values of all heads, and the projection after them, with residual and norm.
+
+    Post-LN, as in BERT: LayerNorm(hidden + projection(context)).
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        d = config.hidden_size
+        for name in ("query", "key", "value", "output"):
+            self.register_parameter(f"{name}_weight", nn.Parameter(torch.empty(d, d)))
+            self.register_parameter(f"{name}_bias", nn.Parameter(torch.zeros(d)))
+        self.norm_weight = nn.Parameter(torch.ones(d))
+        self.norm_bias = nn.Parameter(torch.zeros(d))
+        self.num_heads = config.num_attention_heads
+        self.eps = config.layer_norm_eps
+        self.hidden_dropout = config.hidden_dropout_prob
+        self.attention_dropout = config.attention_probs_dropout_prob
+
+    query_weight: Tensor
+    query_bias: Tensor
+    key_weight: Tensor
+    key_bias: Tensor
+    value_weight: Tensor
+    value_bias: Tensor
+    output_weight: Tensor
+    output_bias: Tensor
+
+    def _heads(self, projected: Tensor) -> Tensor:
+        # [B, T, D] -> [B, T, H, K] -> [B, H, T, K]
+        apart = projected.view(*projected.shape[:-1], self.num_heads, -1)
+        return apart.transpose(-3, -2)
+
+    def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values, each [B, H, T, K], of hidden [B, T, D]."""
+        return (
+            self._heads(F.linear(hidden, self.query_weight, self.query_bias)),
+            self._heads(F.linear(hidden, self.key_weight, self.key_bias)),
+            self._heads(F.linear(hidden, self.value_weight, self.value_bias)),
+        )
+
+    def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
+        """Join the heads, project, add the residual and normalise: [B, T, D]."""
+        joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
+        out = F.linear(joined, self.output_weight, self.output_bias)
+        out = F.dropout(out, self.hidden_dropout, self.training)
+        norm = (hidden.shape[-1],)
+        return F.layer_norm(out + hidden, norm, self.norm_weight, self.norm_bias, self.eps)
+
+    def forward(self, hidden: Tensor, mask: Tensor | None, attention: AttentionFunction) -> Tensor:
+        """Return the block's output, [B, T, D], of hidden [B, T, D] and an additive mask."""
+        queries, keys, values = self.project(hidden)
+        dropout = self.attention_dropout if self.training else 0.0
+        return self.combine(attention(queries, keys, values, mask, dropout), hidden)

@@ -1,0 +1,28 @@
+"""Fill an empty network with starting weights."""
+
+from __future__ import annotations
+
+import torch
+from torch import Generator, nn
+
+from bertcore.network.encoder import Network
+
+
+@torch.no_grad()
+def initialize(network: Network, generator: Generator) -> Network:
+    """Draw all matrices from a normal distribution cut at two standard deviations.
+
+    Biases become 0 and LayerNorm weights 1. The standard deviation is the config's
+    `initializer_range`.
+
+    Source: google-research/bert modeling.py, create_initializer.
+    """
+    std = network.config.initializer_range
+    for name, parameter in network.named_parameters():
+        if name.endswith("norm_weight"):
+            nn.init.ones_(parameter)
+        elif parameter.dim() == 1:
+            nn.init.zeros_(parameter)
+        else:
+            nn.init.trunc_normal_(parameter, 0.0, std, -2 * std, 2 * std, generator=generator)
+    return network

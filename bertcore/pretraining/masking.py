@@ -1,0 +1,110 @@
+"""Hide tokens for masked-language modelling: which, and behind what."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+MASKED_LM_PROB = 0.15
+
+
+class Masked(NamedTuple):
+    """A batch with some tokens hidden."""
+
+    input_ids: Tensor
+    """Token ids with the hidden ones replaced, int64, [B, T]."""
+    positions: Tensor
+    """Hidden positions of each row in ascending order, padded with 0, int64, [B, P]."""
+    labels: Tensor
+    """The original id at each hidden position; 0 where padded, int64, [B, P]."""
+    weights: Tensor
+    """1 at hidden positions, 0 at padding, float32, [B, P]."""
+    action: Tensor
+    """0: became [MASK], 1: kept, 2: random token, -1: padding, int64, [B, P]."""
+
+
+def num_masked(length: int, max_predictions: int, masked_lm_prob: float = MASKED_LM_PROB) -> int:
+    """Return how many of `length` tokens (special tokens counted) are hidden.
+
+    >>> num_masked(128, 20), num_masked(5, 20), num_masked(512, 20)
+    (19, 1, 20)
+    """
+    return min(max_predictions, max(1, round(masked_lm_prob * length)))
+
+
+def mask_tokens(
+    input_ids: Tensor,
+    *,
+    maskable: Tensor,
+    counts: Tensor,
+    max_predictions: int,
+    mask_id: int,
+    vocab_size: int,
+    generator: Generator,
+) -> Masked:
+    """Hide `counts` random tokens of each row: 80% [MASK], 10% kept, 10% any other token.
+
+    Args:
+        input_ids: int64, [B, T].
+        maskable: True where a token may be hidden ([CLS], [SEP] and padding may not), [B, T].
+        counts: Tokens to hide in each row, int64, [B].
+        max_predictions: P, at least the largest count.
+        mask_id: Id of [MASK].
+        vocab_size: Random tokens are drawn evenly from 0 .. vocab_size - 1, special tokens
+            included, as in Google's code.
+        generator: Fixes the result.
+
+    Raises:
+        ValueError: If a row has fewer maskable tokens than its count, or a count exceeds P.
+
+    Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py,
+        create_masked_lm_predictions.
+    """
+    if bool((counts > maskable.sum(1)).any()) or bool((counts > max_predictions).any()):
+        raise ValueError(
+            "more tokens are to be hidden than there are. "
+            "Lower masked_lm_prob, or raise max_predictions_per_seq."
+        )
+    rows, width = input_ids.shape
+    p = min(max_predictions, width)
+    # The P largest random keys of a row are a random choice without replacement, in random order.
+    keys = torch.rand(rows, width, generator=generator).masked_fill(~maskable, -1.0)
+    chosen = keys.topk(p, dim=1).indices
+    beyond = torch.arange(p) >= counts[:, None]
+    # Padding sorts to the end, then becomes position 0 with weight 0.
+    positions = chosen.masked_fill(beyond, width).sort(dim=1).values
+    padded = positions == width
+    positions = positions.masked_fill(padded, 0)
+    labels = input_ids.gather(1, positions).masked_fill(padded, 0)
+    draw = torch.rand(rows, p, generator=generator)
+    action = torch.where(draw < 0.8, 0, torch.where(draw < 0.9, 1, 2)).masked_fill(padded, -1)
+    random_ids = torch.randint(0, vocab_size, (rows, p), generator=generator)
+    replacement = torch.where(action == 0, mask_id, torch.where(action == 2, random_ids, labels))
+    # One extra column takes what padding would write.
+    extended = torch.cat([input_ids, input_ids.new_zeros(rows, 1)], dim=1)
+    extended.scatter_(1, positions.masked_fill(padded, width), replacement)
+    hidden = Masked(
+        input_ids=extended[:, :width],
+        positions=positions,
+        labels=labels,
+        weights=(~padded).float(),
+        action=action,
+    )
+    if p == max_predictions:
+        return hidden
+    return _pad_predictions(hidden, max_predictions)
+
+
+def _pad_predictions(masked: Masked, max_predictions: int) -> Masked:
+    """Widen [B, p] to [B, P], so that batches of short rows have the shape of all others."""
+    extra = max_predictions - masked.positions.shape[1]
+    pad = torch.nn.functional.pad
+    return Masked(
+        input_ids=masked.input_ids,
+        positions=pad(masked.positions, (0, extra)),
+        labels=pad(masked.labels, (0, extra)),
+        weights=pad(masked.weights, (0, extra)),
+        action=pad(masked.action, (0, extra), value=-1),
+    )

@@ -1,0 +1,160 @@
+"""Everything that BERT computes for one input, named, with shapes: what the app reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from bertcore.network import Network, additive_mask, attention_explicit
+
+if TYPE_CHECKING:
+    from bertcore.tokenizer import Truncation
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEmbeddings:
+    """The input of the encoder, taken apart; each [T, D]."""
+
+    token: Tensor
+    segment: Tensor
+    position: Tensor
+    sum: Tensor
+    """token + segment + position."""
+    output: Tensor
+    """LayerNorm of the sum: equals hidden_states[0]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """What the network computes for one input of T tokens."""
+
+    embeddings: TracedEmbeddings
+    hidden_states: Tensor
+    """[L+1, T, D]; index 0 is the embeddings' output."""
+    attentions: Tensor
+    """[L, H, T, T]; row = the token that looks, column = the token looked at; rows sum to 1."""
+    queries: Tensor
+    """[L, H, T, K]"""
+    keys: Tensor
+    """[L, H, T, K]"""
+    values: Tensor
+    """[L, H, T, K]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One text or pair, its tokens, and every named activation (on the CPU, detached)."""
+
+    text_a: str
+    text_b: str | None
+    tokens: list[str]
+    input_ids: list[int]
+    segment_ids: list[int]
+    position_ids: list[int]
+    offsets: list[tuple[int, int]]
+    """Character span of each token in its own text; (0, 0) for added special tokens."""
+    text_ids: list[int]
+    """0: text A, 1: text B, -1: an added special token."""
+    word_ids: list[int]
+    """Index of the word that a token belongs to, over both texts; -1 for special tokens."""
+    truncation: Truncation | None
+    """What was cut to fit, or None."""
+    activations: Activations
+
+    @property
+    def embeddings(self) -> TracedEmbeddings:
+        """The three embeddings, their sum and its LayerNorm, each [T, D]."""
+        return self.activations.embeddings
+
+    @property
+    def hidden_states(self) -> Tensor:
+        """[L+1, T, D]; index 0 is the embeddings' output."""
+        return self.activations.hidden_states
+
+    @property
+    def attentions(self) -> Tensor:
+        """[L, H, T, T]; rows (the token that looks) sum to 1."""
+        return self.activations.attentions
+
+    @property
+    def queries(self) -> Tensor:
+        """[L, H, T, K]"""
+        return self.activations.queries
+
+    @property
+    def keys(self) -> Tensor:
+        """[L, H, T, K]"""
+        return self.activations.keys
+
+    @property
+    def values(self) -> Tensor:
+        """[L, H, T, K]"""
+        return self.activations.values
+
+    @property
+    def num_tokens(self) -> int:
+        """T."""
+        return len(self.tokens)
+
+
+@torch.no_grad()  # not inference_mode: its tensors could not be used in further gradients
+def trace_network(
+    network: Network,
+    input_ids: Tensor,
+    segment_ids: Tensor,
+    position_ids: Tensor,
+    attention_mask: Tensor | None = None,
+) -> Activations:
+    """Run the network on one input and keep every activation.
+
+    The same parts in the same order as `Network.forward`; a test holds both equal.
+
+    Args:
+        network: In evaluation mode.
+        input_ids, segment_ids, position_ids: int64, [T].
+        attention_mask: True = attend, [T] or [T, T], or None.
+
+    Returns:
+        Activations on the CPU, in the network's dtype.
+    """
+    config, num_tokens = network.config, len(input_ids)
+    num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
+    parts = network.embeddings.look_up(input_ids[None], segment_ids[None], position_ids[None])
+    summed = parts.sum
+    hidden = network.embeddings.normalize(summed)
+    mask = None if attention_mask is None else additive_mask(attention_mask[None], hidden.dtype)
+
+    # One buffer for all layers, filled in place: the trace needs no second copy of what it returns.
+    def buffer(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=hidden.dtype)
+
+    hidden_states = buffer(num_layers + 1, num_tokens, config.hidden_size)
+    attentions = buffer(num_layers, num_heads, num_tokens, num_tokens)
+    queries, keys, values = (
+        buffer(num_layers, num_heads, num_tokens, config.head_size) for _ in range(3)
+    )
+    hidden_states[0] = hidden[0]
+    for index, layer in enumerate(network.layers):
+        q, k, v = layer.attention.project(hidden)
+        context, weights = attention_explicit(q, k, v, mask)
+        queries[index], keys[index], values[index] = q[0], k[0], v[0]
+        attentions[index] = weights[0]
+        hidden = layer.feed_forward(layer.attention.combine(context, hidden))
+        hidden_states[index + 1] = hidden[0]
+    return Activations(
+        embeddings=TracedEmbeddings(
+            token=parts.token[0].cpu(),
+            segment=parts.segment[0].cpu(),
+            position=parts.position[0].cpu(),
+            sum=summed[0].cpu(),
+            output=hidden_states[0],
+        ),
+        hidden_states=hidden_states,
+        attentions=attentions,
+        queries=queries,
+        keys=keys,
+        values=values,
+    )
