@@ -6,7 +6,7 @@ const LEFT = 30; // room for the layers' numbers
 const TOP = 20; // room for the heads' numbers
 const LARGE = 152; // the enlarged head
 const MAX_HEIGHT = 320;
-const TICKS = [0, 0.01, 0.1, 0.5, 1];
+const TICKS = [0, 0.1, 0.25, 0.5, 1];
 
 const views = new WeakMap();
 

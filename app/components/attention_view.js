@@ -225,17 +225,14 @@ class AttentionView {
     };
     button.ondblclick = () => {
       const alone = this.shown.size === 1 && this.shown.has(head);
-      // The two clicks before have put a lone head back on; a second double click shows all again.
-      if (alone && this.aloneBefore === head) this.setHeads(this.header.colours.map((_, i) => i));
-      else this.setHeads([head]);
-      this.aloneBefore = this.shown.size === 1 ? head : null;
+      // The two clicks before have undone each other, or did nothing to a lone head.
+      this.setHeads(alone ? this.header.colours.map((_, i) => i) : [head]);
     };
     return button;
   }
 
   setHeads(heads) {
     this.shown = new Set(heads);
-    if (heads.length !== 1) this.aloneBefore = null;
     this.refreshControls();
     this.select();
     this.draw();
@@ -428,7 +425,7 @@ class AttentionView {
       this.maps.forEach((map, m) => {
         const weight = this.table[map[at]];
         if (weight < 0.004) return;
-        context.globalAlpha = Math.min(0.85, weight * 0.9 + 0.03);
+        context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
         context.fillStyle = this.mapColours[m];
         context.fillRect(x + m * wide, y - this.rowHeight / 2 + 0.5, wide, Math.max(1, this.rowHeight - 1));
       });
@@ -440,7 +437,8 @@ class AttentionView {
     const left = side === "left";
     const inner = left ? this.column : this.width - this.column;
     const isFocus = (k) => focus && focus.side === side && focus.index === k;
-    const wanted = this.namedFirst(side, focus);
+    const numbers = this.numbersBeside(side, focus);
+    const wanted = this.namedFirst(side, focus, numbers);
     const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
     const taken = [];
     context.textBaseline = "middle";
@@ -455,16 +453,21 @@ class AttentionView {
       const part = this.takesPart(side, k);
       context.globalAlpha = part ? 1 : 0.35;
       context.font = `${isFocus(k) ? 600 : 400} ${this.fontSize}px ${this.theme.font}`;
-      const text = this.label(context, k, this.column - 22, isFocus(k));
-      if (focus && !isFocus(k) && !lineHeight) {
-        // A thin ground in the page's colour keeps names legible on strong fields.
-        context.lineWidth = 3;
-        context.lineJoin = "round";
-        context.strokeStyle = this.theme.background;
-        context.strokeText(text, edge, y + 0.5);
-      }
+      const room = this.column - 22 - (numbers.has(k) ? 38 : 0);
+      const text = this.label(context, k, room, isFocus(k));
+      // A thin ground in the page's colour keeps names legible on strong fields.
+      context.lineWidth = 3;
+      context.lineJoin = "round";
+      context.strokeStyle = this.theme.background;
+      if (focus && !isFocus(k)) context.strokeText(text, edge, y + 0.5);
       context.fillStyle = this.theme.text;
       context.fillText(text, edge, y + 0.5);
+      if (!numbers.has(k)) continue;
+      context.textAlign = left ? "left" : "right";
+      context.font = `400 11.5px ${this.theme.font}`;
+      context.strokeText(percent(numbers.get(k)), left ? 8 : this.width - 8, y + 0.5);
+      context.fillText(percent(numbers.get(k)), left ? 8 : this.width - 8, y + 0.5);
+      context.textAlign = left ? "right" : "left";
     }
     for (let k = 0; k < this.size; k++) {
       const y = this.y(k);
@@ -477,17 +480,22 @@ class AttentionView {
     context.globalAlpha = 1;
   }
 
+  // The shares worth printing beside the tokens that the focus is tied to.
+  numbersBeside(side, focus) {
+    if (!focus || focus.side === side) return new Map();
+    const strongest = this.targets(focus).slice(0, 16).filter((target) => target.mean >= 0.01);
+    return new Map(strongest.map((target) => [target.index, target.mean]));
+  }
+
   // Order in which names claim room when rows are squeezed: the focus, what it is tied to, the rest.
-  namedFirst(side, focus) {
+  namedFirst(side, focus, numbers) {
     const all = this.header.tokens.map((_, k) => k);
     if (this.rowHeight >= this.fontSize || !focus) return all;
-    if (focus.side === side) return [focus.index, ...all];
-    const strongest = this.targets(focus).slice(0, 24).map((target) => target.index);
-    return [...strongest, ...all];
+    return focus.side === side ? [focus.index, ...all] : [...numbers.keys(), ...all];
   }
 
   label(context, index, room, bold) {
-    const key = bold ? -1 - index : index;
+    const key = `${index} ${room} ${bold}`;
     const known = this.labels.get(key);
     if (known !== undefined) return known;
     // Long tokens are cut by what a reader counts as letters; the panel has the whole.

@@ -35,7 +35,8 @@ def head_sentence(
     order = sorted(shares, key=lambda kind: shares[kind], reverse=True)
     best, second = order[0], order[1] if len(order) > 1 else None
     rest = ""
-    if second is not None and shares[second] >= 0.1:
+    # Kinds overlap ([CLS] looking at itself is both), so two may exceed 1: then one must do.
+    if second is not None and shares[second] >= 0.1 and shares[best] + shares[second] <= 1:
         rest = f", and {shares[second]:.0%} to {_KINDS[second]}"
     share = f"{shares[best]:.0%} of its attention goes there{rest}."
     if shares[best] >= _MOSTLY:
