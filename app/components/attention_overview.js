@@ -1,5 +1,5 @@
 // All heads of all layers as small pictures, from which one picks; rows are layers, columns heads.
-// transport.js stands in front of this file and gives unpack, element, percent, readTheme, fitCanvas.
+// transport.js and pictures.js stand in front of this file: unpack, element, fitCanvas, savePicture ...
 
 const GAP = 3;
 const LEFT = 30; // room for the layers' numbers
@@ -161,6 +161,18 @@ class Overview {
     return { layer: this.selected.layer, head: this.selected.heads[0] ?? null };
   }
 
+  // Pixels may not be scaled, so the file has the size of the screen's.
+  save() {
+    const { width, height } = this.canvas;
+    const copy = document.createElement("canvas");
+    Object.assign(copy, { width, height });
+    const context = copy.getContext("2d");
+    context.fillStyle = this.theme.background;
+    context.fillRect(0, 0, width, height);
+    context.drawImage(this.canvas, 0, 0);
+    copy.toBlob((blob) => download(blob, "bertscope-attention-overview.png"), "image/png");
+  }
+
   isLit(layer, head) {
     const place = this.pointed ?? this.opened();
     return layer === null ? place.head === head : place.layer === layer;
@@ -284,6 +296,8 @@ class Overview {
       const code = this.table.findIndex((value) => value >= weight - 1e-6);
       context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + (code / 255) * (width - 31), 22);
     }
-    this.scale.replaceChildren("weight", bar);
+    const save = element("button", { textContent: "PNG", title: "Save this picture as PNG" });
+    save.onclick = () => this.save();
+    this.scale.replaceChildren("weight", bar, save);
   }
 }

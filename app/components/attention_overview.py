@@ -47,7 +47,7 @@ def _component() -> Callable[..., Any]:
     return st.components.v2.component(
         "bertscope_attention_overview",
         css=(_HERE / "attention_overview.css").read_text(encoding="utf-8"),
-        js=transport.UNPACK_JS + (_HERE / "attention_overview.js").read_text(encoding="utf-8"),
+        js=transport.SHARED_JS + (_HERE / "attention_overview.js").read_text(encoding="utf-8"),
     )
 
 

@@ -1,5 +1,5 @@
 // Lines between two columns of tokens: who looks (left) at whom (right), for the heads of one layer.
-// transport.js stands in front of this file and gives unpack, element, percent, readTheme, fitCanvas.
+// transport.js and pictures.js stand in front of this file: unpack, element, fitCanvas, savePicture ...
 
 const MAX_LINES = 20000; // strongest first; the foot says so when there are more
 const MAX_HEIGHT = 660; // of the window on the tokens, in pixels
@@ -161,6 +161,13 @@ class AttentionView {
     this.panel = element("div", { className: "panel" });
     this.said = element("div", { className: "said", ariaLive: "polite" });
     this.foot = element("div", { className: "foot" });
+    this.saving = element("span", { className: "saving" }, "Save picture");
+    for (const format of ["svg", "png"]) {
+      const button = element("button", {
+        textContent: format.toUpperCase(), title: `All rows of this view as ${format.toUpperCase()}` });
+      button.onclick = () => this.save(format);
+      this.saving.append(button);
+    }
     this.root.append(
       element("div", { className: "controls" },
         element("span", { className: "group" }, "Layer", this.down, this.layerSelect, this.up),
@@ -336,19 +343,32 @@ class AttentionView {
   }
 
   y(index) {
-    return this.top + (index + 0.5) * this.rowHeight - this.scroller.scrollTop;
+    return this.top + (index + 0.5) * this.rowHeight - this.offset;
   }
 
   paint() {
     if (!this.width || !this.lines) return;
-    const context = fitCanvas(this.canvas, this.width, this.height);
+    this.drawOn(fitCanvas(this.canvas, this.width, this.height), this.scroller.scrollTop, this.height);
+    this.refreshFoot();
+  }
+
+  // Draw the rows from `offset` on, as many as fit into `height`.
+  drawOn(context, offset, height) {
+    this.offset = offset;
+    this.seen = height;
     const focus = this.pinned ?? this.pointed;
     if (focus) this.paintRow(context, focus);
     this.paintLines(context, focus);
     if (focus) this.paintBoxes(context, focus);
     this.paintTokens(context, "left", focus);
     this.paintTokens(context, "right", focus);
-    this.refreshFoot();
+  }
+
+  save(format) {
+    const height = Math.ceil(this.size * this.rowHeight + 2 * this.top);
+    savePicture(format, `bertscope-attention-layer-${this.header.layer}`, this.width, height,
+      this.theme.background, (context) => this.drawOn(context, 0, height));
+    this.draw();
   }
 
   paintRow(context, focus) {
@@ -388,7 +408,7 @@ class AttentionView {
       if (focus && (focus.side === "left" ? row[k] : column[k]) !== focus.index) continue;
       const from = this.y(row[k]) + spread[map[k]];
       const to = this.y(column[k]) + spread[map[k]];
-      if (Math.max(from, to) < 0 || Math.min(from, to) > this.height) continue;
+      if (Math.max(from, to) < 0 || Math.min(from, to) > this.seen) continue;
       const next = code[k] * 256 + map[k];
       if (next !== style) {
         style = next;
@@ -419,7 +439,7 @@ class AttentionView {
     const wide = (this.column - 8) / this.maps.length;
     for (let k = 0; k < this.size; k++) {
       const y = this.y(k);
-      if (y < -this.rowHeight || y > this.height + this.rowHeight || !this.takesPart(other, k)) continue;
+      if (y < -this.rowHeight || y > this.seen + this.rowHeight || !this.takesPart(other, k)) continue;
       if (!this.takesPart(focus.side, focus.index)) continue;
       const at = focus.side === "left" ? focus.index * this.size + k : k * this.size + focus.index;
       this.maps.forEach((map, m) => {
@@ -447,7 +467,7 @@ class AttentionView {
     const edge = left ? inner - 12 : inner + 12;
     for (const k of wanted) {
       const y = this.y(k);
-      if (y < -20 || y > this.height + 20) continue;
+      if (y < -20 || y > this.seen + 20) continue;
       if (lineHeight && taken.some((other) => Math.abs(other - y) < lineHeight)) continue;
       taken.push(y);
       const part = this.takesPart(side, k);
@@ -471,7 +491,7 @@ class AttentionView {
     }
     for (let k = 0; k < this.size; k++) {
       const y = this.y(k);
-      if (y < -this.rowHeight || y > this.height + this.rowHeight) continue;
+      if (y < -this.rowHeight || y > this.seen + this.rowHeight) continue;
       context.globalAlpha = this.takesPart(side, k) ? 1 : 0.3;
       context.fillStyle = this.kindColour(k);
       const tall = Math.max(1, this.rowHeight - 2);
@@ -690,7 +710,7 @@ class AttentionView {
       context.fillText(percent(weight), k * 42 + 16, 8.5);
     });
     this.foot.replaceChildren(element("span", { className: "key" }, "weight", scale), ...keys,
-      element("span", { className: "note", textContent: text }));
+      element("span", { className: "note", textContent: text }), this.saving);
   }
 }
 

@@ -37,7 +37,7 @@ def _component() -> _Component:
     return st.components.v2.component(
         "bertscope_attention_view",
         css=(_HERE / "attention_view.css").read_text(encoding="utf-8"),
-        js=transport.UNPACK_JS + (_HERE / "attention_view.js").read_text(encoding="utf-8"),
+        js=transport.SHARED_JS + (_HERE / "attention_view.js").read_text(encoding="utf-8"),
     )
 
 

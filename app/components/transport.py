@@ -28,8 +28,12 @@ THUMBNAIL_SIZE = 48
 # This mixture has slope 0.655 there: half a step is 0.5 / 255 / 0.655 = 0.0030.
 _ROOT, _LINE = 0.69, 0.31
 
-UNPACK_JS = (Path(__file__).parent / "transport.js").read_text(encoding="utf-8")
-"""`unpack` for the browser; put in front of a component's own JavaScript."""
+_HERE = Path(__file__).parent
+
+SHARED_JS = "".join(
+    (_HERE / name).read_text(encoding="utf-8") for name in ("transport.js", "pictures.js")
+)
+"""Reading messages and saving pictures in the browser; put in front of a view's own JavaScript."""
 
 
 def quantize(weights: Tensor) -> NDArray[np.uint8]:
