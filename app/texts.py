@@ -128,13 +128,13 @@ nearest_words(bert, trace.input_ids[{index}], top_k=12)
 # ---- attention ----
 TEXTS["attention.overview"] = (
     "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is a "
-    "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head for "
-    "its numbers; click to open it below."
+    "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head "
+    "for its numbers; click to open it below."
 )
 TEXTS["attention.lines"] = (
     "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
     "strength the weight. The weights that leave a token in one head sum to 100%, and hidden lines "
-    "are not shared out among the others. Numbers on the right are within 0.3 percentage points; "
+    "are not shared out among the others. Numbers beside them are within 0.3 percentage points; "
     "the heat map and the download are exact. Attention says where a head takes information from, "
     "not why BERT decides as it does."
 )
@@ -219,15 +219,16 @@ def plain(text: str) -> str:
 
 # ---- layer-map ----
 TEXTS["layer-map.pca"] = (
-    "Each point is a token; near points have similar vectors. Move the slider, or press Play, to "
-    "follow them from the embeddings (layer 0) to the last layer. PCA shows the two or three "
-    "directions in which the points differ most and hides all others: the chart "
-    "*How true is the map?* says how much that is. In *one map for all* a place means the same in "
-    "every layer; in *each by itself* every layer has its own best view, turned to fit the one "
-    "before and drawn at one size. Search a word to ring it and to see its path."
+    "Each point is a token (or a word, or a sentence); near points have similar vectors. Move the "
+    "slider, or press Play, to follow them from the embeddings (layer 0) to the last layer. PCA "
+    "shows the directions in which the points differ most and hides all others; *How true is the "
+    "map?* says how much that is. Search a word to ring it and see its path. Under *More*: with "
+    "*one map for all*, a place means the same in every layer (each is first brought to one centre "
+    "and size); with *each by itself*, every layer has its own best view, turned to fit the one "
+    "before."
 )
 TEXTS["layer-map.umap"] = (
-    "Each point is a token; UMAP keeps neighbours together and lets go of large distances. "
+    "UMAP keeps neighbours together and lets go of large distances. "
     "Believe who is near whom; do not read the size of a cluster or the gap between two. Change "
     "the seed and the number of neighbours under *More*: what stays is real, what moves is not."
 )
@@ -278,7 +279,8 @@ TEXTS["words.candidates"] = (
     "the orange ring its mean for each piece: compare rings when words differ in length."
 )
 TEXTS["words.lens"] = (
-    "The word that BERT would say if it stopped after this layer; read it from the bottom up. "
+    "The word that BERT would say if it stopped after this layer, from the embeddings up to the "
+    "last layer; the brighter, the surer. "
     "Mind that the head which turns vectors into words was trained for the last layer only: what "
     "it reads from earlier ones shows how near they are to its language, not what they know."
 )
@@ -337,6 +339,15 @@ drawn.shown, drawn.actions
 """
 
 
+def shorten(text: str, limit: int = 40) -> str:
+    """Return a text of at most `limit` characters for a heading, cut in the middle.
+
+    >>> shorten("abcdefgh", 5)
+    'ab...gh'
+    """
+    return text if len(text) <= limit else f"{text[: limit // 2]}...{text[-(limit // 2) :]}"
+
+
 def safe_card(markdown: str) -> str:
     """Return a stranger's Markdown with its pictures turned to links, so that nothing is fetched.
 
@@ -345,7 +356,7 @@ def safe_card(markdown: str) -> str:
     >>> safe_card("see ![logo](https://x.org/a.png)")
     'see [logo](https://x.org/a.png)'
     """
-    return markdown.replace("![", "[")
+    return re.sub(r"!+\[", "[", markdown)
 
 
 # ---- sentence pairs ----

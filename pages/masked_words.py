@@ -43,8 +43,7 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
 
 def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictions:
     """Draw the most probable words of each mask."""
-    key = state.keep("top_k", 5, low=3, high=15)
-    top_k = st.slider("Words for each mask", 3, 15, key=key, width=260)
+    top_k = state.value(state.keep("top_k", 5, low=3, high=15))
     found = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
     code = page.setup_code + texts.CODE["words.fill"].format(masked=masked, top_k=top_k)
     frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code)
@@ -53,13 +52,18 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
 
 
 def choose_mask(found: MaskPredictions) -> int:
-    """Return the mask that the pictures below are about."""
+    """Draw the controls below the bars; return the mask that the pictures below are about."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="large")
+    row.slider("Words for each mask", 3, 15, key="top_k", width=200)
     names = dict(zip(found.positions, words.mask_names(found), strict=True))
     key = state.keep("mask", found.positions[0], options=list(names))
     if len(names) == 1:
         return found.positions[0]
-    format_name = lambda position: texts.plain(names[position])  # noqa: E731
-    chosen = st.pills("Look closer at", list(names), format_func=format_name, key=key)
+
+    def name(position: int) -> str:
+        return texts.plain(names[position])
+
+    chosen = row.pills("Look closer at", list(names), format_func=name, key=key)
     return found.positions[0] if chosen is None else chosen
 
 
@@ -100,7 +104,9 @@ def show_masks(page: frame.Page) -> None:
         position = choose_mask(found)
         own = show_candidates(page, masked, position)
         show_lens(page, masked, position)
-        show_ranks(page, masked, position, tracked_words(page.bert, found, position, own))
+        original = found.originals[found.positions.index(position)]
+        chosen = tracked_words(page.bert, found, position, own)
+        show_ranks(page, masked, position, chosen, original)
 
 
 this_page = frame.begin("masked-words")

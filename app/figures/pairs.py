@@ -10,40 +10,47 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app import theme
+from app.figures.lens import top_bar
 from app.figures.token_flow import shorten
 from app.figures.words import percent
 from bertcore.analysis.pairs import AttentionMass, Variant
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
+NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}
 
 
 def probability_bar(is_next: float) -> go.Figure:
     """Draw both classes of the next-sentence head as one bar of length 1."""
     fig = go.Figure()
-    parts = ((is_next, "B follows A", FOLLOWS), (1 - is_next, "B is a random text", RANDOM))
-    for value, name, colour in parts:
+    parts = (
+        (is_next, "B follows A", FOLLOWS, 0.0, "left"),
+        (1 - is_next, "B is a random text", RANDOM, 1.0, "right"),
+    )
+    for value, name, colour, side, anchor in parts:
         fig.add_trace(
             go.Bar(
                 x=[value],
                 y=[0],
                 orientation="h",
                 name=name,
-                marker={"color": colour, "line_width": 0},
-                # A sliver has no room for text; the legend and the other side say it.
-                text=[f"<b>{percent(value)}</b>  {name}" if value > 0.3 else ""],
-                textposition="inside",
-                insidetextanchor="middle",
-                insidetextfont={"size": 16, "color": "#FFFFFF"},
-                constraintext="none",
-                textangle=0,
+                marker={"color": colour, "line_width": 0, "cornerradius": 6},
                 hovertemplate=f"{name}: %{{x:.3%}}<extra></extra>",
             )
         )
-    theme.plot_layout(fig, "", "", "", 120)
-    fig.update_layout(barmode="stack", bargap=0, margin={"t": 30, "b": 24})
-    fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
-    fig.update_xaxes(range=[0, 1], tickformat=".0%", fixedrange=True, showgrid=False)
-    fig.update_yaxes(visible=False, fixedrange=True)
+        # Above the bar's ends, since a sliver has no room for text.
+        fig.add_annotation(
+            x=side,
+            xanchor=anchor,
+            y=0.62,
+            yanchor="bottom",
+            text=f"<b>{percent(value)}</b>  {name}",
+            font_size=15,
+            showarrow=False,
+        )
+    theme.plot_layout(fig, "", "", "", 96)
+    fig.update_layout(barmode="stack", bargap=0, showlegend=False, margin=NO_MARGIN)
+    fig.update_xaxes(range=[0, 1], visible=False, fixedrange=True)
+    fig.update_yaxes(range=[-0.5, 1.3], visible=False, fixedrange=True)
     return fig
 
 
@@ -52,8 +59,19 @@ def variant_dots(variants: Sequence[Variant]) -> go.Figure:
     original = variants[0].is_next
     rows = list(range(len(variants)))
     fig = go.Figure()
-    fig.add_vline(x=original, line={"color": theme.SPECIAL, "dash": "dot", "width": 1.5})
+    fig.add_vline(
+        x=original, line={"color": theme.SPECIAL, "dash": "dot", "width": 1.5}, layer="below"
+    )
     for row, variant in zip(rows, variants, strict=True):
+        fig.add_shape(
+            type="line",
+            x0=0,
+            x1=1,
+            y0=row,
+            y1=row,
+            line={"color": theme.GRID, "width": 3},
+            layer="below",
+        )
         fig.add_shape(
             type="line",
             x0=original,
@@ -89,37 +107,34 @@ def variant_dots(variants: Sequence[Variant]) -> go.Figure:
     )
     for row, variant in zip(rows, variants, strict=True):
         change = "" if row == 0 else f"  {100 * (variant.is_next - original):+.1f}"
-        fig.add_annotation(
-            x=1.02,
-            xref="paper",
-            xanchor="left",
-            y=row,
-            text=f"<b>{percent(variant.is_next)}</b>{change}",
-            showarrow=False,
+        texts = (
+            (0.0, "left", _variant_name(variant)),
+            (1.0, "right", f"<b>{percent(variant.is_next)}</b>{change}"),
         )
-    theme.plot_layout(fig, "", "probability that B follows A", "", 40 * len(rows) + 76)
-    fig.update_layout(margin_r=110, margin_t=16)
+        for x, anchor, text in texts:
+            fig.add_annotation(
+                x=x, xanchor=anchor, y=row - 0.24, yanchor="bottom", text=text, showarrow=False
+            )
+    theme.plot_layout(fig, "", "probability that B follows A", "", 50 * len(rows) + 64)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
     fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True)
-    fig.update_yaxes(
-        tickvals=rows,
-        ticktext=[_variant_name(v) for v in variants],
-        range=[len(rows) - 0.4, -0.6],
-        showgrid=False,
-        fixedrange=True,
-    )
+    fig.update_yaxes(visible=False, range=[len(rows) - 0.6, -0.85], fixedrange=True)
     return fig
 
 
 def _variant_name(variant: Variant) -> str:
     if variant.name != "another B":
         return theme.escape(variant.name)
-    return f"B = <i>{theme.escape(shorten(variant.text_b, 30))}</i>"
+    return f"B = <i>{theme.escape(shorten(variant.text_b, 38))}</i>"
 
 
 def mass_lines(found: AttentionMass) -> go.Figure:
-    """Draw the attention mass from A to B and back by layer: mean over heads, and their range."""
+    """Draw the attention mass from A to B and back by layer: mean over heads, and their range.
+
+    Layers and heads are counted from 0, as in the attention views.
+    """
     num_layers = found.mass.shape[0]
-    layers = list(range(1, num_layers + 1))
+    layers = list(range(num_layers))
     fig = go.Figure()
     ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
     for source, target, colour in ways:
@@ -175,15 +190,13 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
     """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
     num_layers, num_heads = found.mass.shape[:2]
     ways = (("A", "B"), ("B", "A"))
-    fig = make_subplots(
-        1, 2, subplot_titles=[f"{s} to {t}" for s, t in ways], horizontal_spacing=0.08
-    )
+    fig = make_subplots(1, 2, horizontal_spacing=0.06)
     for column, (source, target) in enumerate(ways, start=1):
         fig.add_trace(
             go.Heatmap(
                 z=found.between(source, target),
-                x=list(range(1, num_heads + 1)),
-                y=list(range(1, num_layers + 1)),
+                x=list(range(num_heads)),
+                y=list(range(num_layers)),
                 coloraxis="coloraxis",
                 xgap=2,
                 ygap=2,
@@ -193,22 +206,21 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
             row=1,
             col=column,
         )
-    theme.plot_layout(fig, "", "head", "", max(200, 26 * num_layers + 110))
+    theme.plot_layout(fig, "", "", "", max(220, 26 * num_layers + 116))
     fig.update_layout(
-        margin_t=34,
+        margin={"l": 0, "r": 0, "t": 54, "b": 44},
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
-            "colorbar": {
-                "title": {"text": "share of the<br>attention"},
-                "tickformat": ".0%",
-                "thickness": 12,
-            },
+            "colorbar": top_bar("share of the attention"),
         },
     )
-    fig.update_xaxes(tickvals=list(range(1, num_heads + 1)), showgrid=False)
-    fig.update_yaxes(tickvals=list(range(1, num_layers + 1)), showgrid=False)
+    fig.update_xaxes(tickvals=list(range(num_heads)), showgrid=False)
+    fig.update_yaxes(tickvals=list(range(num_layers)), showgrid=False)
+    for column, (source, target) in enumerate(ways, start=1):
+        fig.update_xaxes(title_text=f"{source} to {target}, by head", col=column)
     fig.update_yaxes(title_text="layer", col=1)
+    fig.update_yaxes(showticklabels=False, col=2)
     return fig
 
 
@@ -232,7 +244,7 @@ def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Fig
             y=numbers,
             text=text,
             texttemplate="%{text}",
-            textfont_size=13,
+            textfont_size=13 if count < 8 else 10,
             customdata=hover,
             hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
@@ -241,11 +253,12 @@ def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Fig
             zmax=1,
             xgap=3,
             ygap=3,
-            colorbar={"title": {"text": "B follows A"}, "tickformat": ".0%", "thickness": 12},
+            colorbar=top_bar("B follows A"),
         )
     )
-    theme.plot_layout(fig, "", "sentence B (number)", "sentence A", max(260, 44 * count + 110))
-    names = [f"{theme.escape(shorten(s, 34))}  <b>{n}</b>" for n, s in enumerate(sentences, 1)]
+    theme.plot_layout(fig, "", "sentence B (number)", "sentence A", max(260, 40 * count + 130))
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
+    names = [f"{theme.escape(shorten(s, 16))}  <b>{n}</b>" for n, s in enumerate(sentences, 1)]
     fig.update_xaxes(tickvals=numbers, showgrid=False)
     fig.update_yaxes(tickvals=numbers, ticktext=names, autorange="reversed", showgrid=False)
     return fig

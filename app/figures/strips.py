@@ -74,8 +74,7 @@ def surprise_strip(found: Surprise) -> go.Figure:
             showlegend=False,
         )
     )
-    token_flow.draw(fig, boxes, "")
-    return fig
+    return token_flow.draw(fig, boxes, legend_height=52)
 
 
 def masking_strip(drawn: Corruption) -> go.Figure:
@@ -124,7 +123,7 @@ def masking_strip(drawn: Corruption) -> go.Figure:
             showlegend=False,
         )
     )
-    token_flow.draw(fig, boxes, "")
+    token_flow.draw(fig, boxes, legend_height=34)
     fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return fig
 

@@ -10,14 +10,12 @@ import plotly.graph_objects as go
 
 from app import theme
 
-LINE_UNITS = 78
+LINE_UNITS = 68
 """Width of a line in letters: legible in a column 500 pixels wide."""
 LINE_HEIGHT = 46
 """Pixels of a line of boxes."""
 LONGEST = 22
 """Letters of a token that are shown; the rest is in the hover text."""
-_FURNITURE = 70
-"""Pixels above and below the lines: title, margins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +72,17 @@ def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box
     return boxes
 
 
-def draw(fig: go.Figure, boxes: Sequence[Box], title: str) -> go.Figure:
-    """Give a figure of boxes its title, size and bare axes."""
+def draw(fig: go.Figure, boxes: Sequence[Box], *, legend_height: int) -> go.Figure:
+    """Give a figure of boxes its size and bare axes.
+
+    Args:
+        legend_height: Pixels to leave free above the lines.
+    """
     lines = 1 + max((box.line for box in boxes), default=0)
-    theme.plot_layout(fig, title, "", "", lines * LINE_HEIGHT + _FURNITURE)
-    fig.update_layout(barmode="overlay", bargap=0.14, margin_t=66)
-    fig.update_xaxes(visible=False, range=[-0.3, LINE_UNITS + 0.3], fixedrange=True)
+    theme.plot_layout(fig, "", "", "", lines * LINE_HEIGHT + legend_height)
+    margin = {"l": 0, "r": 0, "t": legend_height, "b": 0}
+    fig.update_layout(barmode="overlay", bargap=0.14, margin=margin)
+    fig.update_xaxes(visible=False, range=[0, LINE_UNITS], fixedrange=True)
     fig.update_yaxes(visible=False, range=[lines - 0.5, -0.5], fixedrange=True)
     return fig
 
@@ -87,4 +90,5 @@ def draw(fig: go.Figure, boxes: Sequence[Box], title: str) -> go.Figure:
 def two_lines(first: str, second: str = "") -> str:
     """Return the text of a box: the token and, smaller, what stands below it."""
     text = theme.escape(shorten(first))
-    return f"{text}<br><sub>{theme.escape(shorten(second))}</sub>" if second else text
+    small = '<span style="font-size:10.5px">'
+    return f"{text}<br>{small}{theme.escape(shorten(second))}</span>" if second else text

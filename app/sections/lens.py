@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from app import cache, frame, state, tables, texts
-from app.figures import words
+from app.figures import lens as figures
 from bertcore.analysis.lens import layer_predictions, word_trajectories
 
-LENS_COLUMNS = 12
-"""Tokens of the lens that are legible side by side."""
+LENS_ROWS = 24
+"""Tokens of the lens that are drawn at a time."""
 
 
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
@@ -23,7 +23,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
         shown = choose_window(page.trace.num_tokens)
     where = (page.text_a, page.text_b, masked, shown, 5)
     found = cache.call(layer_predictions, page.bert_key, *where)
-    fig = words.lens_sentence(found) if view == views[1] else words.lens_mask(found)
+    fig = figures.lens_sentence(found) if view == views[1] else figures.lens_mask(found)
     code = page.setup_code + texts.CODE["words.lens"].format(masked=masked, shown=shown)
     frame.figure(fig, "lens", tables.lens(found), code)
     frame.how_to_read("words.lens")
@@ -31,20 +31,24 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
 
 def choose_window(num_tokens: int) -> tuple[int, ...]:
     """Return the positions of the lens: all, or as many as fit from the chosen one on."""
-    most = num_tokens - LENS_COLUMNS
+    most = num_tokens - LENS_ROWS
     if most <= 0:
         return tuple(range(num_tokens))
     start = st.slider("First token", 0, most, key=state.keep("lens_start", 0, low=0, high=most))
-    return tuple(range(start, start + LENS_COLUMNS))
+    return tuple(range(start, start + LENS_ROWS))
 
 
 def show_ranks(
-    page: frame.Page, masked: tuple[int, ...], position: int, chosen: tuple[str, ...]
+    page: frame.Page,
+    masked: tuple[int, ...],
+    position: int,
+    chosen: tuple[str, ...],
+    original: str | None,
 ) -> None:
     """Draw the ranks of the words that are worth following."""
     where = (page.text_a, page.text_b, masked, position, chosen)
     found = cache.call(word_trajectories, page.bert_key, *where)
     code = texts.CODE["words.ranks"].format(masked=masked, position=position, words=chosen)
     table = tables.trajectories(found)
-    frame.figure(words.rank_curves(found), "ranks", table, page.setup_code + code)
+    frame.figure(figures.rank_curves(found, original), "ranks", table, page.setup_code + code)
     frame.how_to_read("words.ranks")

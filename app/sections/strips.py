@@ -39,12 +39,12 @@ def show_masking(page: frame.Page) -> None:
         max_value=999_999,
         step=1,
         width=140,
-        key=state.keep("seed", 1, low=0, high=999_999),
+        key=state.keep("mask_seed", 1, low=0, high=999_999),
     )
     row.button(
         "Draw again",
         icon=":material/casino:",
-        on_click=lambda: state.put("seed", (seed + 1) % 10**6),
+        on_click=lambda: state.put("mask_seed", (seed + 1) % 10**6),
     )
     shares = [5, 10, 15, 25, 40]
     share = row.segmented_control(
