@@ -39,15 +39,15 @@ def draw(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
     with row.popover("More", icon=":material/tune:"):
         space = _segments(st, "Layers", "map_space", SPACE_NAMES, "joint")
         hide = st.toggle("Hide [CLS] and [SEP]", key=state.keep("map_hide", True))
-        centre = st.toggle(
-            "Centre each layer",
-            key=state.keep("map_centre", True),
+        level = st.toggle(
+            "Bring layers to one centre and size",
+            key=state.keep("map_level", True),
             disabled=space != "joint",
-            help="Off: one map for all also shows how the mean moves from layer to layer.",
+            help="Off: one map for all also shows how the mean and the size change with the layer.",
         )
         settings = _umap_settings(disabled=method != "umap")
     points = Points(tuple(sentences), unit, word if unit == "word" else "", hide)
-    return points, View(dims, method, space, centre, settings), colour
+    return points, View(dims, method, space, level, settings), colour
 
 
 def searched(table: VectorTable, points: Points) -> NDArray[np.bool_]:

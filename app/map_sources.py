@@ -14,7 +14,7 @@ SOURCES = {
     "pasted": "Paste sentences",
     "file": "Upload a file",
 }
-_UPLOADED = "_map_uploaded"
+_UPLOADED, _PASTED = "_map_uploaded", "_map_pasted"
 
 
 def choose_source() -> str:
@@ -83,12 +83,16 @@ def _word() -> str:
 
 
 def _pasted() -> Texts | None:
+    # Kept here and not by `state`: thirty sentences would make an address that no chat carries.
+    if "map_pasted" not in st.session_state:
+        st.session_state["map_pasted"] = st.session_state.get(_PASTED, "")
     text = st.text_area(
         "One sentence a line; after a tab its label, if you have one",
-        key=state.keep("map_pasted", ""),
+        key="map_pasted",
         height=160,
         placeholder="The bat hung in the cave.\tanimal\nHe swung the bat.\tsport",
     )
+    st.session_state[_PASTED] = text
     return read_pasted(text) if text.strip() else None
 
 

@@ -48,7 +48,7 @@ class View(NamedTuple):
     dims: int
     method: str
     space: str
-    centre_layers: bool
+    level_layers: bool
     umap: UmapSettings
 
 
@@ -75,7 +75,7 @@ def umap_job(key: cache.BertKey, points: Points, view: View) -> background.Job:
             dims=view.dims,
             method="umap",
             space=view.space,
-            centre_layers=view.centre_layers,
+            level_layers=view.level_layers,
             umap=view.umap,
             progress=progress,
         )
@@ -139,7 +139,7 @@ def code(source: str, points: Points, view: View) -> str:
     lines += [
         "found = map_layers(",
         f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
-        f"    centre_layers={view.centre_layers}, umap={view.umap!r},",
+        f"    level_layers={view.level_layers}, umap={view.umap!r},",
         ")",
         "found.coordinates  # [layers + 1, points, dims]",
     ]
@@ -163,9 +163,10 @@ def _one_word(found: VectorTable, word: str) -> VectorTable:
     keep = matches(found, word)
     if not keep.any():
         there = list(dict.fromkeys(w for w in found.words if w.isalnum()))
-        listed = ", ".join(there[:12]) + (" ..." if len(there) > 12 else "")
+        listed = ", ".join(there[:12]) or "none"
         asked = f"the word {word[:40]!r} is not in these sentences" if word else "no word is chosen"
-        raise ValueError(f"{asked}. Type one that is: {listed or 'there is none'}.")
+        more = f" and {len(there) - 12} more" if len(there) > 12 else ""
+        raise ValueError(f"{asked}. Type one of those there are: {listed}{more}.")
     return found.select(keep)
 
 
@@ -186,7 +187,7 @@ def _layer_map(bert: Bert, key: cache.BertKey, points: Points, view: View) -> La
         table(key, points).vectors,
         dims=view.dims,
         space=view.space,
-        centre_layers=view.centre_layers,
+        level_layers=view.level_layers,
     )
 
 

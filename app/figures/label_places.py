@@ -15,10 +15,14 @@ GAP = 8.0
 """From a point's centre to its name."""
 
 
+MOST_COVERED = 0.3
+"""A name that overlaps other names by more than this share of itself is left to the hover."""
+
+
 def label_places(
     places: NDArray[np.floating], labels: Sequence[str], *, width: float, height: float
-) -> list[str]:
-    """Return for each point one of POSITIONS, the same in all layers.
+) -> list[str | None]:
+    """Return for each point one of POSITIONS, the same in all layers; None: do not write it.
 
     Names are placed one after the other, each where it overlaps the names before it and all
     points least, summed over the layers: one choice that holds while the points travel.
@@ -30,30 +34,26 @@ def label_places(
 
     Source: ours; a greedy form of point-feature label placement.
     """
+    chosen: list[str | None] = [None] * len(labels)
     if places.size == 0 or np.isnan(places).all():
-        return [POSITIONS[0]] * len(labels)
+        return chosen
     low, high = np.nanmin(places, (0, 1)), np.nanmax(places, (0, 1))
     # One scale for both axes, as the map is drawn.
     scale = min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
     points = np.nan_to_num((places - low) * scale, nan=-1e6)
-    chosen = [POSITIONS[0]] * len(labels)
-    boxes: list[NDArray[np.floating]] = [
-        np.concatenate([points[:, i] - GAP * 0.7, points[:, i] + GAP * 0.7], axis=1)
-        for i in range(len(labels))
-    ]
+    # The points themselves, [L+1, N, 4], then the names one by one.
+    boxes = np.concatenate([points - GAP * 0.7, points + GAP * 0.7], axis=-1)
     for index, label in enumerate(labels):
         if not label:
             continue
-        others = (
-            np.stack([box for i, box in enumerate(boxes) if i != index], axis=1)
-            if (len(boxes) > 1)
-            else np.zeros((len(points), 0, 4))
-        )
         candidates = [_box(points[:, index], label, position) for position in POSITIONS]
-        costs = [float(_overlap(box, others).sum()) for box in candidates]
-        best = int(np.argmin(costs))
-        chosen[index] = POSITIONS[best]
-        boxes.append(candidates[best])
+        others = np.delete(boxes, index, axis=1)
+        best = int(np.argmin([_overlap(box, others).sum() for box in candidates]))
+        names = boxes[:, len(labels) :]
+        area = LINE * CHARACTER * len(label)
+        if _overlap(candidates[best], names).sum(-1).mean() <= MOST_COVERED * area:
+            chosen[index] = POSITIONS[best]
+            boxes = np.concatenate([boxes, candidates[best][:, None]], axis=1)
     return chosen
 
 

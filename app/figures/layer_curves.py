@@ -31,7 +31,7 @@ def separation_curve(found: Separation) -> go.Figure:
         annotation_position="bottom right",
     )
     low = min(0.0, float(found.silhouette.min())) - 0.03
-    return _over_layers(fig, "Where do the labels part?", [low, 1.05])
+    return _over_layers(fig, "Where do the labels part?", "share; silhouette", [low, 1.05])
 
 
 def isotropy_curve(found: Isotropy) -> go.Figure:
@@ -41,7 +41,7 @@ def isotropy_curve(found: Isotropy) -> go.Figure:
     if np.isfinite(found.same_word).any() and not np.allclose(found.same_word, found.any_pair):
         fig.add_trace(_line(found.same_word, "the same word twice", 1, dash="dot"))
     low = min(0.0, float(np.nanmin([0.0, *found.any_pair, *found.same_word]))) - 0.03
-    return _over_layers(fig, "How alike are the vectors? (mean cosine)", [low, 1.05])
+    return _over_layers(fig, "How alike are the vectors?", "mean cosine", [low, 1.05])
 
 
 def faithfulness_curve(found: Faithfulness, layer_map: LayerMap) -> go.Figure:
@@ -54,7 +54,7 @@ def faithfulness_curve(found: Faithfulness, layer_map: LayerMap) -> go.Figure:
     )
     if layer_map.method == "pca":
         fig.add_trace(_line(layer_map.explained.sum(1), "variance shown", 2, dash="dash"))
-    return _over_layers(fig, "How true is the map?", [-0.03, 1.05])
+    return _over_layers(fig, "How true is the map?", "share", [-0.03, 1.05])
 
 
 def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "solid") -> go.Scatter:
@@ -69,8 +69,8 @@ def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "soli
     )
 
 
-def _over_layers(fig: go.Figure, title: str, span: list[float]) -> go.Figure:
-    theme.plot_layout(fig, title, "Layer (0: embeddings)", "", HEIGHT)
+def _over_layers(fig: go.Figure, title: str, unit: str, span: list[float]) -> go.Figure:
+    theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
     fig.update_yaxes(range=span)
     fig.update_xaxes(dtick=1 if len(fig.data[0].x) <= 13 else 2)
     fig.update_layout(

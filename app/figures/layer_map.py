@@ -16,7 +16,7 @@ from app.figures.label_places import label_places
 from app.figures.layer_map_points import Colouring
 from bertcore.analysis.projection import LayerMap
 
-MAX_LABELS = {2: 40, 3: 25}
+MAX_LABELS = {2: 60, 3: 25}
 """With more points than this in 2-D and 3-D names are drawn for the found ones only."""
 MAX_TRAILS = 12
 """Paths through the layers are drawn for as many found points."""
@@ -25,6 +25,7 @@ MAX_OVERVIEW = 600
 INK = {False: "#1B2233", True: "#E6E9F2"}
 """Colour of names on light and on dark ground: the themes' text colours."""
 STEP_MS = 700
+CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
 TWEENS = 6
 """Pictures between two layers when a 3-D map plays: Plotly moves 2-D points by itself only."""
 
@@ -125,7 +126,7 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
                     y=_round(places[index, row, 1]),
                     mode="markers",
                     marker={
-                        **_marker(marks.colouring, row, code, 2),
+                        **_marker(marks.colouring, row, code, 2, dim=marks.found),
                         "size": 5,
                         "showscale": False,
                     },
@@ -180,19 +181,20 @@ def _parts(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:
 def _names(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], list[str]]:
     """Return the name written at each point and its side; few, or they would hide each other."""
     dims = places.shape[-1]
-    many = len(marks.labels) > MAX_LABELS[dims]
-    # The same name at each point says nothing.
-    if many or len(set(marks.labels)) == 1 < len(marks.labels):
-        few = marks.found.sum() <= MAX_LABELS[dims] and not marks.found.all()
-        names = [
-            label if is_found and few else ""
-            for label, is_found in zip(marks.labels, marks.found, strict=True)
-        ]
-    else:
-        names = list(marks.labels)
+    written = np.ones(len(marks.labels), dtype=bool)
+    if len(marks.labels) > MAX_LABELS[dims]:
+        written = marks.found & (marks.found.sum() <= MAX_LABELS[dims])
+    names = [label if w else "" for label, w in zip(marks.labels, written, strict=True)]
+    if written.sum() > 1 and len(set(names) - {""}) == 1:
+        names = [""] * len(names)  # the same name at each point says nothing
     if dims == 3:
-        return names, ["top center"] * len(names)
-    return names, label_places(places, names, width=700, height=460)
+        # A 3-D scene writes a name over its point: two spaces keep it beside.
+        return [f"\u00a0\u00a0{name}" if name else "" for name in names], ["middle right"] * len(
+            names
+        )
+    sides = label_places(places, names, width=640, height=430)
+    names = [name if side else "" for name, side in zip(names, sides, strict=True)]
+    return names, [side or "top center" for side in sides]
 
 
 def _points(
@@ -328,7 +330,7 @@ def _frame_axes(fig: go.Figure, places: NDArray[np.floating], names: list[str]) 
         }
         for letter, name, size in zip("xyz", names, reach, strict=True)
     }
-    fig.update_layout(scene={**axes, "aspectmode": "data", "dragmode": "turntable"})
+    fig.update_layout(scene={**axes, "aspectmode": "data", "camera": CAMERA})
 
 
 def _controls(fig: go.Figure, num_layers: int, layer: int, dims: int) -> None:

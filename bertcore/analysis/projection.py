@@ -211,7 +211,7 @@ def map_layers(
     dims: int = 2,
     method: str = "pca",
     space: str = "joint",
-    centre_layers: bool = True,
+    level_layers: bool = True,
     umap: UmapSettings | None = None,
     progress: Progress | None = None,
 ) -> LayerMap:
@@ -225,8 +225,9 @@ def map_layers(
         space: "joint" fits one map to the points of all layers together, so that places mean
             the same in each. "separate" fits each layer by itself and turns it to fit the one
             before (see `align`).
-        centre_layers: Take each layer's mean away before a joint fit; without it the step from
-            one layer's mean to the next is often the largest thing in the map.
+        level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
+            that all count alike. Without it the step from one layer's mean to the next, or the
+            layer with the longest vectors, often decides the map.
         umap: Parameters; None means UMAP's defaults.
         progress: Told the share done and the stage.
 
@@ -249,8 +250,8 @@ def map_layers(
             "NaN or infinity."
         )
     points = vectors[:, finite]
-    if space == "joint" and centre_layers:
-        points = points - points.mean(1, keepdims=True)
+    if space == "joint" and level_layers:
+        points = _levelled(points)
     fits = [points.reshape(-1, points.shape[-1])] if space == "joint" else list(points)
     if method == "umap":
         fewest = min(len(np.unique(fit, axis=0)) for fit in fits)
@@ -282,6 +283,16 @@ def map_layers(
         space=space,
         notes=tuple(notes),
     )
+
+
+def _levelled(points: Floats) -> NDArray[np.float32]:
+    """Return points [L+1, N, D] of mean 0 and mean squared length 1 in each layer."""
+    centred = points - points.mean(1, keepdims=True, dtype=np.float64)
+    size = np.sqrt((centred**2).sum(-1).mean(1))[:, None, None]
+    # A layer whose points are equal but for rounding has no size to bring to 1.
+    real = size > np.abs(points).max((1, 2), keepdims=True) * 1e-6
+    level: NDArray[np.float32] = (centred / np.where(real, size, 1.0)).astype(np.float32)
+    return level
 
 
 def _explained(points: Floats, found: Floats) -> NDArray[np.float64]:

@@ -68,9 +68,10 @@ def test_few_points_have_a_map(num_points: int, method: str, space: str, dims: i
 @pytest.mark.parametrize("method", ["pca", "umap"])
 def test_identical_points_lie_on_one_place(method: str) -> None:
     vectors = np.broadcast_to(cloud(3, 1, 8), (3, 30, 8))
-    found = map_layers(vectors, method=method, space="separate", umap=QUICK)
-    assert np.abs(found.coordinates).max() < 1e-4
-    assert found.method == "pca"
+    for space in ("separate", "joint"):
+        found = map_layers(vectors, method=method, space=space, umap=QUICK)
+        assert np.abs(found.coordinates).max() < 1e-4
+        assert found.method == "pca"
 
 
 def test_points_with_nan_are_left_out_and_it_is_said() -> None:
@@ -90,13 +91,22 @@ def test_points_with_nan_are_left_out_and_it_is_said() -> None:
 def test_a_joint_map_has_one_plane_for_all_layers() -> None:
     vectors = cloud(4, 30, 10)
     centred = vectors - vectors.mean(1, keepdims=True)
-    plane = pca(centred.reshape(-1, 10), 2)
+    even = centred / np.sqrt((centred**2).sum(-1).mean(1))[:, None, None]
+    plane = pca(even.reshape(-1, 10), 2)
     found = map_layers(vectors)
-    np.testing.assert_allclose(found.coordinates, plane.transform(centred), atol=1e-4)
-    drift = map_layers(vectors + 50 * np.arange(4)[:, None, None], centre_layers=False)
+    np.testing.assert_allclose(found.coordinates, plane.transform(even), atol=1e-4)
+    np.testing.assert_allclose(found.coordinates.mean(1), 0, atol=1e-4)
+    moved = vectors * np.array([1, 5, 0.2, 9])[:, None, None] + 50 * np.arange(4)[:, None, None]
+    np.testing.assert_allclose(map_layers(moved).coordinates, found.coordinates, atol=1e-3)
+
+
+def test_a_joint_map_may_show_how_the_layers_drift() -> None:
+    vectors = cloud(4, 30, 10) + 50 * np.arange(4)[:, None, None]
+    drift = map_layers(vectors, level_layers=False)
+    plane = pca(vectors.reshape(-1, 10), 2)
+    np.testing.assert_allclose(drift.coordinates, plane.transform(vectors), atol=1e-3)
     steps = np.diff(drift.coordinates.mean(1), axis=0)
     assert (np.linalg.norm(steps, axis=1) > 100).all()  # 50 x sqrt(10) along the first axis
-    np.testing.assert_allclose(found.coordinates.mean(1), 0, atol=1e-4)
 
 
 def test_separate_maps_keep_each_layers_distances_and_turn_to_the_last() -> None:
