@@ -102,7 +102,7 @@ def page_without_text() -> Page:
 
 def sentence_box() -> tuple[str, str | None]:
     """Draw the boxes for sentence A and B and the examples; return the texts, B None if blank."""
-    box = st.container(horizontal=True, vertical_alignment="bottom", key="sentence_box")
+    box = st.container(horizontal=True, vertical_alignment="top", key="sentence_box")
     box.text_area(
         "Sentence A",
         key=state.keep("text_a", examples.DEFAULT.text_a),

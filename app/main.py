@@ -42,7 +42,6 @@ def main() -> None:
             default=name == "tokens",
         )
         for name, (script, icon) in SCRIPTS.items()
-        if (ROOT / "pages" / script).is_file()
     ]
     chosen = st.navigation(pages)
     try:

@@ -89,7 +89,7 @@ def show(page: frame.Page) -> None:
     index = state.value("token")
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=lambda i: state.put("token", i))
-        frame.how_to_read("tokens.strip")
+        st.caption(texts.TEXTS["tokens.strip"])
         show_steps(page, index)
     view = st.segmented_control(
         "Picture",
@@ -111,9 +111,10 @@ def show_steps(page: frame.Page, index: int) -> None:
     words = cache.call(numbers.explain_words, page.bert_key, text)
     steps = numbers.word_at(words, page.trace.offsets[index])
     with st.container(border=True):
-        st.markdown(f"**How {texts.plain(steps.word)} is cut**")
+        st.markdown(f"**How “{texts.plain(texts.shorten(steps.word))}” is cut**")
         word_steps(steps, key="steps")
-        st.caption(texts.TEXTS["tokens.steps"])
+        if any(piece.tried for piece in steps.pieces):
+            st.caption(texts.TEXTS["tokens.steps"])
 
 
 show(frame.begin("tokens"))

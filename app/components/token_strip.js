@@ -23,6 +23,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     const joins = i > 0 && data.words[i] >= 0 && data.words[i] === data.words[i - 1];
     if (!joins) {
       word = element("div", "word");
+      word.setAttribute("role", "group");
       word.style.setProperty("--tone", color(data, i));
       word.classList.toggle("special", data.texts[i] < 0);
       words.appendChild(word);

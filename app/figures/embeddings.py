@@ -182,7 +182,7 @@ def layer_norm(
     *,
     selected: int,
 ) -> go.Figure:
-    """Draw lengths of all tokens before and after LayerNorm, and the numbers of one token.
+    """Draw how LayerNorm evens out the lengths of all tokens, and the numbers of one.
 
     Args:
         tokens: [T]
@@ -192,60 +192,60 @@ def layer_norm(
     """
     fig = make_subplots(
         rows=2,
-        cols=1,
-        vertical_spacing=0.27,
+        cols=2,
+        specs=[[{"colspan": 2}, None], [{}, {}]],
+        vertical_spacing=0.3,
+        horizontal_spacing=0.1,
         subplot_titles=(
-            "Length of each token's vector",
-            f"The {len(before)} numbers of {theme.escape(tokens[selected])}",
+            "Length of each token's vector, compared with the average",
+            f"The {len(before)} numbers of {theme.escape(tokens[selected])}, before",
+            "... and after",
         ),
     )
-    columns = (
+    rows = (
         ("before LayerNorm", theme.SEGMENT_B, numbers.norm_before, numbers.mean_before,
          numbers.std_before, before),
         ("after LayerNorm", theme.SEGMENT_A, numbers.norm_after, numbers.mean_after,
          numbers.std_after, after),
     )  # fmt: skip
-    for name, color, norms, means, stds, values in columns:
+    for column, (name, color, norms, means, stds, values) in enumerate(rows, start=1):
+        average = max(float(norms.mean()), 1e-12)
         fig.add_scatter(
             x=np.arange(len(tokens)),
-            y=norms,
-            name=name,
+            y=norms / average,
+            name=f"{name} (average {average:.2f})",
             mode="lines+markers",
             line={"color": color, "width": 1.3},
             marker={"size": 6, "color": color},
-            customdata=np.stack([means, stds], axis=1),
-            hovertemplate="length %{y:.2f}, mean %{customdata[0]:.3f}, "
-            "standard deviation %{customdata[1]:.3f}",
+            customdata=np.stack([norms, means, stds], axis=1),
+            hovertemplate="length %{customdata[0]:.2f}, mean %{customdata[1]:.3f}, "
+            "standard deviation %{customdata[2]:.3f}",
             row=1,
             col=1,
         )
         fig.add_histogram(
             x=values,
-            name=name,
             marker={"color": color},
-            opacity=0.65,
-            nbinsx=60,
+            nbinsx=40,
             showlegend=False,
-            hovertemplate="%{y} numbers around %{x}",
+            hovertemplate="%{y} numbers from %{x}<extra></extra>",
             row=2,
-            col=1,
+            col=column,
         )
-    theme.plot_layout(fig, "", "", "", 560)
+        fig.update_xaxes(title_text="value", row=2, col=column)
+    theme.plot_layout(fig, "", "", "", 540)
     fig.update_layout(
-        barmode="overlay",
         hovermode="x unified",
-        margin={"t": 64},
-        legend={"y": 1.06, "x": 1, "xanchor": "right"},
+        bargap=0.04,
+        margin={"t": 70},
+        legend={"y": 1.1, "x": 1, "xanchor": "right"},
+        shapes=[{**_token_frame(selected), "yref": "y domain"}],
     )
-    fig.update_annotations(x=0, xanchor="left", font={"size": 14})
+    fig.update_annotations(font={"size": 14})
+    fig.update_xaxes(title_text="value", row=2)
     fig.update_xaxes(**token_axis(tokens), row=1, col=1)
-    fig.update_xaxes(title_text="value", row=2, col=1)
-    fig.update_yaxes(title_text="length", rangemode="tozero", row=1, col=1)
-    fig.update_yaxes(title_text="how many of D", row=2, col=1)
-    fig.add_vrect(
-        x0=selected - 0.5, x1=selected + 0.5, line={"color": theme.ACCENT, "width": 1.5},
-        fillcolor="rgba(0,0,0,0)", row=1, col=1,
-    )  # fmt: skip
+    fig.update_yaxes(title_text="times the average", rangemode="tozero", row=1, col=1)
+    fig.update_yaxes(title_text="dimensions", row=2, col=1)
     return fig
 
 
@@ -282,20 +282,27 @@ def leave_one_out(tokens: Sequence[str], result: LeaveOneOut, *, selected: int) 
         fig.add_scatter(
             x=np.arange(depth), y=cosines[:, selected], showlegend=False, **style, row=3, col=1
         )
-    theme.plot_layout(fig, "", "", "cosine", 640)
+    theme.plot_layout(fig, "", "", "cosine", 680)
     fig.update_layout(
         hovermode="x unified",
-        margin={"t": 60},
-        legend={"y": 1.05, "x": 1, "xanchor": "right"},
+        margin={"t": 70},
+        legend={"y": 1.06, "x": 1, "xanchor": "right"},
+        shapes=[
+            {**_token_frame(selected), "xref": _axis("x", row), "yref": f"{_axis('y', row)} domain"}
+            for row in (0, 1)
+        ],
     )
     fig.update_annotations(x=0, xanchor="left", font={"size": 14})
     lowest = min(float(c.min()) for c in result.cosines.values())
-    fig.update_yaxes(range=[min(0.0, lowest) - 0.02, 1.04])
-    fig.update_xaxes(
-        **{**token_axis(tokens), "showticklabels": len(tokens) > MAX_LABELS}, row=1, col=1
-    )
+    fig.update_yaxes(range=[min(0.0, lowest) - 0.03, 1.06])
+    fig.update_xaxes(**{**token_axis(tokens), "showticklabels": False}, row=1, col=1)
     fig.update_xaxes(**token_axis(tokens), row=2, col=1)
     fig.update_xaxes(title_text="layer (0 is the embeddings' output)", dtick=1, row=3, col=1)
+    # Room for the words under the second picture.
+    for axis, domain in (("yaxis", (0.76, 1.0)), ("yaxis2", (0.45, 0.69)), ("yaxis3", (0.0, 0.24))):
+        fig.layout[axis].domain = domain
+    for annotation, top in zip(fig.layout.annotations, (1.0, 0.69, 0.24), strict=True):
+        annotation.y = top
     return fig
 
 
@@ -316,7 +323,8 @@ def position_table(cosines: Matrix, *, position: int | None = None) -> go.Figure
         hovertemplate="positions %{y} and %{x}<br>cosine %{z:.3f}<extra></extra>",
     )
     theme.plot_layout(fig, "", "position", "position", 520)
-    fig.update_xaxes(showgrid=False, constrain="domain")
+    # The square keeps to the right, beside its colour bar.
+    fig.update_xaxes(showgrid=False, constrain="domain", constraintoward="right")
     fig.update_yaxes(showgrid=False, autorange="reversed", scaleanchor="x", constrain="domain")
     if position is not None and position < len(cosines):
         fig.add_hline(y=position, line={"color": theme.ACCENT, "width": 1.5})

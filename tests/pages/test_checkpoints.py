@@ -1,0 +1,141 @@
+"""The checkpoints page, good files and bad. Run: pytest tests/pages/test_checkpoints.py"""
+
+import json
+from pathlib import Path
+
+import pytest
+import streamlit as st
+import torch
+from safetensors.torch import load_file
+from streamlit.testing.v1 import AppTest
+
+from app import cache, state
+from tests.bertcore.tiny import tiny_bert
+
+PAGE = Path(__file__).parents[2] / "pages" / "checkpoints.py"
+VIEWS = ["What was read", "Shape", "Model card", "Memory"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    folder = tiny_bert().save(tmp_path / "tiny")
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    return folder
+
+
+@pytest.fixture
+def page(folder):
+    return AppTest.from_file(str(PAGE), default_timeout=30)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_drawn(page, view):
+    page.query_params["checkpoint_view"] = view
+    at = page.run()
+    assert not at.exception
+    assert not at.error
+
+
+def test_the_report_counts_the_tensors(page, folder):
+    at = page.run()
+    counts = {metric.label: metric.value for metric in at.metric}
+    assert counts["Tensors missing"] == "0"
+    rows = at.dataframe[0].value
+    assert int(counts["Tensors loaded"]) == len(rows)
+    assert "bert.embeddings.word_embeddings.weight" in list(rows["tensor"])
+
+
+def test_a_typed_folder_is_opened(page, tmp_path):
+    other = tiny_bert(heads=frozenset({"pooler"})).save(tmp_path / "other")
+    at = page.run()
+    at.text_input(key="open_source").set_value(str(other))
+    at.button[0].click().run()
+    assert not at.exception
+    assert at.session_state["checkpoint"] == str(other)
+    assert at.subheader[0].value == "other"
+    assert int(next(m.value for m in at.metric if m.label == "Tensors missing")) > 0
+
+
+def test_the_config_table_has_every_field(page):
+    page.query_params["checkpoint_view"] = "Shape"
+    at = page.run()
+    table = at.table[0].value
+    assert table.loc["hidden_size", "value"] == "32"
+
+
+def test_the_card_is_shown_without_pictures(page, folder):
+    (folder / "README.md").write_text(
+        "---\nlicense: mit\n---\n# My BERT\n![spy](http://x.org/a.png)\n<script>alert(1)</script>"
+    )
+    page.query_params["checkpoint_view"] = "Model card"
+    at = page.run()
+    card = next(m for m in at.markdown if "My BERT" in m.value)
+    assert "![" not in card.value
+    assert not card.allow_html
+    assert "license" not in card.value
+
+
+def break_config(folder):
+    (folder / "config.json").unlink()
+
+
+def break_json(folder):
+    (folder / "config.json").write_text("{")
+
+
+def truncate(folder):
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:1000])
+
+
+def mis_shape(folder):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 64}))
+
+
+def remove_vocabulary(folder):
+    for name in ("vocab.txt", "tokenizer.json"):
+        (folder / name).unlink()
+
+
+@pytest.mark.parametrize(
+    "damage", [break_config, break_json, truncate, mis_shape, remove_vocabulary]
+)
+def test_damaged_folders_are_one_sentence(page, folder, damage):
+    damage(folder)
+    at = page.run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert "Traceback" not in at.error[0].value
+    assert at.text_input(key="open_source")
+
+
+@pytest.mark.parametrize("source", ["/no/such", "no/such", "x" * 5000, "a\0b", "![a](http://x)"])
+def test_sources_that_are_not_there_are_one_sentence(page, source):
+    page.query_params["checkpoint"] = source
+    at = page.run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert "![" not in at.error[0].value
+
+
+def test_a_pickle_is_opened_only_after_agreeing(page, folder):
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    at = page.run()
+    assert len(at.error) == 1
+    agree = next(b for b in at.button if b.label.startswith("I trust it"))
+    agree.click().run()
+    assert not at.exception
+    assert not at.error
+    assert at.metric
+
+
+def test_unload_lets_go(page, folder):
+    page.query_params["checkpoint_view"] = "Memory"
+    at = page.run()
+    first = cache.bert(str(folder))
+    at.button(key="unload_0").click().run()
+    assert not at.exception
+    assert cache.bert(str(folder)) is not first
