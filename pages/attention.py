@@ -6,7 +6,12 @@ from app import cache, frame, state, texts
 from app.components import bertviz_view
 from app.components.attention_overview import attention_overview, summarize
 from app.components.attention_view import attention_view
-from app.figures.attention_data import attention_code, layer_arrays, mean_weights
+from app.figures.attention_data import (
+    attention_code,
+    layer_arrays,
+    mean_weights,
+    shown_heads,
+)
 from app.figures.attention_heatmap import attention_heatmap, heatmap_table
 from app.figures.head_sentence import head_sentence
 from bertcore import Trace
@@ -66,7 +71,7 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     num_layers, num_heads = trace.attentions.shape[:2]
     layer_name = state.keep("layer", 0, low=0, high=num_layers - 1)
     heads_name = state.keep("heads", [], options=list(range(num_heads)))
-    layer, heads = state.value(layer_name), state.value(heads_name)
+    layer, heads = state.value(layer_name), shown_heads(state.value(heads_name), num_heads)
     with frame.guard():
         summary = cache.call(summarize, key, key, text_a, text_b)
         attention_overview(

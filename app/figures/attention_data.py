@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 from bertcore import Trace
 
 
+def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
+    """Return the open heads; "all" of a checkpoint with one head is that head, not a mean."""
+    return [0] if num_heads == 1 else list(heads)
+
+
 def mean_weights(trace: Trace, layer: int, heads: Sequence[int]) -> tuple[NDArray[np.float32], str]:
     """Return one head's weights or the mean of several, [T, T], and what to call it.
 

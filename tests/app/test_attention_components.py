@@ -16,7 +16,7 @@ import torch
 
 from app import theme
 from app.components import attention_overview, attention_view, transport
-from app.figures.attention_data import attention_code, layer_arrays, mean_weights
+from app.figures.attention_data import attention_code, layer_arrays, mean_weights, shown_heads
 from app.figures.attention_heatmap import MAX_NUMBERED, attention_heatmap, heatmap_table
 from app.figures.head_sentence import head_sentence
 from bertcore import Trace
@@ -151,6 +151,12 @@ def test_mean_weights_of_the_open_heads(pair: Trace, heads: list[int], words: st
     assert np.allclose(weights, expected, atol=1e-6)
     assert np.allclose(weights.sum(-1), 1, atol=1e-5)
     assert words in title
+
+
+def test_all_of_one_head_is_that_head() -> None:
+    assert shown_heads([], 1) == [0]
+    assert shown_heads([], 4) == []
+    assert shown_heads([2, 3], 4) == [2, 3]
 
 
 @pytest.mark.parametrize("heads", [[2], [0, 3], []])
