@@ -1,0 +1,42 @@
+"""Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
+
+from bertcore.pretraining.batches import Batch, Batches, DataConfig, fixed_batches
+from bertcore.pretraining.corpus import PackedCorpus, pack_corpus, read_documents, read_sentences
+from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
+from bertcore.pretraining.instances import Instances, create_instances
+from bertcore.pretraining.loop import Pretraining, Progress, TrainConfig
+from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
+from bertcore.pretraining.objective import PretrainingLoss, pretraining_loss
+from bertcore.pretraining.optimizer import OptimizerConfig
+from bertcore.pretraining.run_folder import RunFolder
+from bertcore.pretraining.sentences import split_sentences
+from bertcore.pretraining.start_run import resume_run, start_run, train_tokenizer
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "DataConfig",
+    "Instances",
+    "Masked",
+    "OptimizerConfig",
+    "PackedCorpus",
+    "Pretraining",
+    "PretrainingLoss",
+    "PretrainingScores",
+    "Progress",
+    "RunFolder",
+    "TrainConfig",
+    "create_instances",
+    "evaluate_pretraining",
+    "fixed_batches",
+    "mask_tokens",
+    "num_masked",
+    "pack_corpus",
+    "pretraining_loss",
+    "read_documents",
+    "read_sentences",
+    "resume_run",
+    "split_sentences",
+    "start_run",
+    "train_tokenizer",
+]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bertcore.pretraining.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
-_OPENERS: dict[str, Callable[..., TextIO]] = {".xz": lzma.open, ".gz": gzip.open}  # type: ignore[dict-item]
+_OPENERS: dict[str, Callable[..., TextIO]] = {".xz": lzma.open, ".gz": gzip.open}
 _BATCH_SENTENCES = 20_000
 
 
@@ -49,7 +49,9 @@ def read_documents(paths: Sequence[str | Path]) -> Iterator[list[str]]:
                 "Convert it to UTF-8 first."
             ) from error
         except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise ValueError(f"corpus file {str(path)!r} is not a whole archive: {error}.") from error
+            raise ValueError(
+                f"corpus file {str(path)!r} is not a whole archive: {error}."
+            ) from error
         if paragraphs:
             yield paragraphs
 
@@ -153,4 +155,5 @@ def open_corpus(folder: Path) -> PackedCorpus:
             f"packed corpus {str(folder)!r} cannot be read ({error}). "
             "Delete that folder and start again."
         ) from error
-    return PackedCorpus(*arrays, fingerprint)
+    ids, sentence_starts, document_starts = arrays
+    return PackedCorpus(ids, sentence_starts, document_starts, fingerprint)

@@ -117,5 +117,5 @@ def set_rate(optimizers: list[Optimizer], share: float) -> None:
 
 
 def clip_gradients(network: Network, max_norm: float) -> Tensor:
-    """Scale all gradients so that their joint norm is at most `max_norm`; return the norm before."""
+    """Scale all gradients to a joint norm of at most `max_norm`; return the norm before."""
     return nn.utils.clip_grad_norm_(network.parameters(), max_norm, foreach=True)

@@ -1,0 +1,95 @@
+"""How good a pretrained BERT is on held-out text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+from bertcore.network import Network
+from bertcore.pretraining.batches import Batch
+from bertcore.pretraining.objective import batch_loss
+from bertcore.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class PretrainingScores:
+    """Held-out scores with fixed pairs and fixed masks (15%, 80/10/10)."""
+
+    mlm_loss: float
+    """Mean of -ln p over the hidden tokens, nats."""
+    mlm_top1: float
+    """Share of hidden tokens whose most probable word is the right one."""
+    nsp_loss: float
+    """Nats."""
+    nsp_accuracy: float
+    """Share of pairs judged rightly."""
+    bits_per_character: float
+    """Bits of all hidden tokens over their characters, a space before each word counted.
+    Comparable across vocabularies."""
+    num_pairs: int
+    num_masked: int
+    share_random: float
+    """Share of pairs whose B is random: what always answering so would score."""
+
+
+@torch.no_grad()
+def evaluate_pretraining(
+    network: Network, batches: Iterable[Batch], tokenizer: Tokenizer, *, autocast: bool = False
+) -> PretrainingScores:
+    """Score a network on held-out batches.
+
+    Args:
+        network: With both pretraining heads; its mode is restored afterwards.
+        batches: From `fixed_batches`.
+        tokenizer: For the characters of each token.
+        autocast: Compute in bfloat16, as in training.
+
+    Raises:
+        ValueError: If there is no batch, or the checkpoint lacks a pretraining head.
+    """
+    device = network.embeddings.word_embeddings.device
+    characters = torch.tensor([_num_characters(token) for token in tokenizer.vocab])
+    was_training = network.training
+    network.eval()
+    mlm = nsp = right = num_masked = pairs_right = num_characters = 0.0
+    num_pairs = num_random = 0
+    try:
+        for batch in batches:
+            with torch.autocast(device.type, torch.bfloat16, enabled=autocast):
+                result = batch_loss(network, batch, device)
+            rows = len(batch.next_sentence_labels)
+            mlm += float(result.mlm_loss * result.num_masked)
+            num_masked += float(result.num_masked)
+            right += float(result.mlm_correct)
+            nsp += float(result.nsp_loss) * rows
+            pairs_right += float(result.nsp_correct)
+            num_pairs += rows
+            num_random += int(batch.next_sentence_labels.sum())
+            masked = batch.masked
+            num_characters += float((characters[masked.labels] * masked.weights).sum())
+    finally:
+        network.train(was_training)
+    if not num_pairs:
+        raise ValueError("the held-out text gives no sentence pair. Give a longer text.")
+    return PretrainingScores(
+        mlm_loss=mlm / num_masked,
+        mlm_top1=right / num_masked,
+        nsp_loss=nsp / num_pairs,
+        nsp_accuracy=pairs_right / num_pairs,
+        bits_per_character=mlm / math.log(2) / num_characters,
+        num_pairs=num_pairs,
+        num_masked=int(num_masked),
+        share_random=num_random / num_pairs,
+    )
+
+
+def _num_characters(token: str) -> int:
+    """Return the characters that a token stands for in running text.
+
+    >>> _num_characters("river"), _num_characters("##ing")
+    (6, 3)
+    """
+    return len(token) - 2 if token.startswith("##") and len(token) > 2 else len(token) + 1

@@ -1,0 +1,157 @@
+"""Starting weights that leave the unigram plateau at once: word vectors from counts, positions
+from sinusoids, and first-layer heads that look at the neighbours.
+
+A post-LN BERT that starts from noise spends its first ten million tokens or so predicting word
+frequencies, because it must discover words and places at the same time. Both are cheap to give:
+counting the training text takes seconds. Nothing of the architecture changes, and all of it is
+trained further. EXPERIMENTS.md has the measurement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator, Tensor
+
+from bertcore.network import Network
+from bertcore.pretraining.corpus import PackedCorpus
+
+WINDOW_WEIGHTS = (1.0, 1.0, 0.7, 0.5, 0.4)
+"""Weight of a pair of tokens that are 1, 2, ... places apart."""
+NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
+"""Where the first-layer heads look at the start, head by head."""
+VECTOR_STD = 0.05
+"""Standard deviation of token and position vectors: about that of a trained BERT."""
+PEAK_SCORE = 6.0
+"""Attention score of the neighbour that a head looks at, above the average of the others."""
+MAX_COUNTED_TOKENS = 20_000_000
+_BLOCK = 4_000_000
+
+
+@torch.no_grad()
+def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
+    """Replace some starting weights of an initialised network by what counting gives.
+
+    Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
+    Position table: sinusoids. First layer: head h adds a pattern that looks at place
+    NEIGHBOURS[h], which sinusoids make a fixed rotation. All else stays as initialised.
+
+    Args:
+        network: Initialised, with a masked-word head.
+        corpus: The training text (never the held-out text).
+        generator: Fixes the vectors of words that were not seen.
+
+    Source: ours. The parts: positive pointwise mutual information, Levy and Goldberg 2014;
+        sinusoids, Vaswani et al. 2017; heads that start as patterns, in the spirit of Trockman and
+        Kolter 2023 (mimetic initialisation).
+    """
+    assert network.mlm is not None  # pretraining builds all heads
+    config = network.config
+    vectors = word_vectors(corpus, config.vocab_size, config.hidden_size)
+    table = torch.from_numpy(vectors)
+    unseen = table.abs().sum(1) == 0
+    table = table / table[~unseen].std() * VECTOR_STD
+    noise = torch.randn(table.shape, generator=generator) * VECTOR_STD
+    network.embeddings.word_embeddings.copy_(torch.where(unseen[:, None], noise, table))
+    counts = np.bincount(_counted(corpus), minlength=config.vocab_size) + 1.0
+    network.mlm.decoder_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+    positions = sinusoids(config.max_position_embeddings, config.hidden_size)
+    network.embeddings.position_embeddings.copy_(positions / positions.std() * VECTOR_STD)
+    _look_at_neighbours(network)
+
+
+def sinusoids(num_positions: int, width: int) -> Tensor:
+    """Return sines and cosines of falling frequency side by side, [num_positions, width].
+
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    angles = torch.arange(num_positions)[:, None] * _frequencies(width)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
+
+
+def _frequencies(width: int) -> Tensor:
+    half = (width + 1) // 2
+    return torch.exp(-math.log(10_000.0) * torch.arange(half) / half)
+
+
+def _look_at_neighbours(network: Network) -> None:
+    """Add to the first layer's queries and keys what makes head h look NEIGHBOURS[h] places on.
+
+    Position t + o is position t with each (sine, cosine) pair turned by o x frequency, so a query
+    matrix that turns and a key matrix that does not meet in their largest product there.
+    """
+    config, attention = network.config, network.layers[0].attention
+    num_pairs = config.head_size // 2  # the fastest frequencies: they tell neighbours apart
+    turned = _frequencies(config.hidden_size)[:num_pairs]
+    # After LayerNorm a position's pair has squared length near 1; num_pairs of them over sqrt(K).
+    gain = math.sqrt(PEAK_SCORE * math.sqrt(config.head_size) / num_pairs)
+    for head, offset in zip(range(config.num_attention_heads), NEIGHBOURS, strict=False):
+        first = head * config.head_size
+        for pair in range(num_pairs):
+            angle = float(turned[pair]) * offset
+            c, s = math.cos(angle) * gain, math.sin(angle) * gain
+            row, sine, cosine = first + 2 * pair, 2 * pair, 2 * pair + 1
+            attention.query_weight[row, sine] += c
+            attention.query_weight[row, cosine] += s
+            attention.query_weight[row + 1, cosine] += c
+            attention.query_weight[row + 1, sine] -= s
+            attention.key_weight[row, sine] += gain
+            attention.key_weight[row + 1, cosine] += gain
+
+
+def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:
+    """Return a vector for each word from the words around it, length 1 (0 if unseen), [V, D].
+
+    Positive pointwise mutual information of word and context within five places, factored by a
+    truncated singular value decomposition; the columns are scaled by the square root of the
+    singular values.
+
+    Source: Levy and Goldberg 2014; context frequencies to the power 0.75, Levy et al. 2015.
+    """
+    # Only a training run needs these two.
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from sklearn.utils.extmath import randomized_svd
+
+    counts = csr_matrix((vocab_size, vocab_size), dtype=np.float32)
+    for ids in _blocks(corpus):
+        for distance, weight in enumerate(WINDOW_WEIGHTS, start=1):
+            if len(ids) > distance:
+                values = np.full(len(ids) - distance, weight, dtype=np.float32)
+                pairs = (ids[:-distance], ids[distance:])
+                counts = counts + csr_matrix((values, pairs), shape=counts.shape)
+    counts = (counts + counts.T).tocoo()
+    word = np.asarray(counts.sum(axis=1)).ravel() + 1e-9
+    context = word**0.75 / (word**0.75).sum()
+    information = np.log(counts.data / (word[counts.row] * context[counts.col]))
+    kept = information > 0
+    matrix = csr_matrix(
+        (information[kept], (counts.row[kept], counts.col[kept])), shape=counts.shape
+    )
+    rank = min(width, vocab_size - 1)
+    left, values, _ = randomized_svd(matrix, n_components=rank, n_iter=3, random_state=0)
+    vectors = np.zeros((vocab_size, width), dtype=np.float32)
+    vectors[:, :rank] = left * np.sqrt(values)
+    vectors[word < 1] = 0
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.divide(vectors, lengths, where=lengths > 1e-6, out=vectors * 0)
+    return unit
+
+
+def _counted(corpus: PackedCorpus) -> NDArray[np.int64]:
+    """Return the ids that are counted: at most MAX_COUNTED_TOKENS, spread over the corpus."""
+    if corpus.num_tokens <= MAX_COUNTED_TOKENS:
+        return np.asarray(corpus.ids, dtype=np.int64)
+    # Stretches from all over the corpus, so that every source is in them.
+    length = MAX_COUNTED_TOKENS // 64
+    starts = np.linspace(0, corpus.num_tokens - length, 64).astype(np.int64)
+    return np.concatenate([corpus.ids[s : s + length] for s in starts]).astype(np.int64)
+
+
+def _blocks(corpus: PackedCorpus) -> Iterator[NDArray[np.int64]]:
+    ids = _counted(corpus)
+    for start in range(0, len(ids), _BLOCK):
+        yield ids[start : start + _BLOCK]
