@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from bertcore import Bert, Trace
 log = logging.getLogger("bertscope.app")
 
 Data = pd.DataFrame | Mapping[str, np.ndarray]
+Width = Literal["stretch", "content"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +201,14 @@ def figure(fig: go.Figure, name: str, data: Data, code: str) -> None:
     downloads(name, data, code)
 
 
-def downloads(name: str, data: Data, code: str) -> None:
-    """Draw the slim row under a picture: its data as a file, and the Python that makes it."""
-    row = st.container(horizontal=True, gap="small", horizontal_alignment="right")
+def downloads(name: str, data: Data, code: str, *, width: Width = "stretch") -> None:
+    """Draw the slim row under a picture: its data as a file, and the Python that makes it.
+
+    Args:
+        name, data, code: As for `figure`.
+        width: "content" to stand beside something in a horizontal container.
+    """
+    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
     is_table = isinstance(data, pd.DataFrame)
     row.download_button(
         "CSV" if is_table else "NPZ",

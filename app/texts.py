@@ -98,6 +98,12 @@ TEXTS["tokens.added"] = (
     "{token} is no piece of the text: BERT adds \\[CLS\\] in front, where a whole-text answer is "
     "read off, and \\[SEP\\] after each sentence. Choose a word to see how it is cut."
 )
+CODE["tokens.strip"] = """
+import pandas as pd
+from bertcore.analysis.embeddings import token_columns
+
+pd.DataFrame(token_columns(trace))
+"""
 CODE["tokens.sum"] = """
 parts = trace.embeddings            # token, segment, position, sum, output: each [T, D]
 lengths = parts.sum.norm(dim=-1)
@@ -295,6 +301,7 @@ TEXTS["words.surprise"] = (
     "**{perplexity}**: as if BERT had to choose among so many equally likely pieces each time "
     "(Salazar et al. 2020)."
 )
+TEXTS["words.scoring"] = "Hiding each token in turn"
 TEXTS["words.masking"] = (
     "What BERT would have got of this sentence in training: {chosen} of its {num_tokens} tokens "
     "(\\[CLS\\] and \\[SEP\\] counted, but never chosen) must be predicted. Of these 80% become "

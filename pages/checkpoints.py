@@ -5,8 +5,8 @@ import streamlit as st
 
 from app import cache, frame, sidebar, state, texts, theme
 from app.figures import checkpoints as figures
-from bertcore.analysis.parameters import count_parameters
-from bertcore.checkpoints import LoadReport, read_card
+from bertcore.analysis.parameters import count_parameters, tensor_rows
+from bertcore.checkpoints import read_card
 
 
 def choose() -> None:
@@ -45,37 +45,10 @@ def show_tensors(page: frame.Page) -> None:
     ):
         column.metric(f"Tensors {label}", len(found))
     st.markdown("\n".join(f"- {texts.plain(sentence)}" for sentence in report.sentences()))
-    table = pd.DataFrame(report_rows(report), columns=["tensor", "shape", "what happened"])
+    table = pd.DataFrame(tensor_rows(report), columns=["tensor", "shape", "what happened"])
     st.dataframe(table, hide_index=True, width="stretch", height=320)
     frame.downloads("tensors", table, page.setup_code + texts.CODE["checkpoints.tensors"])
     frame.how_to_read("checkpoints.tensors")
-
-
-def report_rows(report: LoadReport) -> list[tuple[str, str, str]]:
-    """Return name, shape and fate of each tensor, the unusual first."""
-    wrong = {
-        name: f"{shape_text(found)}, expected {shape_text(expected)}"
-        for name, (found, expected) in report.mis_shaped.items()
-    }
-    kinds = (
-        ("missing", report.missing),
-        ("not used: task head", report.task_heads),
-        ("not used: no part of BERT", report.unexpected),
-        ("loaded", report.matched),
-    )
-    return [
-        *((name, shapes, "wrong shape") for name, shapes in wrong.items()),
-        *(
-            (name, shape_text(shape), kind)
-            for kind, found in kinds
-            for name, shape in found.items()
-        ),
-    ]
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """Return a shape as people write it: 512 x 256."""
-    return " x ".join(str(size) for size in shape) or "one number"
 
 
 def show_shape(page: frame.Page) -> None:

@@ -89,7 +89,11 @@ def show(page: frame.Page) -> None:
     index = state.value("token")
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=lambda i: state.put("token", i))
-        st.caption(texts.TEXTS["tokens.strip"])
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(texts.TEXTS["tokens.strip"])
+            code = page.setup_code + texts.CODE["tokens.strip"]
+            table = pd.DataFrame(numbers.token_columns(trace))
+            frame.downloads("tokens", table, code, width="content")
         show_steps(page, index)
     view = st.segmented_control(
         "Picture",
@@ -107,7 +111,7 @@ def show_steps(page: frame.Page, index: int) -> None:
     if text_id < 0:
         st.caption(texts.TEXTS["tokens.added"].format(token=texts.plain(page.trace.tokens[index])))
         return
-    text = (page.text_a, page.text_b)[text_id]
+    text = numbers.kept_text(page.trace, text_id)
     words = cache.call(numbers.explain_words, page.bert_key, text)
     steps = numbers.word_at(words, page.trace.offsets[index])
     with st.container(border=True):

@@ -14,12 +14,12 @@ from torch import Tensor
 from bertcore.bert import Bert
 from bertcore.network import attention_fused
 from bertcore.tokenizer.wordpiece import WordSteps, explain
-from bertcore.trace import TracedEmbeddings
+from bertcore.trace import Trace, TracedEmbeddings
 
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
-LEFT_OUT = ("segment", "position")
-"""The summands that can be left out and something is still said about the words."""
+_LONGEST_WORD = 1000
+"""Characters without a space that are looked at beyond the last kept piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,37 @@ def norm_numbers(embeddings: TracedEmbeddings) -> NormNumbers:
 def as_columns(numbers: NormNumbers) -> dict[str, NDArray[np.float32]]:
     """Return the fields of `numbers` by name, as a table has them."""
     return {field.name: getattr(numbers, field.name) for field in fields(numbers)}
+
+
+def token_columns(trace: Trace) -> dict[str, list[str] | list[int]]:
+    """Return the columns of a table with a row for each token, [T] each.
+
+    Words count over both texts from 0; word and text are -1 for [CLS] and [SEP].
+    """
+    return {
+        "token": trace.tokens,
+        "id": trace.input_ids,
+        "word": trace.word_ids,
+        "text": trace.text_ids,
+        "segment": trace.segment_ids,
+        "position": trace.position_ids,
+        "start": [start for start, _ in trace.offsets],
+        "end": [end for _, end in trace.offsets],
+    }
+
+
+def kept_text(trace: Trace, text_id: int) -> str:
+    """Return text A (0) or B (1) up to the end of its last word that was not cut off.
+
+    A pasted book then costs no more to explain than what fits into the model.
+    """
+    text = (trace.text_a, trace.text_b or "")[text_id]
+    ends = [end for (_, end), t in zip(trace.offsets, trace.text_ids, strict=True) if t == text_id]
+    last = max(ends, default=0)
+    rest = text[last : last + _LONGEST_WORD].split(maxsplit=1) if last < len(text) else []
+    # Only what touches the last kept piece belongs to its word.
+    touches = bool(rest) and not text[last].isspace()
+    return text[: last + len(rest[0])] if touches else text[:last]
 
 
 def explain_words(bert: Bert, text: str) -> list[WordSteps]:

@@ -1,10 +1,11 @@
-"""Where a network's parameters are."""
+"""Where a network's parameters are, and which tensors of its file they came from."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from bertcore.bert import Bert
+from bertcore.checkpoints import LoadReport
 
 _PARTS = (
     ("embeddings.word_embeddings", "token table"),
@@ -30,3 +31,24 @@ def count_parameters(bert: Bert) -> dict[str, int]:
             part = "attention, all layers" if ".attention." in name else "feed-forward, all layers"
         counts[part] += parameter.numel()
     return dict(counts)
+
+
+def tensor_rows(report: LoadReport) -> list[tuple[str, str, str]]:
+    """Return name, shape and what happened for each tensor of a load report, the unusual first."""
+    wrong = [
+        (name, f"{_shape(found)}, expected {_shape(expected)}", "wrong shape")
+        for name, (found, expected) in report.mis_shaped.items()
+    ]
+    kinds = (
+        ("missing", report.missing),
+        ("not used: task head", report.task_heads),
+        ("not used: no part of BERT", report.unexpected),
+        ("loaded", report.matched),
+    )
+    return wrong + [
+        (name, _shape(shape), kind) for kind, found in kinds for name, shape in found.items()
+    ]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(str(size) for size in shape) or "one number"

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+import bertcore
 from bertcore.analysis import embeddings as numbers
-from bertcore.analysis.parameters import count_parameters
+from bertcore.analysis.parameters import count_parameters, tensor_rows
 from tests.bertcore.tiny import tiny_bert
 
 TEXT, PAIR = "The river bank was steep.", "It had rained."
@@ -111,7 +112,42 @@ def test_every_token_finds_its_word(bert):
         numbers.word_at(words, (900, 901))
 
 
+def test_token_columns_are_those_of_the_trace(trace):
+    columns = numbers.token_columns(trace)
+    assert {len(column) for column in columns.values()} == {trace.num_tokens}
+    row = columns["token"].index("river")
+    assert trace.text_a[columns["start"][row] : columns["end"][row]] == "river"
+
+
+@pytest.mark.parametrize("word", ["steep ", "zebras ", "zebras,rained! ", "和平"])
+def test_kept_text_of_a_long_text_ends_with_a_whole_word(bert, word):
+    text = word * 5000
+    trace = bert.trace(text)
+    kept = numbers.kept_text(trace, 0)
+    assert len(kept) < 2000
+    assert text.startswith(kept)
+    words = numbers.explain_words(bert, kept)
+    full = numbers.explain_words(bert, text[:4000])
+    for span, text_id in zip(trace.offsets, trace.text_ids, strict=True):
+        if text_id == 0:
+            assert numbers.word_at(words, span).pieces == numbers.word_at(full, span).pieces
+
+
+def test_kept_text_is_the_text_when_nothing_was_cut(trace):
+    assert numbers.kept_text(trace, 0) == TEXT
+    assert numbers.kept_text(trace, 1) == PAIR
+
+
 def test_parameter_counts_add_up_to_the_config(bert):
     counts = count_parameters(bert)
     assert sum(counts.values()) == bert.config.num_parameters
     assert counts["token table"] == bert.config.vocab_size * bert.config.hidden_size
+
+
+def test_tensor_rows_tell_what_is_missing_first(tmp_path):
+    folder = tiny_bert(heads=frozenset({"pooler"})).save(tmp_path / "headless")
+    report = bertcore.load(folder).report
+    rows = tensor_rows(report)
+    assert len(rows) == len(report.matched) + len(report.missing)
+    assert rows[0][2] == "missing"
+    assert ("bert.pooler.dense.weight", "32 x 32", "loaded") in rows
