@@ -11,8 +11,8 @@ from bertcore import Trace
 
 
 def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
-    """Return the open heads; "all" of a checkpoint with one head is that head, not a mean."""
-    return [0] if num_heads == 1 else list(heads)
+    """Return the open heads in order; all of a checkpoint with one head is that head, no mean."""
+    return [0] if num_heads == 1 else sorted(set(heads))
 
 
 def mean_weights(trace: Trace, layer: int, heads: Sequence[int]) -> tuple[NDArray[np.float32], str]:
