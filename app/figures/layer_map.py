@@ -132,7 +132,7 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
                     },
                     hovertext=[marks.hover[i] for i in row],
                     hoverinfo="text",
-                    name=marks.colouring.groups[code] if marks.colouring.groups else "",
+                    name=_group_name(marks.colouring, code),
                     showlegend=False,
                 ),
                 row=index // columns + 1,
@@ -178,6 +178,10 @@ def _parts(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:
     return [(np.flatnonzero(codes == code), code) for code in range(len(marks.colouring.groups))]
 
 
+def _group_name(colouring: Colouring, code: int) -> str:
+    return theme.escape(colouring.groups[code]) if colouring.groups else colouring.title
+
+
 def _names(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], list[str]]:
     """Return the name written at each point and its side; few, or they would hide each other."""
     dims = places.shape[-1]
@@ -207,7 +211,6 @@ def _points(
     rows, code = part
     dims = places.shape[-1]
     shown = [names[0][i] for i in rows]
-    groups = marks.colouring.groups
     trace = go.Scatter if dims == 2 else go.Scatter3d
     return trace(
         **_at(places[rows], dims),
@@ -218,8 +221,8 @@ def _points(
         marker=_marker(marks.colouring, rows, code, dims, dim=marks.found),
         hovertext=[marks.hover[i] for i in rows],
         hoverinfo="text",
-        name=theme.escape(groups[code]) if groups else marks.colouring.title,
-        showlegend=bool(groups),
+        name=_group_name(marks.colouring, code),
+        showlegend=bool(marks.colouring.groups),
     )
 
 

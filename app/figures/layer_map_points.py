@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -106,7 +107,11 @@ def hover_texts(table: VectorTable) -> list[str]:
     ):
         sentence = table.sentences[table.sentence_ids[i]]
         text = sentence.text_pair or "" if table.segment_ids[i] else sentence.text
-        lines = [f"<b>{theme.escape(_short(token, 60))}</b>"]
+        is_text = table.word_ids[i] < 0 and not table.is_special[i]
+        if is_text:  # a whole sentence
+            lines = [theme.escape(line) for line in wrap(_short(token, 4 * CONTEXT), 60)]
+        else:
+            lines = [f"<b>{theme.escape(_short(token, 60))}</b>"]
         if word not in (token, f"##{token}"):
             lines[0] += f" in {theme.escape(_short(word, 40))}"
         if span != (0, 0):
@@ -114,7 +119,7 @@ def hover_texts(table: VectorTable) -> list[str]:
         elif table.is_special[i]:
             lines.append(theme.escape(_short(text, 2 * CONTEXT)))
         facts = [f"sentence {table.sentence_ids[i] + 1}"]
-        if table.word_ids[i] >= 0 or table.is_special[i]:
+        if not is_text:
             facts.append(f"position {table.positions[i]}")
         if sentence.label:
             facts.append(f"label {theme.escape(_short(sentence.label, 40))}")
