@@ -8,8 +8,16 @@ from app.figures import words
 from app.sections.lens import show_lens, show_ranks
 from app.sections.strips import show_masking, show_surprise
 from bertcore.analysis.candidates import parse_candidates, score_candidates
-from bertcore.analysis.predictions import MaskPredictions, predict_masks, tracked_words
+from bertcore.analysis.predictions import (
+    MaskPredictions,
+    fill_in_turn,
+    predict_masks,
+    tracked_words,
+)
 from bertcore.analysis.surprise import suggest_mask
+
+MOST_IN_TURN = 16
+"""Masks that are also filled one after another: each costs a run."""
 
 
 def choose_masks(page: frame.Page) -> tuple[int, ...]:
@@ -48,6 +56,9 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     code = page.setup_code + texts.CODE["words.fill"].format(masked=masked, top_k=top_k)
     frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code)
     frame.how_to_read("words.fill")
+    if 1 < len(found.positions) <= MOST_IN_TURN:
+        steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
+        st.markdown(texts.TEXTS["words.in_turn"].format(steps=words.in_turn(steps)))
     return found
 
 

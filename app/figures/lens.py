@@ -20,7 +20,7 @@ LIKE_ACCENT = ("#CC79A7", "#E4607A")
 def top_bar(title: str) -> dict[str, object]:
     """Return a colour bar that lies above the right end of a heat map and takes no width."""
     return {
-        "title": {"text": title, "side": "top"},
+        "title": {"text": f"{title}  "},
         "tickformat": ".0%",
         "orientation": "h",
         "thickness": 10,
@@ -89,7 +89,7 @@ def word_grid(
             colorbar=top_bar("probability"),
         )
     )
-    theme.plot_layout(fig, "", "", "", max(170, 30 * len(rows) + 84))
+    theme.plot_layout(fig, "", "", "", 30 * len(rows) + 100)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
     short = [name.replace("layer ", "") for name in columns] if len(columns) > 7 else columns
     fig.update_xaxes(

@@ -206,12 +206,13 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
             row=1,
             col=column,
         )
-    theme.plot_layout(fig, "", "", "", max(220, 26 * num_layers + 116))
+    theme.plot_layout(fig, "", "", "", 26 * num_layers + 150)
     fig.update_layout(
         margin={"l": 0, "r": 0, "t": 54, "b": 44},
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
+            "cmax": max(float(found.between(*way).max()) for way in ways),
             "colorbar": top_bar("share of the attention"),
         },
     )
@@ -256,7 +257,7 @@ def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Fig
             colorbar=top_bar("B follows A"),
         )
     )
-    theme.plot_layout(fig, "", "sentence B (number)", "sentence A", max(260, 40 * count + 130))
+    theme.plot_layout(fig, "", "sentence B (number)", "sentence A", 40 * count + 130)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
     names = [f"{theme.escape(shorten(s, 16))}  <b>{n}</b>" for n, s in enumerate(sentences, 1)]
     fig.update_xaxes(tickvals=numbers, showgrid=False)

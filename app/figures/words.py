@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app import theme
+from app import texts, theme
 from app.figures import token_flow
 from bertcore.analysis.candidates import Candidate
-from bertcore.analysis.predictions import MaskPredictions
+from bertcore.analysis.predictions import Filled, MaskPredictions
 
 MASKS_ABREAST = 3
 """Masks side by side."""
@@ -87,6 +87,15 @@ def mask_names(found: MaskPredictions) -> list[str]:
         else f"{token_flow.shorten(original)} ({position})"
         for position, original in zip(found.positions, found.originals, strict=True)
     ]
+
+
+def in_turn(steps: Sequence[Filled]) -> str:
+    """Return the steps of filling the masks as Markdown, in their order."""
+    return " → ".join(
+        f"**{texts.plain(token_flow.shorten(step.word))}** at {step.position} "
+        f"({texts.plain(percent(step.probability))})"
+        for step in steps
+    )
 
 
 def _mask_title(found: MaskPredictions, index: int) -> str:

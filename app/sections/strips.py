@@ -21,7 +21,7 @@ def show_surprise(page: frame.Page) -> None:
         ask = f"Score all {num_tokens} tokens, one run of BERT each"
         if not st.toggle(ask, key=state.keep("surprise", False)):
             return
-    with frame.guard():
+    with frame.guard(), st.spinner(texts.TEXTS["words.scoring"]):
         found = cache.call(surprise, page.bert_key, page.text_a, page.text_b)
         code = page.setup_code + texts.CODE["words.surprise"]
         frame.figure(strips.surprise_strip(found), "surprise", tables.surprise(found), code)

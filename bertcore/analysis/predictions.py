@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.inputs import mask_positions, masked_encoding, word_log_probabilities
 from bertcore.analysis.lens import ranks_of
 from bertcore.bert import Bert
+from bertcore.tokenizer import SPECIAL_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,18 @@ class MaskPredictions:
     """Its rank, 1 = the most probable piece, [M]."""
     original_probabilities: tuple[float | None, ...]
     """Its probability, [M]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """One step of filling several masks one after another."""
+
+    position: int
+    """The mask that was filled."""
+    word: str
+    """The piece that was put there."""
+    probability: float
+    """Its probability, given what had been filled before."""
 
 
 @torch.inference_mode()
@@ -112,3 +125,46 @@ def tracked_words(
     own = [bert.tokenizer.id_to_token(ids[0]) for ids in split if len(ids) == 1]
     best = [str(word) for word in found.words[index, :num_best]]
     return tuple(dict.fromkeys([*([original] if original is not None else []), *best, *own]))
+
+
+@torch.inference_mode()
+def fill_in_turn(
+    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+) -> tuple[Filled, ...]:
+    """Fill all masks one after another, the surest first, each seeing those filled before.
+
+    One run for each mask. The product of the probabilities is that of the whole filling in this
+    order; it is a greedy choice, not the best of all fillings.
+
+    Args:
+        masked: Positions to replace by [MASK]; typed ones are filled too.
+
+    Raises:
+        ValueError: If there is no mask, a position does not exist, or there is no masked-word head.
+
+    Source: ours; the greedy case of Ghazvininejad et al. 2019 ("mask-predict"), one token a step.
+    """
+    encoding = masked_encoding(bert, text, text_pair, masked)
+    left = mask_positions(encoding, bert.tokenizer.mask_id)
+    if not left:
+        raise ValueError("nothing is hidden. Write [MASK] in the text, or choose a token.")
+    ids = list(encoding.input_ids)
+    steps: list[Filled] = []
+    while left:
+        hidden = bert.hidden(replace(encoding, input_ids=ids))[left]
+        best = [row for log_p in word_log_probabilities(bert, hidden) for row in _best(bert, log_p)]
+        surest = max(range(len(left)), key=lambda i: best[i][0])
+        value, token_id = best[surest]
+        position = left.pop(surest)
+        ids[position] = token_id
+        steps.append(Filled(position, bert.tokenizer.id_to_token(token_id), value))
+    return tuple(steps)
+
+
+def _best(bert: Bert, log_p: torch.Tensor) -> list[tuple[float, int]]:
+    """Return the probability and id of each row's best piece that is no special token."""
+    named = log_p[:, : bert.tokenizer.vocab_size].clone()
+    # A filled-in [MASK] would never end, and [SEP] would make another sentence.
+    named[:, [bert.tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]] = -torch.inf
+    top = named.max(-1)
+    return list(zip(top.values.exp().tolist(), top.indices.tolist(), strict=True))

@@ -81,6 +81,7 @@ def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
     np.testing.assert_array_equal(fig.data[1].z, found.between("B", "A"))
     assert {trace.coloraxis for trace in fig.data} == {"coloraxis"}
     assert fig.layout.coloraxis.cmin == 0
+    assert fig.layout.coloraxis.cmax == max(trace.z.max() for trace in fig.data)
 
 
 @pytest.mark.parametrize("count", [2, 5, 12])

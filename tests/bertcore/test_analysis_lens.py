@@ -9,7 +9,7 @@ import torch
 from bertcore import Bert
 from bertcore.analysis.inputs import masked_encoding
 from bertcore.analysis.lens import layer_predictions, ranks_of, word_trajectories
-from bertcore.analysis.predictions import predict_masks, tracked_words
+from bertcore.analysis.predictions import fill_in_turn, predict_masks, tracked_words
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert
 
@@ -119,6 +119,25 @@ def test_predictions_are_those_of_fill_mask_with_the_hidden_word(bert: Bert) -> 
             assert found.original_probabilities[index] == pytest.approx(dict(filled)[original])
 
 
+def test_masks_are_filled_the_surest_first_each_seeing_the_others(bert: Bert) -> None:
+    words = "the [MASK] was [MASK] and the [MASK] runs".split()
+    steps = fill_in_turn(bert, "the dog was [MASK] and the [MASK] runs", None, (2,))
+    assert sorted(step.position for step in steps) == [2, 4, 7]
+    for step in steps:
+        left = [i for i, word in enumerate(words) if word == "[MASK]"]
+        filled = bert.fill_mask(" ".join(words), top_k=10**6)
+        best = {
+            place: next((w, p) for w, p in row if not w.startswith("["))
+            for place, row in zip(left, filled, strict=True)
+        }
+        place = max(best, key=lambda i: best[i][1])
+        assert (step.position, step.word) == (place + 1, best[place][0])  # [CLS] comes first
+        assert step.probability == pytest.approx(best[place][1], abs=1e-6)
+        if step.word.startswith("##"):  # cannot be typed: it would be cut in another way
+            break
+        words[place] = step.word
+
+
 def test_tracked_words_are_the_hidden_the_best_and_ones_own(bert: Bert) -> None:
     found = predict_masks(bert, "the [MASK] was steep", None, (4,), 5)
     best = [str(word) for word in found.words[1, :2]]
@@ -136,6 +155,7 @@ def test_tracked_words_are_the_hidden_the_best_and_ones_own(bert: Bert) -> None:
         (lambda b: layer_predictions(b, TEXT, None, (0,)), "token 0 cannot be masked"),
         (lambda b: layer_predictions(b, TEXT, None, (), None, 0), "top_k is 0"),
         (lambda b: predict_masks(b, TEXT), "nothing is hidden"),
+        (lambda b: fill_in_turn(b, TEXT), "nothing is hidden"),
         (lambda b: predict_masks(b, TEXT, None, (6, 99)), "token 99 cannot be masked"),
         (lambda b: predict_masks(b, TEXT, None, (1,), 0), "top_k is 0"),
         (lambda b: word_trajectories(b, TEXT, None, (), 1, ["rivers"]), "'rivers' is not one"),

@@ -88,6 +88,7 @@ def test_masks_of_the_link_and_typed_ones_are_predicted_together(
         for shown, (word, _) in zip(trace["text"], best, strict=True):
             assert word in shown
     assert "independently" in said(app)
+    assert "Filled one after another" in said(app)
     assert "trained for the last layer only" in said(app)
 
 
