@@ -89,7 +89,7 @@ def show(page: frame.Page) -> None:
     index = state.value("token")
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=lambda i: state.put("token", i))
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key="strip_row"):
             st.caption(texts.TEXTS["tokens.strip"])
             code = page.setup_code + texts.CODE["tokens.strip"]
             table = pd.DataFrame(numbers.token_columns(trace))

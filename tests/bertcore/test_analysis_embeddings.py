@@ -7,6 +7,7 @@ import torch
 import bertcore
 from bertcore.analysis import embeddings as numbers
 from bertcore.analysis.parameters import count_parameters, tensor_rows
+from tests.bertcore.nasty_text import NASTY
 from tests.bertcore.tiny import tiny_bert
 
 TEXT, PAIR = "The river bank was steep.", "It had rained."
@@ -110,6 +111,17 @@ def test_every_token_finds_its_word(bert):
             assert token in [piece.token for piece in numbers.word_at(words, span).pieces]
     with pytest.raises(ValueError, match="no word"):
         numbers.word_at(words, (900, 901))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_every_token_of_nasty_text_finds_its_word(bert, text):
+    trace = bert.trace(text, text)
+    for text_id in (0, 1):
+        words = numbers.explain_words(bert, numbers.kept_text(trace, text_id))
+        for index, span in enumerate(trace.offsets):
+            if trace.text_ids[index] == text_id:
+                pieces = numbers.word_at(words, span).pieces
+                assert trace.input_ids[index] in [piece.id for piece in pieces]
 
 
 def test_token_columns_are_those_of_the_trace(trace):

@@ -49,6 +49,24 @@ def test_every_picture_is_drawn(page, view):
 
 
 @pytest.mark.parametrize("view", VIEWS)
+def test_every_picture_is_drawn_in_bfloat16(page, view):
+    page.query_params["view"] = view
+    page.query_params["dtype"] = "bfloat16"
+    at = page.run()
+    assert not at.exception
+    assert not at.error
+    assert at.get("plotly_chart")
+
+
+def test_float16_on_a_cpu_is_one_sentence(page):
+    page.query_params["dtype"] = "float16"
+    page.query_params["device"] = "cpu"
+    at = page.run()
+    assert not at.exception
+    assert "float16" in at.error[0].value
+
+
+@pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(
     "text",
     [
