@@ -25,12 +25,36 @@ def top_bar(title: str) -> dict[str, object]:
         "orientation": "h",
         "thickness": 10,
         "len": 0.45,
-        "x": 1,
+        "x": 0.98,  # the last number needs a place too
         "xanchor": "right",
         "y": 1,
         "yanchor": "bottom",
         "nticks": 5,
     }
+
+
+def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> go.Scatter:
+    """Return text for the cells of a heat map of probabilities, white on dark and dark on light.
+
+    Args:
+        values: 0 to 1, [R, C]; NaN has no text.
+        text: [R, C], already escaped.
+        size: Of the letters, in pixels.
+    """
+    num_rows, num_columns = values.shape
+    return go.Scatter(
+        x=[column for _ in range(num_rows) for column in range(num_columns)],
+        y=[row for row in range(num_rows) for _ in range(num_columns)],
+        mode="text",
+        text=[entry for row in text for entry in row],
+        # Cividis passes from dark to light in its middle.
+        textfont={
+            "size": size,
+            "color": ["#FFFFFF" if p < 0.5 else "#10131C" for p in values.flatten().tolist()],
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def lens_mask(found: Lens) -> go.Figure:
@@ -46,7 +70,7 @@ def lens_sentence(found: Lens) -> go.Figure:
     columns = layer_names(len(found.words))
     words, probabilities = found.words[..., 0].T, found.probabilities[..., 0].T
     fig = word_grid(words, probabilities, found.tokens, columns)
-    return fig.update_yaxes(autorange="reversed")
+    return fig.update_yaxes(range=[len(found.tokens) - 0.5, -0.5])
 
 
 def word_grid(
@@ -76,10 +100,7 @@ def word_grid(
             z=probabilities,
             x=list(range(len(columns))),
             y=list(range(len(rows))),
-            text=shown,
             customdata=hover,
-            texttemplate="%{text}",
-            textfont_size=12 if len(columns) < 8 else 10,
             hovertemplate="%{customdata}<extra></extra>",
             colorscale=theme.SEQUENTIAL,
             zmin=0,
@@ -89,16 +110,19 @@ def word_grid(
             colorbar=top_bar("probability"),
         )
     )
+    fig.add_trace(cell_text(probabilities, shown, 12 if len(columns) < 8 else 10))
     theme.plot_layout(fig, "", "", "", 30 * len(rows) + 100)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
     short = [name.replace("layer ", "") for name in columns] if len(columns) > 7 else columns
     fig.update_xaxes(
+        range=[-0.5, len(columns) - 0.5],
         tickvals=list(range(len(columns))),
         ticktext=[theme.escape(name) for name in short],
         tickangle=0,
         showgrid=False,
     )
     fig.update_yaxes(
+        range=[-0.5, len(rows) - 0.5],
         tickvals=list(range(len(rows))),
         ticktext=[theme.escape(shorten(name, 14)) for name in rows],
         showgrid=False,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app import theme
-from app.figures.lens import top_bar
+from app.figures.lens import cell_text, top_bar
 from app.figures.token_flow import shorten
 from app.figures.words import percent
 from bertcore.analysis.pairs import AttentionMass, Variant
@@ -228,7 +228,7 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
 def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Figure:
     """Draw the probability that the column's sentence follows the row's; the diagonal is empty."""
     count = len(sentences)
-    numbers = list(range(1, count + 1))
+    places, numbers = list(range(count)), [str(n) for n in range(1, count + 1)]
     hover = [
         [
             f"<b>{percent(float(p))}</b><br>A: {theme.escape(shorten(a, 80))}<br>"
@@ -241,11 +241,8 @@ def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Fig
     fig = go.Figure(
         go.Heatmap(
             z=matrix,
-            x=numbers,
-            y=numbers,
-            text=text,
-            texttemplate="%{text}",
-            textfont_size=13 if count < 8 else 10,
+            x=places,
+            y=places,
             customdata=hover,
             hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
@@ -257,9 +254,10 @@ def pair_matrix(matrix: NDArray[np.float32], sentences: Sequence[str]) -> go.Fig
             colorbar=top_bar("B follows A"),
         )
     )
+    fig.add_trace(cell_text(matrix, text, 13 if count < 8 else 10))
     theme.plot_layout(fig, "", "sentence B (number)", "sentence A", 40 * count + 130)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
     names = [f"{theme.escape(shorten(s, 16))}  <b>{n}</b>" for n, s in enumerate(sentences, 1)]
-    fig.update_xaxes(tickvals=numbers, showgrid=False)
-    fig.update_yaxes(tickvals=numbers, ticktext=names, autorange="reversed", showgrid=False)
+    fig.update_xaxes(range=[-0.5, count - 0.5], tickvals=places, ticktext=numbers, showgrid=False)
+    fig.update_yaxes(range=[count - 0.5, -0.5], tickvals=places, ticktext=names, showgrid=False)
     return fig

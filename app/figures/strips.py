@@ -61,7 +61,7 @@ def surprise_strip(found: Surprise) -> go.Figure:
                     "orientation": "h",
                     "thickness": 10,
                     "len": 0.4,
-                    "x": 1,
+                    "x": 0.98,
                     "xanchor": "right",
                     "y": 1,
                     "yanchor": "bottom",

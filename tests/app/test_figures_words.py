@@ -106,7 +106,10 @@ def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
     np.testing.assert_array_equal(fig.data[0].z, found.probabilities[:, 0])
     assert fig.layout.xaxis.ticktext == ("best", "2nd", "3rd", "4th")
     assert fig.layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
-    assert fig.layout.yaxis.autorange is None  # upwards
+    assert fig.layout.yaxis.range == (-0.5, 2.5)  # upwards
+    assert list(fig.data[1].text) == [
+        token_flow.shorten(str(word), 17) for word in found.words[:, 0].flatten()
+    ]
 
 
 def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None:
@@ -114,8 +117,21 @@ def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None
     fig = lens.lens_sentence(found)
     np.testing.assert_array_equal(fig.data[0].z, found.probabilities[..., 0].T)
     assert fig.layout.yaxis.ticktext == found.tokens
-    assert fig.layout.yaxis.autorange == "reversed"
-    assert fig.data[0].text[2][1] == token_flow.shorten(str(found.words[1, 2, 0]), 23)
+    assert fig.layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
+    assert list(fig.data[1].text) == [
+        token_flow.shorten(str(word), 23) for word in found.words[..., 0].T.flatten()
+    ]
+
+
+def test_cell_text_is_dark_on_light_cells_and_at_its_place() -> None:
+    text = lens.cell_text(np.array([[0.1, 0.9], [0.6, 0.4]]), [["a", "b"], ["c", "d"]], 12)
+    placed = dict(
+        zip(text.text, zip(text.x, text.y, text.textfont.color, strict=True), strict=True)
+    )
+    assert placed["a"] == (0, 0, "#FFFFFF")
+    assert placed["b"] == (1, 0, "#10131C")
+    assert placed["c"] == (0, 1, "#10131C")
+    assert placed["d"] == (1, 1, "#FFFFFF")
 
 
 def test_lens_words_are_text() -> None:
