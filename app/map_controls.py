@@ -74,7 +74,9 @@ def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap 
         now = map_view.umap_job(key, points, view)
         if now.done:
             st.rerun(scope="app")
-        st.progress(now.share, text=f"UMAP: {now.stage.lower()}. Until then this is the PCA map.")
+        first = " The first one on this server takes up to a minute." if now.share < 0.3 else ""
+        text = f"UMAP. {now.stage}.{first} Until then this is the PCA map."
+        st.progress(now.share, text=text)
 
     watch()
     return None

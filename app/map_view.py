@@ -85,9 +85,8 @@ def umap_job(key: cache.BertKey, points: Points, view: View) -> background.Job:
 
 def faithfulness(key: cache.BertKey, points: Points, view: View, found: LayerMap) -> Faithfulness:
     """Return how true a map is; `found` is the map of `view`."""
-    return map_quality.faithfulness(
-        table(key, points).vectors, found.coordinates, metric=view.umap.metric
-    )
+    # A LayerMap is a key by its identity: the same map is measured once.
+    return cache.call(_faithfulness, key, key, points, view.umap.metric, found)
 
 
 def separation(key: cache.BertKey, points: Points) -> Separation | None:
@@ -189,6 +188,13 @@ def _layer_map(bert: Bert, key: cache.BertKey, points: Points, view: View) -> La
         space=view.space,
         level_layers=view.level_layers,
     )
+
+
+def _faithfulness(
+    bert: Bert, key: cache.BertKey, points: Points, metric: str, found: LayerMap
+) -> Faithfulness:
+    vectors = table(key, points).vectors
+    return map_quality.faithfulness(vectors, found.coordinates, metric=metric)
 
 
 def _separation(bert: Bert, key: cache.BertKey, points: Points) -> Separation | None:

@@ -130,7 +130,8 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
                         "size": 5,
                         "showscale": False,
                     },
-                    hovertext=[marks.hover[i] for i in row],
+                    # The whole hover at each layer would be most of the message.
+                    hovertext=[marks.labels[i] for i in row],
                     hoverinfo="text",
                     name=_group_name(marks.colouring, code),
                     showlegend=False,
@@ -259,7 +260,12 @@ def _rings(places: NDArray[np.floating], dims: int) -> go.Scatter | go.Scatter3d
     """Return a ring around each found point."""
     look = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
     if dims == 2:
-        ring = {"size": 19, "symbol": "circle-open", "line": {"width": 2.5, "color": theme.ACCENT}}
+        ring = {
+            "size": 19,
+            "symbol": "circle-open",
+            "color": theme.ACCENT,
+            "line": {"width": 2.5},
+        }
         return go.Scatter(**_at(places, dims), marker=ring, **look)
     ring = {"size": 10, "symbol": "circle-open", "color": theme.ACCENT}
     return go.Scatter3d(**_at(places, dims), marker=ring, **look)

@@ -142,9 +142,9 @@ def isotropy(vectors: Floats, words: Sequence[str]) -> Isotropy:
     units = np.divide(points, lengths, out=np.zeros_like(points), where=lengths > 0)
     _, groups = np.unique(np.asarray(words, dtype=str)[finite], return_inverse=True)
     # Of n unit vectors the pairs' cosines sum to (|sum|^2 - n) / 2: no N x N matrix is needed.
-    sums = np.zeros((len(units), groups.max(initial=-1) + 1, units.shape[-1]))
-    for layer, unit in enumerate(units):
-        np.add.at(sums[layer], groups, unit)
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sums = np.add.reduceat(units[:, order], starts, axis=1) if len(order) else units
     squares = (units**2).sum(-1)
     within = (sums**2).sum((-2, -1)) - squares.sum(-1)
     counts = np.bincount(groups)

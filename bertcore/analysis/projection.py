@@ -322,7 +322,7 @@ def _part(progress: Progress | None, index: int, count: int) -> Progress | None:
         return progress
 
     def report(share: float, stage: str) -> None:
-        progress((index + share) / count, f"Layer {index} of {count - 1}: {stage.lower()}")
+        progress((index + share) / count, f"Layer {index} of {count - 1}: {stage}")
 
     return report
 
