@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import cache, examples, sidebar, state, texts
 from bertcore import Bert, Trace
@@ -57,9 +58,13 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
         name: Of the page, as in `texts.PAGES`.
         needs_text: False for pages without the sentence box; their `trace` is None.
     """
-    header(name)
     if not needs_text:
+        header(name)
         return page_without_text()
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="page_header")
+    with row.container():
+        header(name)
+    example_box(row)
     text_a, text_b = sentence_box()
     if not text_a.strip():
         both = " Move sentence B there if you have just one." if text_b else ""
@@ -103,7 +108,7 @@ def page_without_text() -> Page:
 
 
 def sentence_box() -> tuple[str, str | None]:
-    """Draw the boxes for sentence A and B and the examples; return the texts, B None if blank."""
+    """Draw the boxes for sentence A and B; return the texts, B None if blank."""
     box = st.container(horizontal=True, vertical_alignment="top", key="sentence_box")
     box.text_area(
         "Sentence A",
@@ -117,19 +122,24 @@ def sentence_box() -> tuple[str, str | None]:
         height="content",
         placeholder="A second sentence makes it a pair",
     )
-    box.selectbox(
+    if state.too_long_for_url():
+        st.caption(texts.TEXTS["frame.too_long_for_link"])
+    text_b = st.session_state["text_b"]
+    return st.session_state["text_a"], text_b if text_b.strip() else None
+
+
+def example_box(row: DeltaGenerator) -> None:
+    """Draw the list of examples in `row`; the chosen one fills both boxes."""
+    row.selectbox(
         "Examples",
         [example.title for example in examples.EXAMPLES],
         index=None,
         key="example",
         on_change=_use_example,
-        placeholder="Pick one",
-        width=170,
+        placeholder="Pick an example",
+        label_visibility="collapsed",
+        width=200,
     )
-    if state.too_long_for_url():
-        st.caption(texts.TEXTS["frame.too_long_for_link"])
-    text_b = st.session_state["text_b"]
-    return st.session_state["text_a"], text_b if text_b.strip() else None
 
 
 def _use_example() -> None:

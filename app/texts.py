@@ -58,7 +58,7 @@ TEXTS["frame.pickle"] = (
 # ---- tokens ----
 TEXTS["tokens.strip"] = (
     "Choose a token with the mouse, or with the arrow keys and Enter: the pictures below follow "
-    "it. Under each is its number in the vocabulary; ## means that it continues a word."
+    "it. ## continues a word."
 )
 TEXTS["tokens.steps"] = (
     "WordPiece looks for the longest beginning of the word that the vocabulary has, then goes on "

@@ -78,12 +78,12 @@ def sum_strips(
             "x": np.arange(num_tokens),
             "y": numbers.norms[name],
             "yaxis": _axis("y", len(STRIPS)),
-            "name": f"length of {name}",
+            "name": name,
             "mode": "lines+markers",
             "marker": {"size": 5, "color": color},
             "line": {"width": 1.3, "color": color},
             "customdata": _cosine_rows(numbers) if name == "sum" else None,
-            "hovertemplate": "%{y:.2f}" + (_COSINES if name == "sum" else ""),
+            "hovertemplate": "length %{y:.2f}" + (_COSINES if name == "sum" else ""),
         }
         for name, color in _LINES.items()
     ]
@@ -104,7 +104,13 @@ def sum_strips(
                 "yanchor": "top",
             },
         },
-        "legend": {"x": 1.02, "y": 0, "yanchor": "bottom", "font": {"size": 11}},
+        "legend": {
+            "title": {"text": "length of"},
+            "x": 1.02,
+            "y": 0,
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
         "xaxis": {
             **token_axis(tokens),
             "anchor": _axis("y", len(STRIPS)),
