@@ -1,27 +1,67 @@
-// Tells Python at which layer the map's slider stands, so that the layer is kept and in the URL.
-// Draws nothing. The slider moves the points in the browser alone; this sends one number after it.
+// Joins the map's slider, which moves the points in the browser alone, to Python and the keyboard:
+// tells Python at which layer it stands, so that the layer is kept and in the URL, and lets the
+// arrow keys move it when the map has the focus. Draws nothing.
+
 export default function (component) {
   const { data, setStateValue } = component;
   let plot = null;
   let waiting = null;
 
+  const slider = () => plot.layout.sliders[0];
+
   const changed = (event) => {
     clearTimeout(waiting);
     const layer = Number(event.step.value);
+    plot.setAttribute("aria-valuenow", layer);
     waiting = setTimeout(() => setStateValue("layer", layer), 500);
   };
+
+  // Plotly's slider knows the mouse only: an arrow key is a click at the next step.
+  const key = (event) => {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    const rail = plot.querySelector(".slider-rail-touch-rect");
+    if (!step || event.target !== plot || !rail) return;
+    event.preventDefault();
+    const last = slider().steps.length - 1;
+    const layer = Math.min(Math.max((slider().active || 0) + step, 0), last);
+    const ticks = [...plot.querySelectorAll(".slider-tick-rect")];
+    const place = (ticks.length > last ? ticks[layer] : rail).getBoundingClientRect();
+    const box = rail.getBoundingClientRect();
+    const at = { clientX: place.x + place.width / 2, clientY: box.y + box.height / 2 };
+    rail.dispatchEvent(new MouseEvent("mousedown", { bubbles: true, ...at }));
+    plot.dispatchEvent(new MouseEvent("mouseup", { bubbles: true, ...at }));
+  };
+
+  const letGo = () => {
+    if (!plot) return;
+    plot.removeListener("plotly_sliderchange", changed);
+    plot.removeEventListener("keydown", key);
+  };
+
   const look = () => {
     const found = document.querySelector(`${data.figure} .js-plotly-plot`);
-    if (found === plot || !found || !found.on) return;
-    if (plot) plot.removeListener("plotly_sliderchange", changed);
+    if (found === plot || !found || !found.on || !found.layout?.sliders?.length) return;
+    letGo();
     plot = found;
     plot.on("plotly_sliderchange", changed);
+    plot.addEventListener("keydown", key);
+    const { steps, active } = slider();
+    const words = {
+      tabindex: 0,
+      role: "slider",
+      "aria-label": "Map of the points by layer: the arrow keys change the layer",
+      "aria-valuemin": 0,
+      "aria-valuemax": steps.length - 1,
+      "aria-valuenow": active || 0,
+    };
+    for (const [name, value] of Object.entries(words)) plot.setAttribute(name, value);
   };
+
   look();
   const timer = setInterval(look, 500);
   return () => {
     clearInterval(timer);
     clearTimeout(waiting);
-    if (plot) plot.removeListener("plotly_sliderchange", changed);
+    letGo();
   };
 }

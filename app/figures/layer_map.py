@@ -109,12 +109,13 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
     num_layers = len(places)
     columns = min(columns, num_layers)
     num_rows = -(-num_layers // columns)
+    height = 30 + 195 * num_rows
     fig = make_subplots(
         num_rows,
         columns,
         subplot_titles=[layer_name(i) for i in range(num_layers)],
         horizontal_spacing=0.015,
-        vertical_spacing=0.1 / num_rows,
+        vertical_spacing=30 / height,
     )
     kept = np.unique(np.linspace(0, places.shape[1] - 1, MAX_OVERVIEW).astype(int))
     for index in range(num_layers):
@@ -139,7 +140,7 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
                 row=index // columns + 1,
                 col=index % columns + 1,
             )
-    theme.plot_layout(fig, "", "", "", 30 + 190 * num_rows)
+    theme.plot_layout(fig, "", "", "", height)
     reach = _reach(places[..., :2])
     fig.update_xaxes(range=[-reach[0], reach[0]], showticklabels=False, ticks="", showgrid=False)
     fig.update_yaxes(range=[-reach[1], reach[1]], showticklabels=False, ticks="", showgrid=False)
