@@ -18,6 +18,8 @@ from app.components import transport
 from bertcore import Trace
 
 _HERE = Path(__file__).parent
+_SCRIPTS = ("lines", "paint", "words", "view")
+"""Each builds on the one before; the browser gets them as one."""
 
 _Component = Callable[..., Any]
 
@@ -37,7 +39,8 @@ def _component() -> _Component:
     return st.components.v2.component(
         "bertscope_attention_view",
         css=(_HERE / "attention_view.css").read_text(encoding="utf-8"),
-        js=transport.SHARED_JS + (_HERE / "attention_view.js").read_text(encoding="utf-8"),
+        js=transport.SHARED_JS
+        + "".join((_HERE / f"attention_{name}.js").read_text("utf-8") for name in _SCRIPTS),
     )
 
 
