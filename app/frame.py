@@ -27,23 +27,43 @@ Width = Literal["stretch", "content"]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page works with."""
+    """What a page works with.
 
-    bert: Bert
+    It names the checkpoint and the trace and does not hold them: Streamlit keeps a fragment's
+    arguments for as long as a visitor's page is open, and a class of thirty would keep thirty
+    traces of 200 MB. The bounded cache holds them.
+    """
+
     bert_key: cache.BertKey
     text_a: str
     text_b: str | None
     """None for a single text."""
-    trace: Trace | None
-    """None on pages without the sentence box."""
+    has_text: bool
+    """False for pages without the sentence box."""
     is_dark: bool
     """Whether the visitor's theme is dark; for the few colours that cannot follow by themselves."""
+
+    @property
+    def bert(self) -> Bert:
+        """The chosen checkpoint."""
+        return cache.opened(self.bert_key)
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the texts.
+
+        Raises:
+            ValueError: If the page has no sentence box.
+        """
+        if not self.has_text:
+            raise ValueError("this page has no text. Call begin with needs_text=True.")
+        return cache.trace(self.bert_key, self.text_a, self.text_b)
 
     @property
     def setup_code(self) -> str:
         """Python that opens the same checkpoint and runs the same text: `bert` and `trace`."""
         opened = f"import bertcore\n\nbert = bertcore.load({self.bert_key.source!r})\n"
-        if self.trace is None:
+        if not self.has_text:
             return opened
         pair = "" if self.text_b is None else f", {self.text_b!r}"
         return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
@@ -56,7 +76,7 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
 
     Args:
         name: Of the page, as in `texts.PAGES`.
-        needs_text: False for pages without the sentence box; their `trace` is None.
+        needs_text: False for pages without the sentence box; they have no trace.
     """
     if not needs_text:
         header(name)
@@ -70,15 +90,15 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
         both = " Move sentence B there if you have just one." if text_b else ""
         st.info(f"Sentence A is empty. Type a sentence above, or pick an example.{both}")
         st.stop()
-    key, bert = open_checkpoint()
+    is_dark = st.context.theme.type == "dark"
+    page = Page(open_checkpoint(), text_a, text_b, True, is_dark)
     with guard(stop=True):
-        trace = cache.trace(key, text_a, text_b)
+        trace = page.trace
     if trace.truncation is not None:
         st.warning(texts.plain(trace.truncation.sentence()))
     if not any(text_id >= 0 for text_id in trace.text_ids):
         st.info("Nothing in this text is a word for BERT: only [CLS] and [SEP] are left.")
-    is_dark = st.context.theme.type == "dark"
-    return Page(bert, key, text_a, text_b, trace, is_dark)
+    return page
 
 
 def header(name: str) -> None:
@@ -88,23 +108,23 @@ def header(name: str) -> None:
     st.caption(purpose)
 
 
-def open_checkpoint() -> tuple[cache.BertKey, Bert]:
-    """Return the chosen checkpoint; if it does not open, say why in one sentence and stop."""
-    key, bert = sidebar.chosen_key(), None
+def open_checkpoint() -> cache.BertKey:
+    """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
+    key, is_open = sidebar.chosen_key(), False
     with guard():
-        bert = cache.opened(key)
-    if bert is None:
+        cache.opened(key)
+        is_open = True
+    if not is_open:
         if not key.allow_pickle and sidebar.has_only_pickle(key.source):
             st.caption(texts.TEXTS["frame.pickle"])
             st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
         st.stop()
-    return key, bert
+    return key
 
 
 def page_without_text() -> Page:
     """Open the checkpoint for a page that has no sentence box; see `begin`."""
-    key, bert = open_checkpoint()
-    return Page(bert, key, "", None, None, st.context.theme.type == "dark")
+    return Page(open_checkpoint(), "", None, False, st.context.theme.type == "dark")
 
 
 def sentence_box() -> tuple[str, str | None]:

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+if sys.path[0] != str(ROOT):  # in front: a file app.py elsewhere must not be taken for our `app`
+    sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry != str(ROOT))]
 
 import streamlit as st  # noqa: E402
 

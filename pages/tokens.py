@@ -57,7 +57,8 @@ def show_positions(page: frame.Page, index: int) -> None:
         figures.position_table(cosines, position=index), "positions", {"cosines": cosines}, code
     )
     if index < size:
-        st.plotly_chart(figures.position_row(cosines, position=index), width="stretch")
+        table = pd.DataFrame({"position": range(size), "cosine": cosines[index]})
+        frame.figure(figures.position_row(cosines, position=index), "position-row", table, code)
     frame.how_to_read("tokens.positions")
 
 

@@ -123,7 +123,8 @@ def test_tables_and_arrays_come_back_as_they_were():
 def test_setup_code_makes_the_same_trace(folder):
     key = frame.cache.bert_key(str(folder))
     trace = frame.cache.trace(key, 'it\'s "steep"\n', "rain")
-    page = frame.Page(frame.cache.opened(key), key, trace.text_a, trace.text_b, trace, False)
+    page = frame.Page(key, trace.text_a, trace.text_b, True, False)
+    assert page.trace is trace
     scope = {}
     exec(page.setup_code, scope)
     assert scope["trace"].tokens == trace.tokens
