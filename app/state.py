@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
@@ -23,6 +24,7 @@ CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
 """Environment variable naming the folder or hub id that opens in place of the shipped one."""
 
 _KEPT, _DEFAULTS, _USED, _RUNNING = "_kept", "_kept_defaults", "_kept_used", "_full_run"
+_PAGES = "_kept_pages"
 
 
 def default_source() -> str:
@@ -60,9 +62,13 @@ def keep(
     elif name in st.query_params:
         candidates.append(_parse(st.query_params.get_all(name), default, options))
     chosen = _first_valid([*candidates, default], default, options, low, high)
-    # Writing to a live widget's state would overwrite what is being typed; only if it must change.
-    if name not in st.session_state or st.session_state[name] != chosen:
+    # A widget of the same key on another page is a new one to Streamlit, and empty unless written;
+    # writing to a live one would overwrite what is being typed, so only if it must change.
+    pages = st.session_state.setdefault(_PAGES, {})
+    page, last_page = _page_hash(), pages.get(name)
+    if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
         st.session_state[name] = chosen
+    pages[name] = page
     kept[name] = chosen
     if not st.session_state.get(_RUNNING, False):
         sync_url()  # a fragment's own run: main.py is not there to do it
@@ -123,6 +129,12 @@ def too_long_for_url() -> bool:
     kept = st.session_state.get(_KEPT, {})
     texts = (kept.get("text_a") or "", kept.get("text_b") or "")
     return sum(len(text) for text in texts) > MAX_URL_CHARACTERS
+
+
+def _page_hash() -> str:
+    """Return what tells the widgets of one page from those of another, as Streamlit does."""
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
 
 
 _ABSENT = object()
