@@ -1,4 +1,4 @@
-"""`bertscope inspect`: what a checkpoint holds and how well it loads.
+"""`bertscope inspect` and `bertscope evaluate`: what a checkpoint holds, and how good it is.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -6,16 +6,25 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.progress import stages
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore import Bert
+    from bertcore.pretraining import Batch, PretrainingScores
 
+TASKS = ("mlm",)
+"""What `bertscope evaluate` can score."""
 Checkpoint = Annotated[
     str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
 ]
@@ -32,6 +41,7 @@ AllowPickle = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands of this file to the command line."""
     app.command("inspect")(inspect)
+    app.command("evaluate")(evaluate)
 
 
 def inspect(
@@ -90,3 +100,104 @@ def report_table(bert: Bert) -> Table:
 
 def _shapes(tensors: dict[str, tuple[int, ...]]) -> str:
     return "\n".join(f"{name} {list(shape)}" for name, shape in tensors.items())
+
+
+def evaluate(
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            help="Held-out text (.txt, .xz, .gz): a paragraph a line, a blank line between "
+            "documents.",
+        ),
+    ],
+    task: Annotated[
+        str, typer.Option("--task", help="mlm: masked words and next sentences.")
+    ] = "mlm",
+    checkpoint: Annotated[
+        str,
+        typer.Option(
+            "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
+        ),
+    ] = "default",
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Pairs to score, at most.")] = 512,
+    max_seq_length: Annotated[
+        int | None,
+        typer.Option("--max-seq-length", help="Tokens of a pair; default: 128 or the most."),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
+    dtype: Annotated[
+        str, typer.Option("--dtype", help="auto (float32), bfloat16, float16.")
+    ] = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Score a checkpoint on held-out text, with fixed pairs and fixed masks (15%, 80/10/10).
+
+    \b
+    Examples:
+      bertscope evaluate --task mlm --data held-out.txt
+      bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+    """
+    if task not in TASKS:
+        raise ValueError(f"--task is {task!r}; this version scores {', '.join(TASKS)}.")
+    from bertcore import load
+    from bertcore.pretraining import (
+        DataConfig,
+        evaluate_pretraining,
+        fixed_batches,
+        pack_corpus,
+        read_sentences,
+    )
+    from bertcore.pretraining.loop import HELD_OUT_SEED
+
+    next(read_sentences([data]), None)  # before the checkpoint is opened
+    bert = load(checkpoint, device=device, dtype=dtype)
+    limit = bert.config.max_position_embeddings
+    length = min(128, limit) if max_seq_length is None else max_seq_length
+    if length > limit:
+        raise ValueError(
+            f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
+        )
+    if bert.config.type_vocab_size < 2:
+        raise ValueError("this checkpoint has no second segment, so it cannot be given pairs.")
+    config = DataConfig.for_length(length)
+    with stages() as on_stage:
+        on_stage("reading the text", None)
+        corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
+        batches = list(
+            fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=rows)
+        )
+
+        def counted() -> Iterator[Batch]:
+            for number, batch in enumerate(batches):
+                on_stage("scoring", number / len(batches))
+                yield batch
+
+        scores = evaluate_pretraining(bert.module, counted(), bert.tokenizer)
+    if as_json:
+        about = {"task": task, "checkpoint": checkpoint, "data": str(data)}
+        print_json({**about, "max_seq_length": length, **asdict(scores)})
+        return
+    print_table(scores_table(scores))
+
+
+def scores_table(scores: PretrainingScores) -> Table:
+    """Return held-out scores as a table of three columns: measure, value, what it means."""
+    table = make_table("measure", "value", "note", right=("value",))
+    table.title = plain(f"{scores.num_pairs:,} pairs, {scores.num_masked:,} hidden tokens")
+    table.title_justify = "left"
+    chance = max(scores.share_random, 1 - scores.share_random)
+    perplexity = math.exp(min(scores.mlm_loss, 700.0))
+    for row in (
+        ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
+        ("masked-word top-1", f"{scores.mlm_top1:.1%}", "the most probable word is the right one"),
+        ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
+        (
+            "next-sentence accuracy",
+            f"{scores.nsp_accuracy:.1%}",
+            f"one answer for all: {chance:.1%}",
+        ),
+        ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens"),
+    ):
+        table.add_row(*row)
+    return table

@@ -5,13 +5,18 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from bertcore.cli.progress import progress_bar, stages
 
 if TYPE_CHECKING:
     from bertcore.pretraining import Pretraining
@@ -50,12 +55,22 @@ def train_tokenizer(
     """
     from bertcore.pretraining import train_tokenizer as learn
 
-    tokenizer = learn(corpus, vocab_size=vocab_size, do_lower_case=uncased)
-    tokenizer.save(out)
+    if out.is_file() or (out.is_dir() and any(out.iterdir())):
+        raise ValueError(f"--out {str(out)!r} is there already. Name a new folder.")
+    with stages() as on_stage:
+        tokenizer = learn(corpus, vocab_size=vocab_size, do_lower_case=uncased, on_stage=on_stage)
+    # Under another name first: the folder is there whole or not at all.
+    partial = out.absolute().with_name(f".{out.absolute().name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    tokenizer.save(partial)
+    if out.is_dir():
+        out.rmdir()
+    os.replace(partial, out)
     typer.echo(f"{tokenizer.vocab_size} pieces written to {out}")
 
 
 def pretrain(
+    context: typer.Context,
     out: Annotated[Path, typer.Option("--out", help="Run folder; new, or old with --resume.")],
     corpus: Annotated[
         list[Path], typer.Option("--corpus", help="Training text; repeat for several files.")
@@ -74,10 +89,14 @@ def pretrain(
     minutes: Annotated[
         float | None, typer.Option("--minutes", help="Length by the clock, in place of --steps.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed")] = 1,
-    layers: Annotated[int, typer.Option("--layers", help="L: encoder layers.")] = 4,
-    hidden: Annotated[int, typer.Option("--hidden", help="D: width.")] = 256,
-    heads: Annotated[int | None, typer.Option("--heads", help="H; default: D / 64.")] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", help="The same seed gives the same run (by --steps, on a CPU).")
+    ] = 1,
+    layers: Annotated[int, typer.Option("--layers", min=1, help="L: encoder layers.")] = 4,
+    hidden: Annotated[int, typer.Option("--hidden", min=1, help="D: width.")] = 256,
+    heads: Annotated[
+        int | None, typer.Option("--heads", min=1, help="H, divides D; default: D / 64.")
+    ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", help="Rows of a step.")] = 32,
     max_seq_length: Annotated[int, typer.Option("--max-seq-length", help="Tokens of a row.")] = 128,
     start: Annotated[
@@ -90,10 +109,16 @@ def pretrain(
     muon_learning_rate: Annotated[
         float, typer.Option("--muon-learning-rate", help="Peak rate of Muon.")
     ] = 2e-3,
-    warmup_ratio: Annotated[float, typer.Option("--warmup-ratio")] = 0.02,
-    flat_ratio: Annotated[float, typer.Option("--flat-ratio")] = 0.0,
-    dropout: Annotated[float, typer.Option("--dropout")] = 0.0,
-    device: Annotated[str, typer.Option("--device")] = "auto",
+    warmup_ratio: Annotated[
+        float, typer.Option("--warmup-ratio", help="Share of the run with a rising rate.")
+    ] = 0.02,
+    flat_ratio: Annotated[
+        float, typer.Option("--flat-ratio", help="Share at the peak; then linear decay to 0.")
+    ] = 0.0,
+    dropout: Annotated[
+        float, typer.Option("--dropout", help="In pretraining; fine-tuning keeps 0.1.")
+    ] = 0.0,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str, typer.Option("--dtype", help="bfloat16 or float32.")] = "bfloat16",
     evaluate_every: Annotated[int, typer.Option("--evaluate-every", help="Steps.")] = 500,
     save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
@@ -110,28 +135,32 @@ def pretrain(
       bertscope pretrain --corpus books.txt --valid held-out.txt --out runs/mine --minutes 20
       bertscope pretrain --out runs/mine --resume
     """
+    if resume:
+        _refuse(
+            context, set(context.params) - {"out", "resume"}, "a run resumes with its own settings"
+        )
+        _resume(out)
+        return
+    if tokenizer:
+        _refuse(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
+    if optimizer == "adamw":
+        _refuse(context, {"muon_learning_rate"}, "--optimizer adamw has no use for this")
+    if not corpus or valid is None:
+        raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
     from bertcore.config import bert_of
     from bertcore.pretraining import (
         DataConfig,
         OptimizerConfig,
         TrainConfig,
-        resume_run,
+        check_inputs,
+        check_settings,
         start_run,
     )
     from bertcore.pretraining import train_tokenizer as learn
     from bertcore.tokenizer import Tokenizer
 
-    if resume:
-        _train(resume_run(out))
-        return
-    if not corpus or valid is None:
-        raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
     # Settings first: a wrong one is told before minutes of reading.
-    data_config = DataConfig(
-        max_seq_length=max_seq_length,
-        max_predictions_per_seq=max(1, round(0.15 * max_seq_length) + 1),
-        batch_size=batch_size,
-    )
+    data_config = DataConfig.for_length(max_seq_length, batch_size=batch_size)
     train_config = TrainConfig(
         steps=steps,
         minutes=minutes,
@@ -157,57 +186,83 @@ def pretrain(
         hidden_size=hidden,
         num_attention_heads=heads,
     )
-    if opened is None:
-        typer.echo("Learning the vocabulary ...", err=True)
-        opened = learn(corpus, vocab_size=vocab_size, do_lower_case=uncased)
-    typer.echo("Packing the text ...", err=True)
-    run = start_run(
-        out,
-        corpus=corpus,
-        valid=valid,
-        tokenizer=opened,
-        shape=shape,
-        train_config=train_config,
-        data_config=data_config,
-        optimizer_config=optimizer_config,
-        command=shlex.join(["bertscope", *sys.argv[1:]]),
-    )
+    check_settings(shape, train_config, data_config)
+    check_inputs(out, corpus, valid)
+    with stages() as on_stage:
+        if opened is None:
+            opened = learn(corpus, vocab_size=vocab_size, do_lower_case=uncased, on_stage=on_stage)
+        run = start_run(
+            out,
+            corpus=corpus,
+            valid=valid,
+            tokenizer=opened,
+            shape=shape,
+            train_config=train_config,
+            data_config=data_config,
+            optimizer_config=optimizer_config,
+            command=shlex.join(["bertscope", *sys.argv[1:]]),
+            on_stage=on_stage,
+        )
     _train(run)
 
 
-def _train(run: Pretraining) -> None:
-    """Run with a progress bar; Ctrl+C ends it after the current step."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+def _resume(folder: Path) -> None:
+    from bertcore.pretraining import resume_run
 
+    with stages() as on_stage:
+        on_stage("opening the run", None)
+        run = resume_run(folder)
+    _train(run)
+
+
+def _refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Raise ValueError if an option was typed that would have no effect."""
+    typed = [
+        name for name in sorted(names) if _source(context, name) in ("COMMANDLINE", "ENVIRONMENT")
+    ]
+    if typed:
+        options = ", ".join(
+            parameter.opts[0] for parameter in context.command.params if parameter.name in typed
+        )
+        raise ValueError(f"{options} would have no effect: {reason}. Leave it out.")
+
+
+def _source(context: typer.Context, name: str) -> str:
+    source: Any = context.get_parameter_source(name)
+    return "" if source is None else str(source.name)
+
+
+def _train(run: Pretraining) -> None:
+    """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     stop = False
 
     def ask_to_stop(*_: object) -> None:
         nonlocal stop
         stop = True
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
 
-    before = signal.signal(signal.SIGINT, ask_to_stop)
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:>5.1f}%"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
+    # SIGTERM: what a machine sends before it is switched off.
+    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with Progress(*columns, refresh_per_second=2) as bar:
+        with progress_bar() as bar:
             task = bar.add_task("starting", total=1.0)
 
             def show(progress: Step) -> None:
                 bar.update(task, completed=progress.share, description=_describe(progress.metrics))
                 if "valid_mlm_loss" in progress.metrics:
-                    bar.console.print(_describe_scores(progress.metrics))
+                    bar.console.print(
+                        _describe_scores(progress.metrics), highlight=False, soft_wrap=True
+                    )
 
             scores = run.run(on_progress=show, should_stop=lambda: stop)
+            if scores is not None:
+                bar.update(task, completed=1.0)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if scores is None:
-        typer.echo(
-            f"Stopped and saved. Continue with: bertscope pretrain --out {run.folder.path} --resume"
-        )
+        folder = shlex.quote(str(run.folder.path))
+        typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")
     else:
         typer.echo(f"Done. The checkpoint is {run.folder.checkpoints()[-1]}")
 

@@ -4,13 +4,19 @@ from bertcore.pretraining.batches import Batch, Batches, DataConfig, fixed_batch
 from bertcore.pretraining.corpus import PackedCorpus, pack_corpus, read_documents, read_sentences
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.instances import Instances, create_instances
-from bertcore.pretraining.loop import Pretraining, Progress, TrainConfig
+from bertcore.pretraining.loop import Pretraining, Progress
 from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
 from bertcore.pretraining.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.sentences import split_sentences
-from bertcore.pretraining.start_run import resume_run, start_run, train_tokenizer
+from bertcore.pretraining.start_run import (
+    check_inputs,
+    resume_run,
+    start_run,
+    train_tokenizer,
+)
+from bertcore.pretraining.train_config import TrainConfig, check_settings
 
 __all__ = [
     "Batch",
@@ -26,6 +32,8 @@ __all__ = [
     "Progress",
     "RunFolder",
     "TrainConfig",
+    "check_inputs",
+    "check_settings",
     "create_instances",
     "evaluate_pretraining",
     "fixed_batches",

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bertcore.pretraining.corpus import PackedCorpus
 from bertcore.pretraining.instances import Instances, create_instances
-from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
+from bertcore.pretraining.masking import MASKED_LM_PROB, Masked, mask_tokens, num_masked
 from bertcore.tokenizer import Tokenizer
 
 
@@ -22,6 +22,7 @@ class Batch:
     """One step's input and labels."""
 
     masked: Masked
+    """The token ids with some hidden, and what they were."""
     segment_ids: Tensor
     """int64, [B, T]"""
     attention_mask: Tensor
@@ -37,13 +38,17 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataConfig:
-    """How instances are cut and masked."""
+    """How instances are cut and masked.
+
+    Raises:
+        ValueError: If a value is out of its range.
+    """
 
     max_seq_length: int = 128
     """T, special tokens included."""
     max_predictions_per_seq: int = 20
     """P, the most hidden tokens of a row."""
-    masked_lm_prob: float = 0.15
+    masked_lm_prob: float = MASKED_LM_PROB
     """Share of tokens hidden, 0 < p < 1."""
     short_seq_prob: float = 0.1
     """Share of documents cut into shorter pieces, 0 to 1."""
@@ -58,6 +63,19 @@ class DataConfig:
         for name, low in (("max_seq_length", 5), ("max_predictions_per_seq", 1), ("batch_size", 1)):
             if getattr(self, name) < low:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected at least {low}.")
+
+    @classmethod
+    def for_length(cls, max_seq_length: int, *, batch_size: int = 32) -> DataConfig:
+        """Return settings with room for every token that is hidden in a row of that length.
+
+        >>> DataConfig.for_length(128).max_predictions_per_seq
+        20
+        """
+        return cls(
+            max_seq_length=max_seq_length,
+            max_predictions_per_seq=round(MASKED_LM_PROB * max_seq_length) + 1,
+            batch_size=batch_size,
+        )
 
 
 class Batches:
@@ -98,10 +116,9 @@ class Batches:
             )
         self._round, self._round_start = number, start
 
-    @property
-    def instances_per_round(self) -> int:
-        """Instances of the current round."""
-        return len(self._instances)
+    def describe(self) -> dict[str, int | float]:
+        """Return what the current round is made of, for a run's log."""
+        return describe(self.corpus, self._instances, self.config)
 
     def _rows(self, step: int) -> NDArray[np.int64]:
         size = self.config.batch_size
@@ -114,7 +131,7 @@ class Batches:
         return rows
 
     def batch(self, step: int) -> Batch:
-        """Return the batch of step 0, 1, 2, ..."""
+        """Return the batch of step 0, 1, 2, ...; steps in order are fastest."""
         return make_batch(
             self.corpus,
             self._instances_at(step),
@@ -126,6 +143,20 @@ class Batches:
     def _instances_at(self, step: int) -> Instances:
         rows = self._rows(step)
         return Instances(self._instances.spans[rows], self._instances.labels[rows])
+
+
+def describe(
+    corpus: PackedCorpus, instances: Instances, config: DataConfig
+) -> dict[str, int | float]:
+    """Return the sizes of a corpus and the shares of random pairs and of padding, 0 to 1."""
+    return {
+        "num_documents": corpus.num_documents,
+        "num_sentences": corpus.num_sentences,
+        "num_tokens": corpus.num_tokens,
+        "num_instances": len(instances),
+        "share_random": round(instances.share_random, 6),
+        "share_padding": round(instances.share_padding(config.max_seq_length), 6),
+    }
 
 
 def _generator(seed: int, step: int) -> torch.Generator:
@@ -142,7 +173,13 @@ def make_batch(
     *,
     generator: torch.Generator,
 ) -> Batch:
-    """Lay out instances as [CLS] A [SEP] B [SEP], padded to T, and hide tokens."""
+    """Lay out instances as [CLS] A [SEP] B [SEP], padded to T, and hide tokens.
+
+    Segment 0 goes up to the first [SEP], 1 to the second; padding is 0 again.
+
+    Raises:
+        ValueError: If `masked_lm_prob` asks for more tokens than a row has.
+    """
     num_rows, width = len(instances), config.max_seq_length
     ids = np.full((num_rows, width), tokenizer.pad_id, dtype=np.int64)
     segments = np.zeros((num_rows, width), dtype=np.int64)
@@ -181,7 +218,10 @@ def make_batch(
 def fixed_batches(
     corpus: PackedCorpus, tokenizer: Tokenizer, config: DataConfig, *, seed: int, num_rows: int
 ) -> Iterator[Batch]:
-    """Yield up to `num_rows` held-out rows with fixed pairs and masks, for evaluation."""
+    """Yield up to `num_rows` held-out rows with fixed pairs and masks, for evaluation.
+
+    The same corpus, tokenizer, settings and seed give the same batches.
+    """
     instances = create_instances(
         corpus,
         max_seq_length=config.max_seq_length,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import lzma
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,49 +18,78 @@ from numpy.typing import NDArray
 from bertcore.pretraining.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
-_OPENERS: dict[str, Callable[..., TextIO]] = {".xz": lzma.open, ".gz": gzip.open}
 _BATCH_SENTENCES = 20_000
 
+OnRead = Callable[[int], None]
+"""Told how many bytes of a file were read since the last time; packed bytes for .xz and .gz."""
 
-def read_documents(paths: Sequence[str | Path]) -> Iterator[list[str]]:
+
+def read_documents(
+    paths: Sequence[str | Path], *, on_read: OnRead | None = None
+) -> Iterator[list[str]]:
     """Yield each document as its list of paragraphs.
 
     A line is a paragraph (or a sentence); a blank line ends a document, as does the end of a file.
 
     Args:
         paths: UTF-8 text files, plain or packed as .xz or .gz.
+        on_read: For progress; called at least once a document.
 
     Raises:
         ValueError: If a file is missing, is not UTF-8 or is not a whole archive.
+        OSError: If a file cannot be opened.
     """
     for path in map(Path, paths):
         if not path.is_file():
             raise ValueError(f"corpus file {str(path)!r} does not exist. Check the path.")
-        paragraphs: list[str] = []
-        try:
-            with _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8") as lines:
-                for line in lines:
-                    if line := line.strip():
-                        paragraphs.append(line)
-                    elif paragraphs:
-                        yield paragraphs
-                        paragraphs = []
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"corpus file {str(path)!r} is not UTF-8 (byte {error.start}). "
-                "Convert it to UTF-8 first."
-            ) from error
-        except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise ValueError(
-                f"corpus file {str(path)!r} is not a whole archive: {error}."
-            ) from error
-        if paragraphs:
-            yield paragraphs
+        with path.open("rb") as raw:
+            told = 0
+            for document in _documents(path, raw):
+                yield document
+                if on_read is not None:
+                    on_read(raw.tell() - told)
+                    told = raw.tell()
 
 
-def read_sentences(paths: Sequence[str | Path]) -> Iterator[list[str]]:
-    """Yield each document as its list of sentences."""
-    for paragraphs in read_documents(paths):
+def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
+    paragraphs: list[str] = []
+    num_lines = 0
+    try:
+        with _open_text(raw, path.suffix.lower()) as lines:
+            for line in lines:
+                num_lines += 1
+                if line := line.strip():
+                    paragraphs.append(line)
+                elif paragraphs:
+                    yield paragraphs
+                    paragraphs = []
+            if paragraphs:
+                yield paragraphs
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"corpus file {str(path)!r} is not UTF-8: some lines after line {num_lines} there is "
+            f"a byte 0x{error.object[error.start]:02X}. Convert it to UTF-8 first."
+        ) from error
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(
+            f"corpus file {str(path)!r} is not a whole archive ({error}). Copy it again."
+        ) from error
+
+
+def _open_text(raw: BinaryIO, suffix: str) -> TextIO:
+    # utf-8-sig: some editors begin a file with a byte order mark, which is no text.
+    if suffix == ".xz":
+        return cast(TextIO, lzma.open(raw, "rt", encoding="utf-8-sig"))
+    if suffix == ".gz":
+        return cast(TextIO, gzip.open(raw, "rt", encoding="utf-8-sig"))
+    return io.TextIOWrapper(raw, encoding="utf-8-sig")
+
+
+def read_sentences(
+    paths: Sequence[str | Path], *, on_read: OnRead | None = None
+) -> Iterator[list[str]]:
+    """Yield each document as its list of sentences; otherwise as `read_documents`."""
+    for paragraphs in read_documents(paths, on_read=on_read):
         yield [sentence for line in paragraphs for sentence in split_sentences(line)]
 
 
@@ -81,6 +112,11 @@ class PackedCorpus:
         return len(self.document_starts) - 1
 
     @property
+    def num_sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.sentence_starts) - 1
+
+    @property
     def num_tokens(self) -> int:
         """Number of tokens, special tokens not counted."""
         return len(self.ids)
@@ -89,7 +125,8 @@ class PackedCorpus:
 def pack_corpus(documents: Iterable[list[str]], tokenizer: Tokenizer) -> PackedCorpus:
     """Tokenise documents (lists of sentences) into one PackedCorpus.
 
-    Sentences without a token and documents without a sentence are dropped.
+    Sentences without a token and documents without a sentence are dropped. A text that spells out
+    a special token ("[SEP]") gets [UNK] there: only BERT itself sets special tokens.
 
     Raises:
         ValueError: If no token is left.
@@ -98,35 +135,40 @@ def pack_corpus(documents: Iterable[list[str]], tokenizer: Tokenizer) -> PackedC
     blocks: list[NDArray[np.generic]] = []
     sentence_lengths: list[int] = []
     document_lengths: list[int] = []
-    waiting: list[list[str]] = []
-    num_waiting = 0
-
-    def flush() -> None:
-        encoded = iter(tokenizer.encode_ids([s for document in waiting for s in document]))
-        for document in waiting:
+    for group in _groups(documents):
+        encoded = iter(tokenizer.encode_ids([s for document in group for s in document]))
+        for document in group:
             kept = [ids for ids in (next(encoded) for _ in document) if ids]
             if kept:
                 sentence_lengths.extend(map(len, kept))
                 document_lengths.append(len(kept))
                 blocks.append(np.fromiter((i for ids in kept for i in ids), dtype=dtype))
-        waiting.clear()
-
-    for document in documents:
-        waiting.append(document)
-        num_waiting += len(document)
-        if num_waiting >= _BATCH_SENTENCES:
-            flush()
-            num_waiting = 0
-    flush()
     if not blocks:
         raise ValueError("the corpus has no text. Give at least one file with sentences in it.")
-    ids = np.concatenate(blocks)
+    replaced = np.arange(tokenizer.vocab_size, dtype=dtype)
+    replaced[[tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id]] = (
+        tokenizer.unk_id
+    )
+    ids = replaced[np.concatenate(blocks)]
     sentence_starts = np.concatenate([[0], np.cumsum(sentence_lengths)]).astype(np.int64)
     document_starts = np.concatenate([[0], np.cumsum(document_lengths)]).astype(np.int64)
     digest = hashlib.sha256()
     for array in (ids, sentence_starts, document_starts):
         digest.update(np.ascontiguousarray(array).data)
     return PackedCorpus(ids, sentence_starts, document_starts, digest.hexdigest()[:16])
+
+
+def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """Collect documents until they are worth a call of the tokenizer, which uses all cores."""
+    group: list[list[str]] = []
+    num_sentences = 0
+    for document in documents:
+        group.append(document)
+        num_sentences += len(document)
+        if num_sentences >= _BATCH_SENTENCES:
+            yield group
+            group, num_sentences = [], 0
+    yield group
 
 
 def save_corpus(corpus: PackedCorpus, folder: Path) -> None:

@@ -25,12 +25,14 @@ class PretrainingScores:
     nsp_loss: float
     """Nats."""
     nsp_accuracy: float
-    """Share of pairs judged rightly."""
+    """Share of pairs judged rightly, 0 to 1."""
     bits_per_character: float
-    """Bits of all hidden tokens over their characters, a space before each word counted.
-    Comparable across vocabularies."""
+    """Bits of all hidden tokens over their characters, a space before each word counted; [UNK]
+    counts as one character and a space. Comparable across vocabularies."""
     num_pairs: int
+    """Pairs scored."""
     num_masked: int
+    """Hidden tokens scored."""
     share_random: float
     """Share of pairs whose B is random: what always answering so would score."""
 
@@ -87,9 +89,11 @@ def evaluate_pretraining(
 
 
 def _num_characters(token: str) -> int:
-    """Return the characters that a token stands for in running text.
+    """Return the characters that a token stands for in running text, with a space before words.
 
-    >>> _num_characters("river"), _num_characters("##ing")
-    (6, 3)
+    >>> _num_characters("river"), _num_characters("##ing"), _num_characters("[UNK]")
+    (6, 3, 2)
     """
+    if token == "[UNK]":  # what it stood for is not known: at least one character
+        return 2
     return len(token) - 2 if token.startswith("##") and len(token) > 2 else len(token) + 1

@@ -33,6 +33,15 @@ class Instances:
         lengths: NDArray[np.int64] = s[:, 1] - s[:, 0] + s[:, 3] - s[:, 2] + 3
         return lengths
 
+    @property
+    def share_random(self) -> float:
+        """Share of pairs whose B is random: above a half, since lone sentences always get one."""
+        return float(self.labels.mean())
+
+    def share_padding(self, max_seq_length: int) -> float:
+        """Return the share of padding in rows of `max_seq_length` tokens."""
+        return 1.0 - float(self.lengths.mean()) / max_seq_length
+
 
 def create_instances(
     corpus: PackedCorpus, *, max_seq_length: int, short_seq_prob: float = 0.1, rng: Random

@@ -1,10 +1,9 @@
-"""Pretraining: from settings to a run folder, resumable at any checkpoint."""
+"""The pretraining loop: steps, metrics, scores and checkpoints, resumable to the last bit."""
 
 from __future__ import annotations
 
 import logging
 import math
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +12,6 @@ from typing import Any
 
 import torch
 
-import bertcore
 from bertcore.config import BertConfig
 from bertcore.device import choose_device
 from bertcore.network import Network
@@ -29,53 +27,13 @@ from bertcore.pretraining.optimizer import (
     set_rate,
 )
 from bertcore.pretraining.run_folder import RunFolder
+from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.warm_start import warm_start
 from bertcore.tokenizer import Tokenizer
 
-STARTS = ("warm", "noise")
+HELD_OUT_SEED = 0
+"""Fixes the held-out pairs and masks, the same for all runs."""
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrainConfig:
-    """How long to train, how often to look, and from what to start."""
-
-    steps: int | None = None
-    """Length of the run in steps; either this or `minutes`."""
-    minutes: float | None = None
-    """Length of the run by the clock; the learning rate follows it."""
-    seed: int = 1
-    start: str = "warm"
-    """"warm": counts of the training text give the first vectors; "noise": BERT's own."""
-    dropout: float = 0.0
-    """Dropout in pretraining. The saved config keeps 0.1 for fine-tuning."""
-    dtype: str = "bfloat16"
-    """Compute format, "bfloat16" (autocast) or "float32"; the weights are float32."""
-    device: str = "auto"
-    log_every: int = 20
-    """Steps between lines of metrics."""
-    evaluate_every: int = 500
-    """Steps between scores on held-out text."""
-    evaluate_rows: int = 512
-    """Held-out pairs scored each time."""
-    save_every: int = 500
-    """Steps between checkpoints."""
-    keep_checkpoints: int = 2
-    """Checkpoints kept, the newest ones."""
-
-    def __post_init__(self) -> None:
-        if (self.steps is None) == (self.minutes is None):
-            raise ValueError("give either steps or minutes as the length of the run.")
-        for name in ("steps", "minutes", "log_every", "evaluate_every", "evaluate_rows"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}; expected above 0.")
-        if min(self.save_every, self.keep_checkpoints) < 1:
-            raise ValueError("save_every and keep_checkpoints must be at least 1.")
-        if self.start not in STARTS:
-            raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
-        if self.dtype not in ("bfloat16", "float32"):
-            raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +60,18 @@ class Pretraining:
     """One run: builds everything once, then `run` trains to the end or until told to stop.
 
     Args:
-        folder: New for a new run; with `resume` the folder of an old one.
+        folder: Where metrics and checkpoints go. Nothing is written before `run`.
         shape: The network to train.
         tokenizer: With as many pieces as `shape.vocab_size`.
-        train, valid: Packed corpora.
-        resume: Continue from the newest checkpoint. The run then goes on as if it had not been
-            interrupted; on a CPU to the last bit, if its length is given in steps.
+        train, valid: Packed corpora; `valid` is held out.
+        train_config, data_config, optimizer_config: Settings.
+        resume: Continue from the newest checkpoint, or from the start where there is none yet. The
+            run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
+            length is given in steps.
 
     Raises:
         ValueError: If the settings do not fit each other or the corpora.
+        RuntimeError: If the checkpoint to resume from is damaged.
     """
 
     def __init__(
@@ -131,39 +92,26 @@ class Pretraining:
                 f"the tokenizer has {tokenizer.vocab_size} pieces but the network is to have "
                 f"{shape.vocab_size} embeddings. Give both the same size."
             )
-        if data_config.max_seq_length > shape.max_position_embeddings:
-            raise ValueError(
-                f"max_seq_length {data_config.max_seq_length} is longer than the "
-                f"{shape.max_position_embeddings} position embeddings. Lower it."
-            )
+        check_settings(shape, train_config, data_config)
         self.folder, self.tokenizer = folder, tokenizer
         self.config, self.optimizer_config = train_config, optimizer_config
         self.device = choose_device(train_config.device)
         self.batches = Batches(train, tokenizer, data_config, seed=train_config.seed)
+        num_rows = train_config.evaluate_rows
         self.valid_batches = list(
-            fixed_batches(
-                valid, tokenizer, data_config, seed=0, num_rows=train_config.evaluate_rows
-            )
+            fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
         )
-        generator = torch.Generator().manual_seed(train_config.seed)
-        dropout = train_config.dropout
-        trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
-        self.network = initialize(Network(trained), generator)
-        # What is saved says the paper's dropout, which fine-tuning uses.
-        self.network.config = shape
-        self.position = _Position()
-        state: dict[str, Any] | None = None
-        if resume:
-            state = folder.load_checkpoint(self.network)
-            self._check_same_data(state, train)
-        elif train_config.start == "warm":
-            warm_start(self.network, train, generator)
+        state = folder.load_checkpoint() if resume else None
+        self.network = _starting_network(shape, train_config, train if state is None else None)
         self.network.to(self.device).train()
         self.optimizers = build_optimizers(self.network, optimizer_config)
-        self._fingerprint = train.fingerprint
+        self.position = _Position()
         torch.manual_seed(train_config.seed)
         if state is not None:
             self._restore(state)
+        if resume:
+            folder.forget_metrics_after(self.position.step)
+            logger.info("resumed at step %d", self.position.step)
 
     def run(
         self,
@@ -173,15 +121,20 @@ class Pretraining:
     ) -> PretrainingScores | None:
         """Train to the end of the budget; return the last held-out scores.
 
+        A run that was at its end already is scored again and not trained.
+
         Args:
             on_progress: Called after each step.
-            should_stop: Asked after each step; True saves a checkpoint and returns None.
+            should_stop: Asked after each step; True saves a checkpoint and returns None, unless
+                that step was the last.
 
         Raises:
-            RuntimeError: If the loss is not a number; the last good checkpoint stays.
+            RuntimeError: If loss or gradient is not a number; the newest checkpoint stays.
         """
         config = self.config
         scores: PretrainingScores | None = None
+        if self._share_done() >= 1:
+            return self.evaluate()
         clock = time.perf_counter() - self.position.elapsed_seconds
         while (share := self._share_done()) < 1:
             metrics = self._step(share)
@@ -198,8 +151,8 @@ class Pretraining:
             }
             if "valid_mlm_loss" in metrics or position.step % config.log_every == 0:
                 self.folder.append_metrics(metrics)
-            on_progress(Progress(position.step, self._share_done(), metrics))
-            stopping = should_stop()
+            on_progress(Progress(position.step, min(1.0, self._share_done()), metrics))
+            stopping = not ended and should_stop()
             if ended or stopping or position.step % config.save_every == 0:
                 self.save()
             if stopping:
@@ -222,7 +175,7 @@ class Pretraining:
                 "position": asdict(self.position),
                 "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
                 "random_state": torch.get_rng_state(),
-                "data_fingerprint": self._fingerprint,
+                "data_fingerprint": self.batches.corpus.fingerprint,
             },
             keep=self.config.keep_checkpoints,
         )
@@ -245,14 +198,12 @@ class Pretraining:
         set_rate(self.optimizers, rate)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._autocast):
             result = batch_loss(self.network, batch, self.device)
-        loss = float(result.loss)
-        if not math.isfinite(loss):
-            raise RuntimeError(
-                f"the loss became {loss} at step {step + 1}. The last good checkpoint is kept; "
-                "lower --learning-rate and resume or start again."
-            )
         result.loss.backward()  # type: ignore[no-untyped-call]
-        norm = clip_gradients(self.network, self.optimizer_config.max_grad_norm)
+        norm = float(clip_gradients(self.network, self.optimizer_config.max_grad_norm))
+        loss = float(result.loss.detach())
+        # Before the update: weights that are saved have never seen such a step.
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise RuntimeError(self._diverged(loss, norm))
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -266,34 +217,43 @@ class Pretraining:
             "nsp_loss": float(result.nsp_loss),
             "nsp_accuracy": float(result.nsp_correct) / len(batch.next_sentence_labels),
             "learning_rate_share": rate,
-            "gradient_norm": float(norm),
+            "gradient_norm": norm,
         }
 
-    def _check_same_data(self, state: dict[str, Any], train: PackedCorpus) -> None:
-        if state["data_fingerprint"] != train.fingerprint:
-            raise ValueError(
-                "the packed corpus is another than the one this run was trained on "
-                f"(fingerprint {train.fingerprint}, expected {state['data_fingerprint']}). "
-                "Restore the run's data folder, or start a new run."
-            )
+    def _diverged(self, loss: float, norm: float) -> str:
+        kept = self.folder.checkpoints()
+        saved = f"{kept[-1].name} is kept" if kept else "no checkpoint was saved yet"
+        return (
+            f"training diverged at step {self.position.step + 1} (loss {loss}, gradient norm "
+            f"{norm}); {saved}. Start a new run with a lower --learning-rate."
+        )
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self.position = _Position(**state["position"])
+        """Take over weights, optimisers, position and random state of a checkpoint."""
+        expected, fingerprint = state["data_fingerprint"], self.batches.corpus.fingerprint
+        if expected != fingerprint:
+            raise ValueError(
+                "the packed corpus is another than the one this run was trained on "
+                f"(fingerprint {fingerprint}, expected {expected}). "
+                "Restore the run's data folder, or start a new run."
+            )
+        self.network.load_state_dict(state["network"])
         for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(values)
+        self.position = _Position(**state["position"])
         torch.set_rng_state(state["random_state"])
-        self.folder.forget_metrics_after(self.position.step)
-        logger.info("resumed at step %d", self.position.step)
 
 
-def versions() -> dict[str, str]:
-    """Return what a run ran on, for its config.json."""
-    import numpy as np
-
-    return {
-        "bertscope": bertcore.__version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
-    }
+def _starting_network(
+    shape: BertConfig, config: TrainConfig, corpus: PackedCorpus | None
+) -> Network:
+    """Return a network with starting weights; without a corpus they are about to be replaced."""
+    generator = torch.Generator().manual_seed(config.seed)
+    dropout = config.dropout
+    trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    network = initialize(Network(trained), generator)
+    # What is saved says the paper's dropout, which fine-tuning uses.
+    network.config = shape
+    if corpus is not None and config.start == "warm":
+        warm_start(network, corpus, generator)
+    return network

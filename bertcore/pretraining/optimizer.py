@@ -15,7 +15,11 @@ OPTIMIZERS = ("muon", "adamw")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OptimizerConfig:
-    """How weights are updated."""
+    """How weights are updated.
+
+    Raises:
+        ValueError: If a value is out of its range.
+    """
 
     optimizer: str = "muon"
     """"muon": Muon on the encoder's matrices and AdamW on the rest; "adamw": AdamW on all."""
@@ -24,8 +28,11 @@ class OptimizerConfig:
     muon_learning_rate: float = 2e-3
     """Peak rate of Muon, scaled to AdamW's step size (`match_rms_adamw`)."""
     adam_beta1: float = 0.9
+    """Memory of AdamW's mean gradient, 0 to below 1."""
     adam_beta2: float = 0.98
+    """Memory of AdamW's mean squared gradient, 0 to below 1."""
     adam_epsilon: float = 1e-6
+    """Added to the root of the mean squared gradient, above 0."""
     weight_decay: float = 0.01
     """Decoupled decay; none on biases and LayerNorm, as in BERT."""
     max_grad_norm: float = 1.0
@@ -43,14 +50,22 @@ class OptimizerConfig:
         for name in ("learning_rate", "muon_learning_rate", "max_grad_norm", "adam_epsilon"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected above 0.")
-        if min(self.warmup_ratio, self.flat_ratio) < 0 or self.warmup_ratio + self.flat_ratio > 1:
+        for name in ("adam_beta1", "adam_beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 up to below 1.")
+        if not 0 <= self.weight_decay < 1:
+            raise ValueError(f"weight_decay is {self.weight_decay}; expected 0 up to below 1.")
+        ratios = self.warmup_ratio, self.flat_ratio
+        if not (min(ratios) >= 0 and sum(ratios) <= 1):
             raise ValueError(
                 f"warmup_ratio {self.warmup_ratio} and flat_ratio {self.flat_ratio} must be at "
                 "least 0 and together at most 1."
             )
 
     def rate_at(self, progress: float) -> float:
-        """Return the share of the peak rate at `progress` of the run, 0 to 1.
+        """Return the share of the peak rate at `progress` of the run, both 0 to 1.
+
+        A run's first step has progress 0 and its last a little less than 1.
 
         >>> config = OptimizerConfig(warmup_ratio=0.1, flat_ratio=0.4)
         >>> [config.rate_at(p) for p in (0.05, 0.1, 0.5, 0.75, 1.0)]
@@ -59,7 +74,7 @@ class OptimizerConfig:
         if progress < self.warmup_ratio:
             return progress / self.warmup_ratio
         flat_end = self.warmup_ratio + self.flat_ratio
-        if progress <= flat_end:
+        if progress <= flat_end or flat_end >= 1:
             return 1.0
         return max(0.0, (1.0 - progress) / (1.0 - flat_end))
 

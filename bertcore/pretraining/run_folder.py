@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,16 +50,42 @@ class RunFolder:
         ]
         return sorted(found, key=lambda folder: int(folder.name[5:]))
 
-    def write_config(self, values: dict[str, Any]) -> None:
-        """Write the settings of a new run.
+    def check_is_new(self) -> None:
+        """Refuse a folder in which something is.
 
         Raises:
-            ValueError: If the folder already holds a run or other files.
+            ValueError: If the folder already holds a run or other files, or is a file.
         """
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if self.path.is_dir() and any(self.path.iterdir()):
             advice = "Add --resume to continue it, or" if self.config_file.is_file() else "Please"
             raise ValueError(f"{str(self.path)!r} is not empty. {advice} name a new folder.")
-        self.path.mkdir(parents=True, exist_ok=True)
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{str(self.path)!r} is a file. Please name a new folder.")
+
+    @contextmanager
+    def building(self) -> Iterator[RunFolder]:
+        """Give a hidden folder to fill, which gets this one's name if all goes well.
+
+        A run folder is there whole or not at all: after an error the hidden folder is deleted,
+        and what a kill left of it is deleted by the next start.
+
+        Raises:
+            ValueError: As `check_is_new`.
+        """
+        self.check_is_new()
+        partial = RunFolder(self.path.with_name(f".{self.path.name}.partial"))
+        shutil.rmtree(partial.path, ignore_errors=True)
+        partial.path.mkdir(parents=True)
+        try:
+            yield partial
+            if self.path.exists():
+                self.path.rmdir()  # empty, else we would not be here
+            os.replace(partial.path, self.path)
+        finally:
+            shutil.rmtree(partial.path, ignore_errors=True)
+
+    def write_config(self, values: dict[str, Any]) -> None:
+        """Write the settings of a new run."""
         _write_whole(self.config_file, json.dumps(values, indent=2) + "\n")
 
     def read_config(self) -> dict[str, Any]:
@@ -99,7 +127,7 @@ class RunFolder:
         """Write checkpoints/step-N whole or not at all, then delete all but the last `keep`."""
         folder = self.path / "checkpoints" / f"step-{step}"
         partial = folder.with_name(f".{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)  # left by a kill
         save(network, tokenizer, partial)
         torch.save(state, partial / STATE_FILE)
         shutil.rmtree(folder, ignore_errors=True)
@@ -108,27 +136,29 @@ class RunFolder:
             shutil.rmtree(old)
         return folder
 
-    def load_checkpoint(self, network: Network) -> dict[str, Any]:
-        """Fill `network` from the newest checkpoint and return the training state beside it.
+    def load_checkpoint(self) -> dict[str, Any] | None:
+        """Return the newest checkpoint's training state with its weights as "network".
+
+        What a kill left of an unfinished checkpoint is deleted. None if there is no checkpoint.
 
         Raises:
-            ValueError: If the run has no checkpoint yet.
-            RuntimeError: If the training state is damaged.
+            RuntimeError: If the checkpoint is damaged.
         """
+        for leftover in (self.path / "checkpoints").glob(".*"):
+            shutil.rmtree(leftover, ignore_errors=True)
         found = self.checkpoints()
         if not found:
-            raise ValueError(
-                f"{str(self.path)!r} has no checkpoint yet, so there is nothing to resume. "
-                "Delete the folder and start again."
-            )
-        network.load_state_dict(load(str(found[-1]), device="cpu").module.state_dict())
-        file = found[-1] / STATE_FILE
+            return None
+        newest = found[-1]
         try:
-            state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
-        except Exception as error:
+            state: dict[str, Any] = torch.load(
+                newest / STATE_FILE, map_location="cpu", weights_only=True
+            )
+            state["network"] = load(newest, device="cpu").module.state_dict()
+        except Exception as error:  # a damaged file may raise anything
             raise RuntimeError(
-                f"{str(file)!r} is damaged ({error}). Delete {found[-1].name} "
-                "to resume from the checkpoint before it."
+                f"checkpoint {str(newest)!r} is damaged ({error}). Delete that folder to resume "
+                f"from {'the one before it' if found[:-1] else 'the start'}."
             ) from error
         return state
 

@@ -86,6 +86,8 @@ def _look_at_neighbours(network: Network) -> None:
     """
     config, attention = network.config, network.layers[0].attention
     num_pairs = config.head_size // 2  # the fastest frequencies: they tell neighbours apart
+    if not num_pairs:
+        return  # heads one number wide have no room for a rotation
     turned = _frequencies(config.hidden_size)[:num_pairs]
     # After LayerNorm a position's pair has squared length near 1; num_pairs of them over sqrt(K).
     gain = math.sqrt(PEAK_SCORE * math.sqrt(config.head_size) / num_pairs)

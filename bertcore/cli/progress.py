@@ -1,0 +1,45 @@
+"""Progress bars, on stderr, so that what a command prints stays clean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+OnStage = Callable[[str, float | None], None]
+"""Told what is being done and which share of it is done, 0 to 1; None if that is not known."""
+
+
+def progress_bar() -> Progress:
+    """Return an empty bar with per cent, time and description; use it in a `with` block."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        refresh_per_second=2,
+    )
+
+
+@contextmanager
+def stages() -> Iterator[OnStage]:
+    """Show work in stages on one bar, which is taken away at the end; give what to tell it."""
+    with progress_bar() as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, share: float | None) -> None:
+            # Without a total the bar only pulses.
+            total = None if share is None else 1.0
+            bar.update(task, total=total, completed=share or 0.0, description=what)
+
+        try:
+            yield show
+        finally:
+            bar.remove_task(task)

@@ -1,0 +1,94 @@
+"""The settings of a pretraining run beside data and optimiser: length, rhythm, start, device."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bertcore.config import BertConfig
+from bertcore.device import choose_device
+from bertcore.pretraining.batches import DataConfig
+
+STARTS = ("warm", "noise")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainConfig:
+    """How long to train, how often to look, and from what to start.
+
+    Raises:
+        ValueError: If a value is out of its range, or the length is given twice or not at all.
+    """
+
+    steps: int | None = None
+    """Length of the run in steps, at least 1; either this or `minutes`."""
+    minutes: float | None = None
+    """Length of the run by the clock, above 0; the learning rate follows it."""
+    seed: int = 1
+    """Fixes weights, pairs and masks; 0 or more."""
+    start: str = "warm"
+    """"warm": counts of the training text give the first vectors; "noise": BERT's own."""
+    dropout: float = 0.0
+    """Dropout in pretraining, 0 <= p < 1. The saved config keeps 0.1 for fine-tuning."""
+    dtype: str = "bfloat16"
+    """Compute format, "bfloat16" (autocast) or "float32"; the weights are float32."""
+    device: str = "auto"
+    """"auto" or a name that `bertcore.device.choose_device` knows."""
+    log_every: int = 20
+    """Steps between lines of metrics."""
+    evaluate_every: int = 500
+    """Steps between scores on held-out text."""
+    evaluate_rows: int = 512
+    """Held-out pairs scored each time."""
+    save_every: int = 500
+    """Steps between checkpoints."""
+    keep_checkpoints: int = 2
+    """Checkpoints kept, the newest ones."""
+
+    def __post_init__(self) -> None:
+        if (self.steps is None) == (self.minutes is None):
+            given = "neither" if self.steps is None else "both"
+            raise ValueError(f"the length of the run is steps or minutes, but {given} was given.")
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
+            raise ValueError(f"minutes is {self.minutes}; expected above 0 (and finite).")
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if value is not None and not value >= 1:
+                raise ValueError(f"{name} is {value}; expected at least 1.")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
+        if self.start not in STARTS:
+            raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
+        if self.dtype not in ("bfloat16", "float32"):
+            raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
+
+
+_COUNTS = (
+    "steps",
+    "log_every",
+    "evaluate_every",
+    "evaluate_rows",
+    "save_every",
+    "keep_checkpoints",
+)
+
+
+def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: DataConfig) -> None:
+    """Refuse settings that do not fit each other, before minutes of reading.
+
+    Raises:
+        ValueError: If the rows are longer than the position table, the segment table has fewer
+            than two rows, or the device is not there.
+    """
+    if data_config.max_seq_length > shape.max_position_embeddings:
+        raise ValueError(
+            f"max_seq_length {data_config.max_seq_length} is longer than the "
+            f"{shape.max_position_embeddings} position embeddings. Lower it."
+        )
+    if shape.type_vocab_size < 2:
+        raise ValueError(
+            f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
+        )
+    choose_device(train_config.device)
