@@ -82,9 +82,8 @@ def show_memory(page: frame.Page) -> None:
         row = st.container(horizontal=True, vertical_alignment="center")
         chosen = " (in use here)" if key == page.bert_key else ""
         name = texts.plain(sidebar.short_name(key.source))
-        row.markdown(
-            f"{name}{chosen}: **{theme.megabytes(size)}** (device {key.device}, precision {key.dtype})"
-        )
+        where = f"device {key.device}, precision {key.dtype}"
+        row.markdown(f"{name}{chosen}: **{theme.megabytes(size)}** ({where})")
         row.button("Unload", key=f"unload_{index}", on_click=cache.unload, args=(key,))
     st.markdown(f"Kept traces and results: **{theme.megabytes(cache.result_bytes())}**")
     st.caption(texts.TEXTS["checkpoints.memory"])
