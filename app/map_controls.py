@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 
 import numpy as np
@@ -16,6 +17,7 @@ from app.map_view import UNITS, Points, View
 from bertcore.analysis.collect import Sentence, VectorTable
 from bertcore.analysis.projection import METRICS, LayerMap, UmapSettings
 
+MANY_SENTENCES = 50
 METHOD_NAMES = {"pca": "PCA", "umap": "UMAP"}
 SPACE_NAMES = {"joint": "one map for all", "separate": "each by itself"}
 
@@ -80,6 +82,13 @@ def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap 
 
     watch()
     return None
+
+
+def patience(sentences: Sequence[Sentence]) -> AbstractContextManager[None]:
+    """Return a context that says what is going on, where there is enough to read to notice."""
+    if len(sentences) < MANY_SENTENCES:
+        return nullcontext()
+    return st.spinner(f"Reading {len(sentences):,} sentences at every layer")
 
 
 def columns() -> Iterator[DeltaGenerator]:

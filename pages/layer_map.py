@@ -17,7 +17,7 @@ if not sentences:
 
 num_layers = page.bert.config.num_hidden_layers
 points, view, colour = map_controls.draw(sentences)
-with frame.guard(stop=True):
+with frame.guard(stop=True), map_controls.patience(sentences):
     table = map_view.table(page.bert_key, points)
     found = map_view.layer_map(page.bert_key, points, view)
     if view.method == "umap":

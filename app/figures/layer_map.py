@@ -118,35 +118,36 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
         vertical_spacing=30 / height,
     )
     kept = np.unique(np.linspace(0, places.shape[1] - 1, MAX_OVERVIEW).astype(int))
-    for index in range(num_layers):
-        for rows, code in _parts(marks):
-            row = np.intersect1d(rows, kept)
-            fig.add_trace(
-                go.Scatter(
-                    x=_round(places[index, row, 0]),
-                    y=_round(places[index, row, 1]),
-                    mode="markers",
-                    marker={
-                        **_marker(marks.colouring, row, code, 2, dim=marks.found),
-                        "size": 5,
-                        "showscale": False,
-                    },
-                    # The whole hover at each layer would be most of the message.
-                    hovertext=[marks.labels[i] for i in row],
-                    hoverinfo="text",
-                    name=_group_name(marks.colouring, code),
-                    showlegend=False,
-                ),
-                row=index // columns + 1,
-                col=index % columns + 1,
+    marker = _small_marker(marks, kept)
+    fig.add_traces(
+        [
+            go.Scatter(
+                x=_round(place[kept, 0]),
+                y=_round(place[kept, 1]),
+                mode="markers",
+                marker=marker,
+                # The whole hover at each layer would be most of the message.
+                hovertext=[marks.labels[i] for i in kept],
+                hoverinfo="text",
+                showlegend=False,
             )
+            for place in places
+        ],
+        rows=[index // columns + 1 for index in range(num_layers)],
+        cols=[index % columns + 1 for index in range(num_layers)],
+    )
     theme.plot_layout(fig, "", "", "", height)
     reach = _reach(places[..., :2])
-    fig.update_xaxes(range=[-reach[0], reach[0]], showticklabels=False, ticks="", showgrid=False)
-    fig.update_yaxes(range=[-reach[1], reach[1]], showticklabels=False, ticks="", showgrid=False)
-    line = {"showline": True, "mirror": True, "linecolor": theme.GRID, "linewidth": 1}
-    fig.update_xaxes(**line)
-    fig.update_yaxes(**line)
+    box = {
+        "showticklabels": False,
+        "ticks": "",
+        "showgrid": False,
+        "showline": True,
+        "mirror": True,
+        "linecolor": theme.GRID,
+    }
+    fig.update_xaxes(range=[-reach[0], reach[0]], **box)
+    fig.update_yaxes(range=[-reach[1], reach[1]], **box)
     fig.update_annotations(font_size=12, yshift=3)
     fig.update_layout(margin={"t": 30, "l": 2, "r": 10})
     return fig
@@ -245,7 +246,7 @@ def _marker(
     if colouring.groups:
         marker["color"] = colouring.colours[code]
         symbols = SYMBOLS if dims == 2 else SYMBOLS_3D
-        marker["symbol"] = symbols[code % 6] if colouring.title == "label" else "circle"
+        marker["symbol"] = symbols[code % len(symbols)] if colouring.title == "label" else "circle"
     else:
         bar = {"title": {"text": colouring.title}, "thickness": 12, "len": 0.8}
         marker |= {
@@ -254,6 +255,20 @@ def _marker(
             "showscale": True,
             "colorbar": bar,
         }
+    return marker
+
+
+def _small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the marker of many points at once, a colour for each: no legend comes of it."""
+    colouring, codes = marks.colouring, marks.colouring.codes[rows]
+    marker: dict[str, Any] = {"size": 5, "opacity": 0.85}
+    if marks.found.any():
+        marker["opacity"] = np.where(marks.found[rows], 0.95, 0.3).tolist()
+    if not colouring.groups:
+        return marker | {"color": codes.tolist(), "colorscale": theme.SEQUENTIAL}
+    marker["color"] = [colouring.colours[code] for code in codes]
+    if colouring.title == "label":
+        marker["symbol"] = [SYMBOLS[code % len(SYMBOLS)] for code in codes]
     return marker
 
 
