@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import typer
@@ -24,17 +25,30 @@ def make_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def plain(text: str) -> Text:
-    """Return text that is printed letter by letter: tokens may hold what rich takes for markup."""
+    r"""Return text that is printed letter by letter.
+
+    Tokens may hold what rich takes for markup, and characters that steer a terminal or turn the
+    direction of writing; the latter are written as escapes.
+
+    >>> str(plain("a[b]\x1b[31m"))
+    'a[b]\\x1b[31m'
+    """
     from rich.text import Text
 
-    return Text(text)
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return Text("".join(shown))
 
 
 def print_table(table: Table) -> None:
-    """Print a table as wide as the terminal."""
+    """Print a table as wide as the terminal; what its encoding lacks is written as escapes."""
     from rich.console import Console
 
-    Console().print(table)
+    console = Console()
+    with console.capture() as captured:
+        console.print(table)
+    encoding = sys.stdout.encoding or "utf-8"
+    text = captured.get().encode(encoding, "backslashreplace").decode(encoding)
+    typer.echo(text, nl=False)
 
 
 def print_json(value: object) -> None:

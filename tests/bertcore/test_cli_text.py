@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert
 
 COMMANDS = ("tokenize", "fill-mask", "nsp", "trace", "encode")
+ROOT = Path(__file__).resolve().parents[2]
 A, B = "The river banks was steep.", "It had rained."
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
 commands.register(app)
@@ -95,6 +98,22 @@ def test_tokenize_prints_markup_letter_by_letter(folder: Path) -> None:
     text = run("tokenize", "[bold]river[/bold] </script>", checkpoint=folder)
     assert "river" in text
     assert text.count("/") >= 2
+
+
+def test_tokenize_sends_nothing_that_steers_the_terminal(folder: Path) -> None:
+    text = run("tokenize", "a\x1b[31mred \u202eabc", checkpoint=folder)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\x1b" in text
+
+
+def test_a_terminal_without_the_characters_gets_escapes(folder: Path) -> None:
+    line = ["-m", "bertcore.cli.main", "tokenize", "日 river", "--checkpoint", str(folder)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "160"}
+    done = subprocess.run(
+        [sys.executable, *line], env=environment, capture_output=True, check=True, cwd=ROOT
+    )
+    assert "\\u65e5" in done.stdout.decode("ascii")
 
 
 def test_a_long_text_is_cut_and_says_so(folder: Path) -> None:
