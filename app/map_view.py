@@ -199,7 +199,7 @@ def _faithfulness(
 
 def _separation(bert: Bert, key: cache.BertKey, points: Points) -> Separation | None:
     found = table(key, points)
-    return map_quality.separation(found.vectors, found.labels)
+    return map_quality.separation(found.vectors, found.labels, groups=found.sentence_ids)
 
 
 def _isotropy(bert: Bert, key: cache.BertKey, points: Points) -> Isotropy:

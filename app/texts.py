@@ -240,7 +240,7 @@ TEXTS["layer-map.umap"] = (
 )
 TEXTS["layer-map.labels"] = (
     "Measured on the full vectors, not on the map. The first curve: of a point's nearest "
-    "neighbours, the share with its own label. It rises where the layers begin to tell the labels "
+    "neighbours in other sentences, the share with its own label. It rises where the layers begin to tell the labels "
     "apart. Silhouette 1 is far apart, 0 is mixed."
 )
 TEXTS["layer-map.isotropy"] = (

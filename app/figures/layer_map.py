@@ -215,8 +215,10 @@ def _points(
     dims = places.shape[-1]
     shown = [names[0][i] for i in rows]
     trace = go.Scatter if dims == 2 else go.Scatter3d
+    whole = {"cliponaxis": False} if dims == 2 else {}  # a name at the edge is not cut
     return trace(
         **_at(places[rows], dims),
+        **whole,
         mode="markers+text" if any(shown) else "markers",
         text=shown,
         textposition=[names[1][i] for i in rows],

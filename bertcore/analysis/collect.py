@@ -127,7 +127,7 @@ def collect_tokens(
     if num_kept < len(encodings):
         notes.append(
             f"{len(encodings)} sentences have {ends[-1]:,} tokens but the limit is {limit:,}: "
-            f"the last {len(encodings) - num_kept} sentences were left out."
+            f"only the first {num_kept} are drawn."
         )
         encodings = encodings[:num_kept]
     starts = [0, *ends[:num_kept].tolist()]

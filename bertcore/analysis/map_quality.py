@@ -88,43 +88,60 @@ def faithfulness(
 
 
 def separation(
-    vectors: Floats, labels: Sequence[str], *, k: int = 5, seed: int = 0
+    vectors: Floats,
+    labels: Sequence[str],
+    *,
+    groups: NDArray[np.integer] | None = None,
+    k: int = 5,
+    seed: int = 0,
 ) -> Separation | None:
     """Measure how well the labels part the points at each layer, or return None if they cannot.
 
-    Points with an empty label or with NaN are left out. There must be at least two labels with
-    two points each among them.
+    Points with an empty label or with NaN are left out. At least two labels must have points in
+    two groups each.
 
     Args:
         vectors: [L+1, N, D].
         labels: One for each point.
-        k: Neighbours of the purity; lowered to one less than the points of the smallest label.
+        groups: Points of one group, such as the tokens of one sentence, are never compared:
+            they have one label and are alike for another reason. None: each point is its own.
+        k: Neighbours of the purity; lowered to the comparable points of the smallest label.
         seed: Draws MAX_POINTS points where there are more.
 
-    Source: silhouette of Rousseeuw 1987, from scikit-learn; purity as a k-nearest-neighbour vote.
+    Source: silhouette of Rousseeuw 1987, equal to scikit-learn's without groups; purity as a
+        k-nearest-neighbour vote.
     """
-    from sklearn.metrics import pairwise_distances, silhouette_score
+    from sklearn.metrics import pairwise_distances
 
-    names = np.asarray(labels, dtype=object)
-    usable = (names != "") & np.isfinite(vectors).all((0, 2))
-    rows = _sample(usable, seed)
-    # A label with a single point has no neighbour of its kind.
-    found, counts = np.unique(names[rows].astype(str), return_counts=True)
-    rows = rows[np.isin(names[rows].astype(str), found[counts > 1])]
-    kept, counts = np.unique(names[rows].astype(str), return_counts=True)
-    if len(kept) < 2:
+    names = np.asarray(labels, dtype=str)
+    owners = np.arange(len(names)) if groups is None else np.asarray(groups)
+    rows = _sample((names != "") & np.isfinite(vectors).all((0, 2)), seed)
+    # A label within one group only has nobody to be compared with.
+    several = [
+        name for name in np.unique(names[rows]) if len(set(owners[rows][names[rows] == name])) > 1
+    ]
+    rows = rows[np.isin(names[rows], several)]
+    if len(several) < 2:
         return None
-    names = names[rows].astype(str)
-    k = min(k, int(counts.min()) - 1)
+    is_label = (names[rows][:, None] == np.array(several)[None]).astype(float)  # [N, labels]
+    apart = owners[rows][:, None] != owners[rows][None]
+    comparable = apart @ is_label
+    same = (comparable * is_label).sum(1)
+    k = min(k, int(same.min()))
     silhouettes, purities = np.empty(len(vectors)), np.empty(len(vectors))
     for layer, points in enumerate(vectors[:, rows]):
         distances = pairwise_distances(points, metric="cosine")
-        np.fill_diagonal(distances, 0)
-        silhouettes[layer] = silhouette_score(distances, names, metric="precomputed")
-        purities[layer] = (names[_nearest(distances, k)] == names[:, None]).mean()
-    total = len(rows)
-    chance = float((counts * (counts - 1)).sum() / (total * (total - 1)))
-    return Separation(silhouettes, purities, chance, k, total)
+        means = (distances * apart) @ is_label / comparable
+        within = (means * is_label).sum(1)
+        between = np.where(is_label > 0, np.inf, means).min(1)
+        larger = np.maximum(within, between)
+        silhouettes[layer] = np.divide(
+            between - within, larger, out=np.zeros(len(rows)), where=larger > 0
+        ).mean()
+        near = _nearest(np.where(apart, distances, np.inf), k)
+        purities[layer] = (is_label[near] * is_label[:, None]).sum(-1).mean()
+    chance = float((same / comparable.sum(1)).mean())
+    return Separation(silhouettes, purities, chance, k, len(rows))
 
 
 def isotropy(vectors: Floats, words: Sequence[str]) -> Isotropy:

@@ -116,7 +116,9 @@ def read_upload(
         if body:
             sentences.append(Sentence(body, pair or None, label))
     if len(sentences) < len(rows):
-        notes.append(f"{len(rows) - len(sentences)} rows without a text were left out.")
+        empty = len(rows) - len(sentences)
+        some = "1 row" if empty == 1 else f"{empty} rows"
+        notes.append(f"{some} without a text left out.")
     return Texts(
         sentences=_bounded(sentences, max_rows, notes, f"column {chosen[0]!r} of {shown}"),
         columns=tuple(columns),
@@ -272,7 +274,8 @@ def _bounded(
     kept = sentences[:max_rows]
     long = sum(len(sentence.text) > MAX_CHARACTERS for sentence in kept)
     if long:
-        notes.append(f"{long} sentences were cut at {MAX_CHARACTERS:,} characters.")
+        some = "1 sentence was" if long == 1 else f"{long} sentences were"
+        notes.append(f"{some} cut at {MAX_CHARACTERS:,} characters.")
     return tuple(
         Sentence(
             s.text[:MAX_CHARACTERS], s.text_pair and s.text_pair[:MAX_CHARACTERS], s.label[:200]

@@ -61,7 +61,7 @@ def test_sentences_are_taken_whole_up_to_the_limit(bert: Bert) -> None:
     table = collect_tokens(bert, SENTENCES, max_tokens=sum(lengths[:2]) + 1)
     assert len(table) == sum(lengths[:2])
     np.testing.assert_allclose(table.vectors, full.vectors[:, : len(table)], atol=1e-5)
-    assert "last 3 sentences were left out" in table.notes[0]
+    assert "only the first 2 are drawn" in table.notes[0]
     assert len(collect_tokens(bert, SENTENCES, max_tokens=sum(lengths))) == sum(lengths)
     with pytest.raises(ValueError, match=f"first sentence has {lengths[0]} tokens.*limit is 3"):
         collect_tokens(bert, SENTENCES, max_tokens=3)

@@ -79,6 +79,34 @@ def test_groups_that_part_layer_by_layer() -> None:
     assert found.chance == pytest.approx(19 / 39)
 
 
+@pytest.mark.parity
+def test_silhouette_is_that_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    vectors = normal(2, 30, 6) + 0.5
+    labels = ["a"] * 12 + ["b"] * 11 + ["c"] * 7
+    found = separation(vectors, labels)
+    assert found is not None
+    for layer in range(2):
+        expected = metrics.silhouette_score(vectors[layer], labels, metric="cosine")
+        assert found.silhouette[layer] == pytest.approx(expected)
+
+
+def test_points_of_one_group_are_not_compared() -> None:
+    # Eight sentences of five tokens each; a token is like its sentence and nothing else.
+    sentences = np.repeat(np.arange(8), 5)
+    vectors = (normal(8, 16) * 10)[sentences][None] + normal(1, 40, 16, seed=1) * 0.1
+    labels = [("a", "b")[i % 2] for i in sentences]
+    fooled = separation(vectors, labels, k=4)
+    honest = separation(vectors, labels, k=4, groups=sentences)
+    assert fooled is not None
+    assert honest is not None
+    assert fooled.purity[0] == 1
+    assert honest.purity[0] < 0.8
+    assert honest.silhouette[0] < fooled.silhouette[0]
+    assert honest.chance == pytest.approx(15 / 35)
+    assert separation(vectors[:, :10], labels[:10], groups=sentences[:10]) is None
+
+
 def test_separation_needs_two_labels_with_two_points() -> None:
     vectors = normal(2, 5, 4)
     assert separation(vectors, [""] * 5) is None

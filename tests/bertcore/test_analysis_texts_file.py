@@ -144,7 +144,7 @@ def test_one_endless_line_is_cut_and_it_is_said(monkeypatch: pytest.MonkeyPatch)
         texts = read_upload(("é" * 10**6).encode(), "a.txt")
         assert texts.encoding == "utf-8"
         assert texts.sentences[0].text == "é" * texts_file.MAX_CHARACTERS
-        assert "1 sentences were cut at 20,000 characters" in texts.notes[-1]
+        assert "1 sentence was cut at 20,000 characters" in texts.notes[-1]
 
 
 def test_rows_are_bounded_and_it_is_said() -> None:
