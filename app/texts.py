@@ -240,8 +240,8 @@ TEXTS["layer-map.umap"] = (
 )
 TEXTS["layer-map.labels"] = (
     "Measured on the full vectors, not on the map. The first curve: of a point's nearest "
-    "neighbours in other sentences, the share with its own label. It rises where the layers begin to tell the labels "
-    "apart. Silhouette 1 is far apart, 0 is mixed."
+    "neighbours in other sentences, the share with its own label. It rises where the layers begin "
+    "to tell the labels apart. Silhouette 1 is far apart, 0 is mixed."
 )
 TEXTS["layer-map.isotropy"] = (
     "Cosine 0: the vectors use all directions. Near 1: all point the same way, and every two "
