@@ -19,8 +19,8 @@ log = logging.getLogger("bertscope.app")
 
 MAX_JOBS = 32
 """Finished jobs that are remembered; the longest unused are dropped."""
-PATIENCE = 20.0
-"""Seconds without a question after which a job is given up."""
+PATIENCE = 60.0
+"""Seconds without a question after which a job is given up; a busy server asks seldom."""
 
 Progress = Callable[[float, str], None]
 
