@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from bertcore.network import Network, additive_mask, attention_explicit
+from bertcore.network import AttentionBuffers, Network, additive_mask, attention_explicit
 
 if TYPE_CHECKING:
     from bertcore.tokenizer import Truncation
@@ -37,7 +37,7 @@ class Activations:
     attentions: Tensor
     """[L, H, T, T]; row = the token that looks, column = the token looked at; rows sum to 1."""
     queries: Tensor
-    """[L, H, T, K]"""
+    """[L, H, T, K]; like keys and values a view of [L, T, D], the order they are computed in."""
     keys: Tensor
     """[L, H, T, K]"""
     values: Tensor
@@ -127,33 +127,34 @@ def trace_network(
     hidden = network.embeddings.normalize(summed)
     mask = None if attention_mask is None else additive_mask(attention_mask[None], hidden.dtype)
 
-    # One buffer for all layers, filled in place: the trace needs no second copy of what it returns.
-    def buffer(*shape: int) -> Tensor:
-        return torch.empty(shape, dtype=hidden.dtype)
-
-    hidden_states = buffer(num_layers + 1, num_tokens, config.hidden_size)
-    attentions = buffer(num_layers, num_heads, num_tokens, num_tokens)
-    queries, keys, values = (
-        buffer(num_layers, num_heads, num_tokens, config.head_size) for _ in range(3)
-    )
+    # One buffer for all layers, written in place: a trace needs no second copy of what it returns,
+    # neither the memory nor the time.
+    hidden_states = hidden.new_empty(num_layers + 1, num_tokens, config.hidden_size)
+    attentions = hidden.new_empty(num_layers, num_heads, num_tokens, num_tokens)
+    projected = hidden.new_empty(3, num_layers, num_tokens, config.hidden_size)
+    queries, keys, values = projected
+    scores, joined = torch.empty_like(attentions[:1]), torch.empty_like(hidden)
     hidden_states[0] = hidden[0]
     for index, layer in enumerate(network.layers):
-        q, k, v = layer.attention.project(hidden)
-        context, weights = attention_explicit(q, k, v, mask)
-        queries[index], keys[index], values[index] = q[0], k[0], v[0]
-        attentions[index] = weights[0]
-        hidden = layer.feed_forward(layer.attention.combine(context, hidden))
+        block = layer.attention
+        block.project_into(hidden[0], queries[index], keys[index], values[index])
+        q, k, v = block.heads(projected[:, index, None])
+        buffers = AttentionBuffers(scores, attentions[index, None], block.heads(joined))
+        context, _ = attention_explicit(q, k, v, mask, buffers)
+        hidden = layer.feed_forward(block.combine(context, hidden))
         hidden_states[index + 1] = hidden[0]
+    states = hidden_states.cpu()
+    queries, keys, values = network.layers[0].attention.heads(projected).cpu()
     return Activations(
         embeddings=TracedEmbeddings(
             token=parts.token[0].cpu(),
             segment=parts.segment[0].cpu(),
             position=parts.position[0].cpu(),
             sum=summed[0].cpu(),
-            output=hidden_states[0],
+            output=states[0],
         ),
-        hidden_states=hidden_states,
-        attentions=attentions,
+        hidden_states=states,
+        attentions=attentions.cpu(),
         queries=queries,
         keys=keys,
         values=values,

@@ -2,6 +2,7 @@
 encoder, heads."""
 
 from bertcore.network.attention import (
+    AttentionBuffers,
     additive_mask,
     attention_explicit,
     attention_fused,
@@ -13,6 +14,7 @@ from bertcore.network.heads import MaskedWordHead, NextSentenceHead, Pooler
 
 __all__ = [
     "ALL_HEADS",
+    "AttentionBuffers",
     "EmbeddingParts",
     "Embeddings",
     "Layer",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -31,30 +32,52 @@ def additive_mask(attention_mask: Tensor, dtype: torch.dtype) -> Tensor:
     return zeros.masked_fill(~allowed, torch.finfo(dtype).min)
 
 
-def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
-    """Return queries . keys / sqrt(K), [..., H, T, T], from queries and keys [..., H, T, K]."""
-    return queries @ keys.transpose(-1, -2) * (1.0 / math.sqrt(queries.shape[-1]))
+class AttentionBuffers(NamedTuple):
+    """Memory for attention_explicit to write to, so that a trace is filled without copies."""
+
+    scores: Tensor
+    """[B, H, T, T]; free for other use afterwards."""
+    weights: Tensor
+    """[B, H, T, T]"""
+    context: Tensor
+    """[B, H, T, K]"""
+
+
+def attention_scores(queries: Tensor, keys: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return queries . keys / sqrt(K), [..., H, T, T], from queries and keys [..., H, T, K].
+
+    The queries are scaled and not the scores: they are T x K numbers, the scores T x T.
+    """
+    scaled = queries * (1.0 / math.sqrt(queries.shape[-1]))
+    return torch.matmul(scaled, keys.transpose(-1, -2), out=out)
 
 
 def attention_explicit(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None,
+    buffers: AttentionBuffers | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attend step by step and keep the weights. For traces; no dropout.
 
     Args:
         queries, keys, values: [B, H, T, K].
         mask: Additive mask, broadcastable to [B, H, T, T], or None.
+        buffers: Where to write, without gradients; None takes new memory.
 
     Returns:
         Context [B, H, T, K] and weights [B, H, T, T], whose rows sum to 1.
 
     Source: Vaswani et al. 2017, equation 1.
     """
-    scores = attention_scores(queries, keys)
+    to_scores, to_weights, to_context = buffers or (None, None, None)
+    scores = attention_scores(queries, keys, out=to_scores)
     if mask is not None:
-        scores = scores + mask
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ values, weights
+        scores += mask
+    weights = torch.softmax(scores, dim=-1, out=to_weights)
+    context = torch.matmul(weights, values, out=to_context)
+    return context, weights
 
 
 def attention_fused(
@@ -92,18 +115,28 @@ class SelfAttention(nn.Module):
     output_weight: Tensor
     output_bias: Tensor
 
-    def _heads(self, projected: Tensor) -> Tensor:
-        # [B, T, D] -> [B, T, H, K] -> [B, H, T, K]
+    def heads(self, projected: Tensor) -> Tensor:
+        """Return projected [..., T, D] as a view by head, [..., H, T, K]."""
+        # [..., T, D] -> [..., T, H, K] -> [..., H, T, K]
         apart = projected.view(*projected.shape[:-1], self.num_heads, -1)
         return apart.transpose(-3, -2)
 
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, each [B, H, T, K], of hidden [B, T, D]."""
         return (
-            self._heads(F.linear(hidden, self.query_weight, self.query_bias)),
-            self._heads(F.linear(hidden, self.key_weight, self.key_bias)),
-            self._heads(F.linear(hidden, self.value_weight, self.value_bias)),
+            self.heads(F.linear(hidden, self.query_weight, self.query_bias)),
+            self.heads(F.linear(hidden, self.key_weight, self.key_bias)),
+            self.heads(F.linear(hidden, self.value_weight, self.value_bias)),
         )
+
+    def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Write the queries, keys and values of hidden [T, D] to three tensors [T, D].
+
+        The same numbers as `project`, before they are split into heads; without gradients.
+        """
+        torch.addmm(self.query_bias, hidden, self.query_weight.T, out=queries)
+        torch.addmm(self.key_bias, hidden, self.key_weight.T, out=keys)
+        torch.addmm(self.value_bias, hidden, self.value_weight.T, out=values)
 
     def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
         """Join the heads, project, add the residual and normalise: [B, T, D]."""
