@@ -275,7 +275,7 @@ TEXTS["words.fill"] = (
     "The pink bar is the token that was there. Several masks are guessed independently: each is "
     "predicted as if nobody knew the others, so two good words may not fit together."
 )
-TEXTS["words.in_turn"] = "Filled one after another, the surest first, each seeing the last: {steps}"
+TEXTS["words.in_turn"] = "Filled one after another, the surest first, each seeing those before: {steps}"
 TEXTS["words.no_candidates"] = (
     "Try words that BERT did not offer: rare ones, wrong ones, or several words at one place."
 )
@@ -289,7 +289,8 @@ TEXTS["words.lens"] = (
     "The word that BERT would say if it stopped after this layer, from the embeddings up to the "
     "last layer; the brighter, the surer. "
     "Mind that the head which turns vectors into words was trained for the last layer only: what "
-    "it reads from earlier ones shows how near they are to its language, not what they know."
+    "it reads from earlier ones shows how near they are to its language, not what they know. At a "
+    "token that is not hidden BERT sees the token itself, and mostly repeats it."
 )
 TEXTS["words.ranks"] = (
     "Rank 1 is the best of the whole vocabulary. Followed are the hidden word, the three winners "
@@ -379,8 +380,8 @@ TEXTS["pairs.no_head"] = (
 TEXTS["pairs.answer"] = (
     "In training BERT saw pairs of neighbouring text half of the time, and pairs from two "
     "documents otherwise. It learned to ask *is this the same topic?* more than *does this come "
-    "next?*, and it is rarely in doubt: most answers lie near 0% or 100%, so a small move there is "
-    "large inside."
+    "next?* The longer it was trained, the more its answers lie near 0% and 100%, where the scale "
+    "is pressed together: a small move there is a large one inside."
 )
 TEXTS["pairs.variants"] = (
     "Each dot is the answer after one change; the dotted line is the pair as written, the number "
