@@ -275,7 +275,9 @@ TEXTS["words.fill"] = (
     "The pink bar is the token that was there. Several masks are guessed independently: each is "
     "predicted as if nobody knew the others, so two good words may not fit together."
 )
-TEXTS["words.in_turn"] = "Filled one after another, the surest first, each seeing those before: {steps}"
+TEXTS["words.in_turn"] = (
+    "Filled one after another, the surest first, each seeing those before: {steps}"
+)
 TEXTS["words.no_candidates"] = (
     "Try words that BERT did not offer: rare ones, wrong ones, or several words at one place."
 )
