@@ -111,6 +111,10 @@ def header(name: str) -> None:
 def open_checkpoint() -> cache.BertKey:
     """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
     key, is_open = sidebar.chosen_key(), False
+    if sidebar.awaits_consent(key):
+        st.info(texts.TEXTS["frame.hub_link"].format(source=texts.plain(key.source)))
+        st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
+        st.stop()
     with guard():
         cache.opened(key)
         is_open = True

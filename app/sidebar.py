@@ -10,6 +10,7 @@ import streamlit as st
 from app import cache, state, texts, theme
 from app.components.live_text import live_text
 from bertcore import Bert
+from bertcore.checkpoints import is_remote
 from bertcore.checkpoints.folder import PICKLE, SAFETENSORS, is_checkpoint
 from bertcore.device import DTYPES, available_devices
 
@@ -36,6 +37,22 @@ _AGREED = "_pickles_agreed"
 def agree(source: str) -> None:
     """Note that the visitor trusts the pickled weights of a source."""
     st.session_state[_AGREED] = {*st.session_state.get(_AGREED, ()), source}
+
+
+_CHOSEN = "_sources_chosen"
+"""Sources that this visitor chose. Not in the URL: a link must not fetch anything by itself."""
+
+
+def choose(source: str) -> None:
+    """Make a source the checkpoint, as the visitor's own choice."""
+    st.session_state[_CHOSEN] = {*st.session_state.get(_CHOSEN, ()), source}
+    state.put("checkpoint", source)
+
+
+def awaits_consent(key: cache.BertKey) -> bool:
+    """Return whether a link asks for a hub checkpoint that nobody here has agreed to fetch."""
+    known = {state.default_source(), *st.session_state.get(_CHOSEN, ())}
+    return key.source not in known and key not in cache.loaded() and is_remote(key.source)
 
 
 def has_only_pickle(source: str) -> bool:
@@ -73,9 +90,12 @@ def draw() -> None:
             key=state.keep("dtype", "auto", options=dtypes),
             help="auto is float32, the format in which our numbers are checked.",
         )
+        key = chosen_key()
         try:
-            bert = cache.opened(chosen_key())
+            bert = None if awaits_consent(key) else cache.opened(key)
         except (ValueError, OSError, RuntimeError):
+            bert = None
+        if bert is None:
             st.caption("Nothing is loaded: the page says why.")
         else:
             _describe(bert)
@@ -93,6 +113,7 @@ def _choose_checkpoint() -> None:
         key=state.keep("checkpoint", default),
         accept_new_options=True,
         format_func=short_name,
+        on_change=lambda: choose(st.session_state["checkpoint"]),
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
 

@@ -26,7 +26,7 @@ def open_typed() -> None:
     """Make what was typed the chosen checkpoint."""
     typed = st.session_state["open_source"].strip()
     if typed:
-        state.put("checkpoint", typed)
+        sidebar.choose(typed)
 
 
 def show_tensors(page: frame.Page) -> None:

@@ -103,6 +103,20 @@ def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
         ValueError: If there is no such folder, or it is a file.
         RuntimeError: If the hub cannot be reached.
     """
+    folder = _local_folder(source)
+    return download(str(source).strip(), allow_pickle=allow_pickle) if folder is None else folder
+
+
+def is_remote(source: str | Path) -> bool:
+    """Tell whether opening a source would ask the hub; False too for what cannot be opened."""
+    try:
+        return _local_folder(source) is None
+    except ValueError:
+        return False
+
+
+def _local_folder(source: str | Path) -> Path | None:
+    """Return the folder of this machine that a source names, or None if it is a hub id."""
     text = str(source).strip()
     if not text or "\0" in text:
         raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
@@ -128,7 +142,7 @@ def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
             f"there is no folder {path}. Check the path; it must hold model.safetensors, "
             "config.json and vocab.txt."
         )
-    return download(text, allow_pickle=allow_pickle)
+    return None
 
 
 def open_tokenizer(folder: Path) -> Tokenizer:

@@ -139,3 +139,20 @@ def test_unload_lets_go(page, folder):
     at.button(key="unload_0").click().run()
     assert not at.exception
     assert cache.bert(str(folder)) is not first
+
+
+def test_a_link_fetches_nothing_before_the_visitor_agrees(page, monkeypatch):
+    asked = []
+
+    def load(source, **options):
+        asked.append(source)
+        raise RuntimeError("the hub cannot be reached.")
+
+    monkeypatch.setattr("app.cache.bertcore.load", load)
+    page.query_params["checkpoint"] = "somebody/some-bert"
+    at = page.run()
+    assert not asked
+    assert "Nothing is fetched unless you say so" in at.info[0].value
+    next(b for b in at.button if b.label == "Fetch it from the hub").click().run()
+    assert asked[0] == "somebody/some-bert"
+    assert "hub cannot be reached" in at.error[0].value
