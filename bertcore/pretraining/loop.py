@@ -135,6 +135,7 @@ class Pretraining:
         scores: PretrainingScores | None = None
         if self._share_done() >= 1:
             return self.evaluate()
+        self.folder.path.mkdir(parents=True, exist_ok=True)
         clock = time.perf_counter() - self.position.elapsed_seconds
         while (share := self._share_done()) < 1:
             metrics = self._step(share)

@@ -1,5 +1,5 @@
 """Starting weights that leave the unigram plateau at once: word vectors from counts, positions
-from sinusoids, and first-layer heads that look at the neighbours.
+from sinusoids, and first-layer heads that tell the neighbours' places.
 
 A post-LN BERT that starts from noise spends its first ten million tokens or so predicting word
 frequencies, because it must discover words and places at the same time. Both are cheap to give:
@@ -23,12 +23,13 @@ from bertcore.pretraining.corpus import PackedCorpus
 WINDOW_WEIGHTS = (1.0, 1.0, 0.7, 0.5, 0.4)
 """Weight of a pair of tokens that are 1, 2, ... places apart."""
 NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
-"""Where the first-layer heads look at the start, head by head."""
+"""Which place the positions of the first-layer heads match at the start, head by head."""
 VECTOR_STD = 0.05
 """Standard deviation of token and position vectors: about that of a trained BERT."""
 PEAK_SCORE = 6.0
-"""Attention score of the neighbour that a head looks at, above the average of the others."""
+"""Attention score of the place that a head matches, from positions alone; far places have 0."""
 MAX_COUNTED_TOKENS = 20_000_000
+"""A larger corpus is counted in 64 stretches, spread over all of it."""
 _BLOCK = 4_000_000
 
 
@@ -37,8 +38,14 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     """Replace some starting weights of an initialised network by what counting gives.
 
     Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
-    Position table: sinusoids. First layer: head h adds a pattern that looks at place
-    NEIGHBOURS[h], which sinusoids make a fixed rotation. All else stays as initialised.
+    Position table: sinusoids. First layer: head h gets a pattern whose score is highest at place
+    NEIGHBOURS[h] as far as positions go; sinusoids make that a fixed rotation. All else stays as
+    initialised.
+
+    The pattern reads the first K numbers of a token, where its word vector is too, and a word is
+    most like itself: with real word vectors the heads for places -1 and 1 start with nine tenths
+    of their attention on their own token, those for -2 and 2 with three tenths. Almost all of the
+    gain comes from the word vectors (EXPERIMENTS.md).
 
     Args:
         network: Initialised, with a masked-word head.
@@ -54,7 +61,8 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     vectors = word_vectors(corpus, config.vocab_size, config.hidden_size)
     table = torch.from_numpy(vectors)
     unseen = table.abs().sum(1) == 0
-    table = table / table[~unseen].std() * VECTOR_STD
+    if not bool(unseen.all()):
+        table = table / table[~unseen].std() * VECTOR_STD
     noise = torch.randn(table.shape, generator=generator) * VECTOR_STD
     network.embeddings.word_embeddings.copy_(torch.where(unseen[:, None], noise, table))
     counts = np.bincount(_counted(corpus), minlength=config.vocab_size) + 1.0
@@ -79,7 +87,7 @@ def _frequencies(width: int) -> Tensor:
 
 
 def _look_at_neighbours(network: Network) -> None:
-    """Add to the first layer's queries and keys what makes head h look NEIGHBOURS[h] places on.
+    """Add to the first layer's queries and keys what makes positions NEIGHBOURS[h] apart match.
 
     Position t + o is position t with each (sine, cosine) pair turned by o x frequency, so a query
     matrix that turns and a key matrix that does not meet in their largest product there.

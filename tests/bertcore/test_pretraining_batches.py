@@ -1,0 +1,147 @@
+"""Batches: whole rows, fixed by seed and step alone, in rounds over the corpus."""
+
+import pytest
+import torch
+
+from bertcore.pretraining import Batch, Batches, DataConfig, fixed_batches, num_masked
+from tests.bertcore.small_corpus import small_corpus
+from tests.bertcore.tiny import tiny_tokenizer
+
+CONFIG = DataConfig(max_seq_length=32, max_predictions_per_seq=6, batch_size=8)
+TOKENIZER = tiny_tokenizer()
+
+
+def new(seed: int = 1) -> Batches:
+    return Batches(small_corpus(), TOKENIZER, CONFIG, seed=seed)
+
+
+def equal(a: Batch, b: Batch) -> bool:
+    return (
+        all(torch.equal(x, y) for x, y in zip(a.masked, b.masked, strict=True))
+        and torch.equal(a.segment_ids, b.segment_ids)
+        and torch.equal(a.attention_mask, b.attention_mask)
+        and torch.equal(a.next_sentence_labels, b.next_sentence_labels)
+    )
+
+
+def originals(batch: Batch) -> torch.Tensor:
+    """The token ids before any was hidden."""
+    ids = batch.masked.input_ids.clone()
+    for row in range(len(ids)):
+        kept = batch.masked.weights[row] == 1
+        ids[row, batch.masked.positions[row][kept]] = batch.masked.labels[row][kept]
+    return ids
+
+
+def test_rows_are_cls_a_sep_b_sep_and_padding() -> None:
+    corpus = small_corpus()
+    text = " ".join(map(str, corpus.ids.tolist())) + " "
+    for step in range(5):
+        batch = new().batch(step)
+        ids = originals(batch)
+        assert ids.shape == batch.segment_ids.shape == batch.attention_mask.shape == (8, 32)
+        assert batch.num_tokens == int(batch.attention_mask.sum())
+        for row in range(8):
+            length = int(batch.attention_mask[row].sum())
+            assert batch.attention_mask[row, :length].all()
+            assert (ids[row, length:] == TOKENIZER.pad_id).all()
+            assert ids[row, 0] == TOKENIZER.cls_id
+            seps = (ids[row] == TOKENIZER.sep_id).nonzero().flatten().tolist()
+            assert len(seps) == 2
+            assert seps[1] == length - 1
+            segments = [0] * (seps[0] + 1) + [1] * (length - seps[0] - 1) + [0] * (32 - length)
+            assert batch.segment_ids[row].tolist() == segments
+            for part in (ids[row, 1 : seps[0]], ids[row, seps[0] + 1 : seps[1]]):
+                assert " ".join(map(str, part.tolist())) + " " in text
+            assert batch.masked.weights[row].sum() == num_masked(length, 6)
+            hidden = batch.masked.positions[row][batch.masked.weights[row] == 1].tolist()
+            assert not {0, *seps} & set(hidden)
+            assert max(hidden) < length - 1
+
+
+def test_any_step_is_reached_directly_backwards_and_again() -> None:
+    in_order = new()
+    expected = [in_order.batch(step) for step in range(60)]
+    per_round = in_order.describe()["num_instances"] // CONFIG.batch_size
+    assert per_round < 40  # so that 60 steps go through at least two rounds
+    jumping = new()
+    for step in (59, 0, 31, 30, 59):
+        assert equal(jumping.batch(step), expected[step])
+    assert equal(new().batch(47), expected[47])
+
+
+def test_a_round_shows_each_instance_once_and_the_next_cuts_anew() -> None:
+    batches = new()
+    num = batches.describe()["num_instances"]
+    steps = int(num // CONFIG.batch_size)
+    first = [row.tolist() for s in range(steps) for row in originals(batches.batch(s))]
+    second = [row.tolist() for s in range(steps, 2 * steps) for row in originals(batches.batch(s))]
+    assert len(first) == steps * CONFIG.batch_size
+    assert len({tuple(row) for row in first}) > 0.9 * len(first)
+    assert first != second
+    assert set(map(tuple, first)) != set(map(tuple, second))
+
+
+def test_the_seed_changes_everything() -> None:
+    assert equal(new(1).batch(3), new(1).batch(3))
+    assert not equal(new(1).batch(3), new(2).batch(3))
+
+
+def test_masks_differ_from_step_to_step() -> None:
+    batches = new()
+    assert not torch.equal(batches.batch(0).masked.positions, batches.batch(1).masked.positions)
+
+
+def test_held_out_batches_are_fixed_and_not_repeated() -> None:
+    corpus = small_corpus(seed=9)
+    first, again = (
+        list(fixed_batches(corpus, TOKENIZER, CONFIG, seed=0, num_rows=20)) for _ in range(2)
+    )
+    assert [len(batch.next_sentence_labels) for batch in first] == [8, 8, 4]
+    assert all(equal(a, b) for a, b in zip(first, again, strict=True))
+    everything = list(fixed_batches(corpus, TOKENIZER, CONFIG, seed=0, num_rows=10**6))
+    assert 20 < sum(len(batch.next_sentence_labels) for batch in everything) < 10**4
+    assert equal(everything[0], first[0])
+
+
+def test_what_a_round_is_made_of() -> None:
+    corpus = small_corpus()
+    batches = new()
+    report = batches.describe()
+    assert report["num_documents"] == corpus.num_documents == 40
+    assert report["num_sentences"] == corpus.num_sentences
+    assert report["num_tokens"] == corpus.num_tokens
+    num = int(report["num_instances"])
+    rows = [batches.batch(step) for step in range(num // 8)]
+    labels = torch.cat([batch.next_sentence_labels for batch in rows]).float()
+    tokens = sum(batch.num_tokens for batch in rows)
+    assert report["share_random"] == pytest.approx(float(labels.mean()), abs=8 / num)
+    assert report["share_padding"] == pytest.approx(1 - tokens / (32 * len(labels)), abs=8 / num)
+
+
+def test_too_little_text_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"gives 1 training instances, fewer than one batch of 8"):
+        Batches(small_corpus(1), TOKENIZER, DataConfig(batch_size=8), seed=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"masked_lm_prob": 0.0}, "masked_lm_prob is 0.0"),
+        ({"masked_lm_prob": float("nan")}, "masked_lm_prob is nan"),
+        ({"short_seq_prob": 1.5}, "short_seq_prob is 1.5"),
+        ({"max_seq_length": 4}, "max_seq_length is 4; expected at least 5"),
+        ({"max_predictions_per_seq": 0}, "max_predictions_per_seq is 0"),
+        ({"batch_size": 0}, "batch_size is 0; expected at least 1"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(change: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        DataConfig(**change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("length", [5, 10, 32, 128, 512])
+def test_room_for_every_hidden_token(length: int) -> None:
+    config = DataConfig.for_length(length, batch_size=4)
+    assert config.max_predictions_per_seq >= num_masked(length, 10**6)
+    assert (config.max_seq_length, config.batch_size) == (length, 4)
