@@ -1,0 +1,1 @@
+"""Measurements of BertScope beside its peers: `python -m benchmarks` prints the tables."""

@@ -1,0 +1,54 @@
+"""`python -m benchmarks [name ...] [--write]`: measure, print the tables, and keep them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from benchmarks import attention_views, machine, page_speed, trace
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+BENCHMARKS = {
+    "machine": machine.run,
+    "trace": trace.run,
+    "attention_views": attention_views.run,
+    "page_speed": page_speed.run,
+}
+
+
+def main() -> None:
+    """Run the named benchmarks, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
+    parser.add_argument("--write", action="store_true", help=f"keep the tables in {RESULTS.name}")
+    parser.add_argument("--to", type=Path, default=RESULTS, help="another file for --write")
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")
+    for name in chosen.names or BENCHMARKS:
+        print(f"## {name}\n", flush=True)
+        table = BENCHMARKS[name]()
+        print(table + "\n", flush=True)
+        if chosen.write:
+            write(chosen.to, name, table)
+
+
+def write(path: Path, name: str, table: str) -> None:
+    """Put a table between its two marks in a file; what stands there now is replaced.
+
+    Raises:
+        ValueError: If the file lacks the marks.
+    """
+    text = path.read_text(encoding="utf-8")
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    pattern = re.compile(f"({re.escape(begin)}).*?({re.escape(end)})", flags=re.S)
+    if not pattern.search(text):
+        raise ValueError(f"{path} has no place for {name}: expected the lines {begin} and {end}.")
+    new = pattern.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", text)
+    path.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
