@@ -1,0 +1,243 @@
+"""A visitor walks through the app: every page shows its picture and does one thing."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.browser.visit import TEXT_A, TEXT_B, TEXT_PAGES, Visit
+
+pytestmark = pytest.mark.browser
+
+
+def first_picture(visit: Visit, name: str) -> None:
+    """Make sure that the first picture of a page is drawn."""
+    if name == "attention":
+        visit.inked(".st-key-attention_overview")
+        visit.inked(".st-key-attention_lines")
+    elif name == "masked-words":
+        expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
+        visit.picture("figure_surprise")
+    elif name == "checkpoints":
+        expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
+    else:
+        visit.picture()
+
+
+def test_the_text_goes_along_through_every_page(visit: Visit) -> None:
+    visit.open()
+    first_picture(visit, "tokens")
+    visit.write(TEXT_A, TEXT_B)
+    for name in (*TEXT_PAGES[1:], "checkpoints", "tokens"):
+        visit.go_to(name)
+        first_picture(visit, name)
+        visit.check()
+        if name != "checkpoints":
+            expect(visit.box("A")).to_have_value(TEXT_A)
+            expect(visit.box("B")).to_have_value(TEXT_B)
+
+
+def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open(text_a=TEXT_A)
+    visit.token("strip", "river").click()
+    visit.wait_for_query("token", "6")
+    expect(visit.token("strip", "river")).to_have_attribute("aria-selected", "true")
+    expect(visit.page.get_by_text("How “river” is cut")).to_be_visible()
+    visit.page.get_by_role("radio", name="Nearest words").click()
+    visit.picture("figure_nearest-words")
+    visit.go_to("checkpoints")
+    visit.go_to("tokens")
+    visit.picture("figure_nearest-words")
+    expect(visit.token("strip", "river")).to_have_attribute("aria-selected", "true")
+    visit.check()
+    other = new_visit()
+    other.follow(visit.page.url, "tokens")
+    other.picture("figure_nearest-words")
+    expect(other.token("strip", "river")).to_have_attribute("aria-selected", "true")
+    other.check()
+
+
+def test_a_head_is_opened_from_the_overview(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open("attention", text_a=TEXT_A, text_b=TEXT_B)
+    heads = visit.page.locator(".st-key-attention_lines .heads .head")
+    overview = visit.inked(".st-key-attention_overview")
+    box = overview.bounding_box()
+    assert box is not None
+    cell = (box["width"] - 30) / heads.count()  # beside it stand the layers' numbers
+    overview.click(position={"x": 30 + 2.5 * cell, "y": 20 + 1.5 * cell})
+    visit.wait_for_query("layer", "1")
+    visit.wait_for_query("heads", "2")
+
+    def is_open(tab: Visit) -> None:
+        tab.inked(".st-key-attention_lines")
+        lines = tab.page.locator(".st-key-attention_lines")
+        expect(lines.get_by_label("Layer", exact=True)).to_have_value("1")
+        pressed = lines.locator(".head[aria-pressed=true]")
+        expect(pressed).to_have_count(1)
+        expect(pressed).to_have_text("2")
+        tab.check()
+
+    is_open(visit)
+    visit.go_to("checkpoints")
+    visit.go_to("attention")
+    is_open(visit)
+    other = new_visit()
+    other.follow(visit.page.url, "attention")
+    is_open(other)
+    expect(other.box("B")).to_have_value(TEXT_B)
+    other.page.get_by_role("radio", name="Heat map").click()
+    other.picture("figure_attention-heat-map")
+    other.check()
+
+
+@pytest.mark.parametrize("kind", ["head", "model"])
+def test_bertviz_draws_without_a_network(visit: Visit, kind: str) -> None:
+    visit.open("attention", text_a=TEXT_A, text_b=TEXT_B, view="bertviz", bertviz=kind)
+    frame = visit.page.frame_locator("iframe")
+    expect(frame.locator("svg line").first).to_be_attached()
+    num_tokens = len((TEXT_A + " " + TEXT_B).split()) + 3
+    assert frame.locator("svg line").count() >= num_tokens**2
+    if kind == "head":
+        expect(frame.locator("svg").get_by_text("river").first).to_be_visible()
+    visit.check()
+
+
+def test_a_word_is_hidden(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open("masked-words", text_a=TEXT_A)
+    visit.token("mask_strip", "bank").click()
+    visit.wait_for_query("masked", "7")
+
+    def is_hidden(tab: Visit) -> None:
+        for name in ("masked-words", "lens", "ranks", "surprise"):
+            tab.picture(f"figure_{name}")
+        expect(tab.page.locator(".st-key-mask_strip button.marked")).to_have_count(1)
+        tab.check()
+
+    is_hidden(visit)
+    visit.page.get_by_label("Words to score at this mask").fill("river, bank, fishing")
+    visit.page.keyboard.press("Enter")
+    visit.picture("figure_candidates")
+    visit.go_to("tokens")
+    visit.go_to("masked-words")
+    is_hidden(visit)
+    visit.picture("figure_candidates")
+    other = new_visit()
+    other.follow(visit.page.url, "masked-words")
+    is_hidden(other)
+    other.picture("figure_candidates")
+
+
+def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open("sentence-pairs", text_a=TEXT_A, text_b=TEXT_B)
+    visit.picture("figure_next-sentence")
+    visit.page.get_by_role("button", name="Swap A and B").click()
+    visit.wait_for_query("text_a", TEXT_B)
+    visit.page.get_by_role("radio", name="Every head").click()
+    visit.wait_for_query("mass", "Every head")
+
+    def is_swapped(tab: Visit) -> None:
+        expect(tab.box("A")).to_have_value(TEXT_B)
+        expect(tab.box("B")).to_have_value(TEXT_A)
+        for name in ("next-sentence", "variants", "attention-mass", "pair-matrix"):
+            tab.picture(f"figure_{name}")
+        expect(tab.page.get_by_role("radio", name="Every head")).to_be_checked()
+        tab.check()
+
+    is_swapped(visit)
+    visit.go_to("tokens")
+    visit.go_to("sentence-pairs")
+    is_swapped(visit)
+    other = new_visit()
+    other.follow(visit.page.url, "sentence-pairs")
+    is_swapped(other)
+
+
+def test_the_slider_of_the_layer_map_moves(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open("layer-map", text_a=TEXT_A, text_b=TEXT_B)
+    figure = visit.picture("figure_layer-map")
+    slider = visit.page.get_by_role("slider", name="Map of the points by layer")
+    last = int(slider.get_attribute("aria-valuemax") or 0)
+    expect(slider).to_have_attribute("aria-valuenow", str(last))
+    points = figure.locator(".scatterlayer .points path").first
+    before = points.get_attribute("transform")
+    slider.press("ArrowLeft")
+    visit.wait_for_query("map_layer", str(last - 1))
+    expect(slider).to_have_attribute("aria-valuenow", str(last - 1))
+    expect(points).not_to_have_attribute("transform", before or "")
+
+    visit.go_to("tokens")
+    visit.go_to("layer-map")
+    visit.picture("figure_layer-map")
+    expect(slider).to_have_attribute("aria-valuenow", str(last - 1))
+    visit.check()
+    other = new_visit()
+    other.follow(visit.page.url, "layer-map")
+    other.picture("figure_layer-map")
+    same = other.page.get_by_role("slider", name="Map of the points by layer")
+    expect(same).to_have_attribute("aria-valuenow", str(last - 1))
+    other.page.get_by_role("radio", name="3-D").click()
+    expect(
+        other.page.locator(".st-key-figure_layer-map .gl-container canvas").first
+    ).to_be_visible()
+    other.check()
+
+
+def test_a_folder_is_opened(
+    visit: Visit, new_visit: Callable[..., Visit], other_folder: Path
+) -> None:
+    visit.open("checkpoints")
+    visit.page.get_by_label("Folder or hub id").fill(str(other_folder))
+    visit.page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
+    visit.wait_for_query("checkpoint", str(other_folder))
+
+    def is_open(tab: Visit) -> None:
+        expect(tab.page.get_by_role("heading", name=other_folder.name, level=3)).to_be_visible()
+        expect(tab.page.get_by_test_id("stDataFrame")).to_be_visible()
+        expect(tab.page.get_by_role("combobox", name="Checkpoint")).to_have_value(other_folder.name)
+        expect(tab.page.get_by_test_id("stSidebarUserContent")).to_contain_text("1 layers")
+        tab.check()
+
+    is_open(visit)
+    visit.go_to("tokens")
+    visit.picture()
+    visit.go_to("checkpoints")
+    is_open(visit)
+    other = new_visit()
+    other.follow(visit.page.url, "checkpoints")
+    is_open(other)
+    other.page.get_by_role("radio", name="Shape").click()
+    other.picture("figure_parameters")
+    other.check()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_names_are_legible_in_light_and_dark(new_visit: Callable[..., Visit], scheme: str) -> None:
+    """The ground follows the system's setting, and what a canvas and Plotly write stands out."""
+    visit = new_visit(color_scheme=scheme)
+    visit.open("attention", text_a=TEXT_A, text_b=TEXT_B)
+    canvas = visit.inked(".st-key-attention_lines")
+    picture = Image.open(io.BytesIO(canvas.screenshot())).convert("L")
+    shades = picture.crop((0, 0, 90, picture.height)).histogram()  # the left column of tokens
+    ground = max(range(256), key=shades.__getitem__)
+    ink = max((shade for shade in range(256) if shades[shade]), key=lambda s: abs(s - ground))
+    assert ground < 60 if scheme == "dark" else ground > 220
+    assert contrast(ground, ink) > 4.5
+    visit.go_to("tokens")
+    figure = visit.picture()
+    label = figure.locator(".xtick text").first
+    shown = label.evaluate("label => getComputedStyle(label).fill")
+    parts = [int(part) for part in re.findall(r"\d+", shown)[:3]]
+    assert contrast(ground, round(0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2])) > 4.5
+    visit.check()
+
+
+def contrast(first: int, second: int) -> float:
+    """Return the contrast ratio of two greys 0 to 255, as WCAG has it."""
+    lights = [((grey / 255 + 0.055) / 1.055) ** 2.4 + 0.05 for grey in (first, second)]
+    return max(lights) / min(lights)
