@@ -34,7 +34,7 @@ export default function (component) {
 
   const letGo = () => {
     if (!plot) return;
-    plot.removeListener("plotly_sliderchange", changed);
+    plot.removeListener?.("plotly_sliderchange", changed); // a purged figure has no listeners
     plot.removeEventListener("keydown", key);
   };
 
