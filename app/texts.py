@@ -168,7 +168,7 @@ TEXTS["attention.bertviz_limit"] = (
 # ---- checkpoints ----
 TEXTS["checkpoints.open"] = (
     "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as "
-    "`bertscope pretrain`, `finetune` and transformers write them. A hub id is fetched from the "
+    "`bertscope pretrain` and transformers write them. A hub id is fetched from the "
     "Hugging Face hub, the only time that BertScope uses the network."
 )
 TEXTS["checkpoints.memory"] = (
@@ -295,7 +295,8 @@ TEXTS["words.lens"] = (
     "The word that BERT would say if it stopped after this layer, from the embeddings up to the "
     "last layer; the brighter, the surer. "
     "Mind that the head which turns vectors into words was trained for the last layer only: what "
-    "it reads from earlier ones shows how near they are to its language, not what they know. At a "
+    "it reads from earlier ones shows how near they are to its language, not what they know. "
+    "(Layer 1 is what the attention heads of layer 0 lead to.) At a "
     "token that is not hidden BERT sees the token itself, and mostly repeats it."
 )
 TEXTS["words.ranks"] = (
