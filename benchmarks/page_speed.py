@@ -158,11 +158,16 @@ def new_page(browser: Browser, url: str) -> Iterator[Page]:
         context.close()
 
 
+def address(url: str, name: str) -> str:
+    """Return where a page is; the first page has no name in its address."""
+    return url if name == next(iter(FIRST_PICTURES)) else f"{url}/{name}"
+
+
 def open_page(browser: Browser, url: str, name: str) -> float:
     """Return the seconds from asking for a page until its first pictures are drawn."""
     with new_page(browser, url) as page:
         start = time.perf_counter()
-        page.goto(f"{url}/{name}", wait_until="commit")
+        page.goto(address(url, name), wait_until="commit")
         wait_for_pictures(page, name)
         return time.perf_counter() - start
 
@@ -189,7 +194,7 @@ def edit_rows(browser: Browser, url: str) -> list[tuple[str, str, str]]:
     """Edit the sentence on the first page; return the rows of the table."""
     times: dict[str, list[float]] = {}
     with new_page(browser, url) as page:
-        page.goto(f"{url}/tokens")
+        page.goto(address(url, "tokens"))
         wait_for_pictures(page, "tokens")
         page.wait_for_timeout(1500)
         for word in WORDS[:EDITS]:

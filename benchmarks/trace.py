@@ -205,8 +205,8 @@ def memory_row(who: str, num_tokens: int) -> tuple[str, ...]:
 
 def measure_memory(who: str, num_tokens: int) -> dict[str, int]:
     """Return the bytes of the weights, of the result, and the most that was needed for it."""
-    network = our_network()
-    weights = sum(p.numel() * p.element_size() for p in network.parameters())
+    with torch.device("meta"):
+        weights = sum(p.numel() * p.element_size() for p in Network(CONFIG).parameters())
     runner = dict(zip(("ours", "theirs"), runners("cpu"), strict=True))[who]
     runner(random_inputs(8))  # threads, libraries and their work space are not the trace's
     before = resident("VmRSS")
