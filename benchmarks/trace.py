@@ -7,7 +7,10 @@ in a process of its own for each: the most resident memory while running, over t
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
+import platform
 import statistics
 import subprocess
 import sys
@@ -184,8 +187,8 @@ def time_row(device: str, num_tokens: int) -> tuple[str, ...]:
 def memory_row(who: str, num_tokens: int) -> tuple[str, ...]:
     """Measure one of the two in a process of its own; return a row of the table."""
     name = f"{who}, {num_tokens}"
-    if not Path("/proc/self/clear_refs").exists():
-        return (name, "", "", "needs Linux", "", "not measured")
+    if not Path("/proc/self/clear_refs").exists() or platform.libc_ver()[0] != "glibc":
+        return (name, "", "", "needs Linux with glibc", "", "not measured")
     answer = subprocess.run(
         [sys.executable, "-m", "benchmarks.trace", who, str(num_tokens)],
         cwd=Path(__file__).parents[1],
@@ -209,6 +212,9 @@ def measure_memory(who: str, num_tokens: int) -> dict[str, int]:
         weights = sum(p.numel() * p.element_size() for p in Network(CONFIG).parameters())
     runner = dict(zip(("ours", "theirs"), runners("cpu"), strict=True))[who]
     runner(random_inputs(8))  # threads, libraries and their work space are not the trace's
+    gc.collect()
+    # Memory that was freed but not given back would be used again and not be counted.
+    ctypes.CDLL(None).malloc_trim(0)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the high-water mark
     result = runner(random_inputs(num_tokens))
