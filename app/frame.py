@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -89,7 +89,7 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
     if not text_a.strip():
         both = " Move sentence B there if you have just one." if text_b else ""
         st.info(f"Sentence A is empty. Type a sentence above, or pick an example.{both}")
-        st.stop()
+        end_page()
     is_dark = st.context.theme.type == "dark"
     page = Page(open_checkpoint(), text_a, text_b, True, is_dark)
     with guard(stop=True):
@@ -114,7 +114,7 @@ def open_checkpoint() -> cache.BertKey:
     if sidebar.awaits_consent(key):
         st.info(texts.TEXTS["frame.hub_link"].format(source=texts.plain(key.source)))
         st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
-        st.stop()
+        end_page()
     with guard():
         cache.opened(key)
         is_open = True
@@ -122,7 +122,7 @@ def open_checkpoint() -> cache.BertKey:
         if not key.allow_pickle and sidebar.has_only_pickle(key.source):
             st.caption(texts.TEXTS["frame.pickle"])
             st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
-        st.stop()
+        end_page()
     return key
 
 
@@ -175,6 +175,12 @@ def _use_example() -> None:
     st.session_state["example"] = None
 
 
+def end_page() -> NoReturn:
+    """End the page here; the address is written first, for after `st.stop` nothing is sent."""
+    state.sync_url()
+    st.stop()
+
+
 @contextmanager
 def guard(*, stop: bool = False) -> Iterator[None]:
     """Turn an error inside the block into one sentence on the page; never a traceback.
@@ -194,7 +200,7 @@ def guard(*, stop: bool = False) -> Iterator[None]:
         log.exception("unexpected error")
         st.error(texts.TEXTS["frame.unexpected"].format(kind=type(error).__name__))
     if stop:
-        st.stop()
+        end_page()
 
 
 def sentence_of(error: Exception) -> str:

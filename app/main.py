@@ -48,7 +48,7 @@ def main() -> None:
         with frame.guard():
             sidebar.draw()
             chosen.run()
-    finally:  # st.stop() passes here too
+    finally:  # a page that ends early has done it in frame.end_page
         state.sync_url()
 
 

@@ -13,7 +13,7 @@ with frame.guard(stop=True):
     sentences = map_sources.sentences_of(source, page.text_a, page.text_b)
 if not sentences:
     st.info(texts.TEXTS[f"layer-map.no_{source}"])
-    st.stop()
+    frame.end_page()
 
 num_layers = page.bert.config.num_hidden_layers
 points, view, colour = map_controls.draw(sentences)
