@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-PAUSE_MS = 250
+PAUSE_MS = 120
 """How long typing rests before the text is sent."""
 
 _component = st.components.v2.component(
