@@ -96,8 +96,16 @@ def put(name: str, new: Any) -> None:
 
 
 def begin_run() -> None:
-    """Start a full run: forget which names the previous page used."""
+    """Start a full run: forget which names the previous page used; keep what a link shares.
+
+    A link may lead to a page without the sentence box. Its texts are taken now: the next page
+    comes with an empty address.
+    """
     st.session_state[_USED] = set()
+    kept = st.session_state.setdefault(_KEPT, {})
+    for name in ALWAYS_IN_URL:
+        if name not in kept and name in st.query_params:
+            kept[name] = st.query_params[name]
     st.session_state[_RUNNING] = True
 
 
