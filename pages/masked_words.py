@@ -121,6 +121,8 @@ def show_masks(page: frame.Page) -> None:
 
 
 this_page = frame.begin("masked-words")
+if all(text_id < 0 for text_id in this_page.trace.text_ids):
+    frame.end_page()  # nothing can be hidden, and begin has said why
 if this_page.bert.module.mlm is None:
     st.warning(texts.TEXTS["words.no_head"])
 else:
