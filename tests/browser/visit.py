@@ -70,9 +70,10 @@ class Visit:
 
     # ---- going places ----
 
-    def open(self, name: str = "", **query: str | list[str]) -> None:
+    def open(self, name: str = "tokens", **query: str | list[str]) -> None:
         """Open a page by its address and wait until it is drawn."""
-        self.follow(f"{self.url}/{name}?{urlencode(query, doseq=True)}", name or "tokens")
+        path = "" if name == "tokens" else name  # the first page is at the root
+        self.follow(f"{self.url}/{path}?{urlencode(query, doseq=True)}", name)
 
     def follow(self, link: str, name: str) -> None:
         """Open a link that leads to the page `name` and wait until it is drawn."""
@@ -120,6 +121,7 @@ class Visit:
         """Make sure that the page shows no exception and no error."""
         self.settle()
         assert self.page.get_by_test_id("stException").count() == 0
+        assert self.page.get_by_role("dialog").count() == 0  # "Page not found" would be one
         assert self.errors() == []
 
     def errors(self) -> list[str]:
