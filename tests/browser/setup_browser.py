@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BROWSER_VARIABLE = "BERTSCOPE_BROWSER"
@@ -64,10 +65,16 @@ def candidates() -> Iterator[Path]:
         if found:
             yield Path(found)
     yield from (path for path in MAC_PATHS if path.is_file())
+    with ThreadPoolExecutor(1) as thread:  # in this one the tests' own Playwright may be at work
+        yield thread.submit(_playwrights_own).result()
+
+
+def _playwrights_own() -> Path:
+    """Return where Playwright puts the Chromium that it downloads."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        yield Path(playwright.chromium.executable_path)
+        return Path(playwright.chromium.executable_path)
 
 
 def starts(path: Path) -> bool:

@@ -149,3 +149,15 @@ def test_labels_of_the_layer_map(visit: Visit) -> None:
         expect(figure.locator(".hoverlayer .hovertext").first).to_be_attached()
     visit.check()
     assert not visit.was_tricked()
+
+
+def test_the_tests_notice_what_they_look_for(visit: Visit) -> None:
+    """What these tests assert to be absent is seen where it is present."""
+    visit.open()
+    assert not visit.was_tricked()
+    visit.page.evaluate("fetch('http://foreign.invalid/a').catch(() => { window.__pwned = 1 })")
+    assert visit.was_tricked()
+    assert visit.foreign == ["http://foreign.invalid/a"]
+    assert any("foreign.invalid" in said for said in visit.complaints)
+    visit.foreign.clear()
+    visit.complaints.clear()
