@@ -391,8 +391,8 @@ TEXTS["pairs.answer"] = (
     "is pressed together: a small move there is a large one inside."
 )
 TEXTS["pairs.variants"] = (
-    "Each dot is the answer after one change; the dotted line is the pair as written, the number "
-    "behind the percentage the difference in percentage points. If swapping the order changes "
+    "Each dot is the answer after one change; the mark on each row is the pair as written, the "
+    "number behind the percentage the difference in percentage points. If swapping the order changes "
     "little, BERT looks at the topic. The segment ids and the \\[SEP\\] tell it where B begins: "
     "without them it may no longer see two sentences."
 )

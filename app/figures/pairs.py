@@ -59,10 +59,16 @@ def variant_dots(variants: Sequence[Variant]) -> go.Figure:
     original = variants[0].is_next
     rows = list(range(len(variants)))
     fig = go.Figure()
-    fig.add_vline(
-        x=original, line={"color": theme.SPECIAL, "dash": "dot", "width": 1.5}, layer="below"
-    )
     for row, variant in zip(rows, variants, strict=True):
+        fig.add_shape(  # a mark on each row: one line through all would cross the numbers
+            type="line",
+            x0=original,
+            x1=original,
+            y0=row - 0.17,
+            y1=row + 0.17,
+            line={"color": theme.SPECIAL, "width": 2},
+            layer="below",
+        )
         fig.add_shape(
             type="line",
             x0=0,
