@@ -392,8 +392,8 @@ TEXTS["pairs.answer"] = (
 )
 TEXTS["pairs.variants"] = (
     "Each dot is the answer after one change; the mark on each row is the pair as written, the "
-    "number behind the percentage the difference in percentage points. If swapping the order changes "
-    "little, BERT looks at the topic. The segment ids and the \\[SEP\\] tell it where B begins: "
+    "number behind the percentage the difference in percentage points. If swapping the order "
+    "changes little, BERT looks at the topic. The segment ids and the \\[SEP\\] tell it where B begins: "
     "without them it may no longer see two sentences."
 )
 TEXTS["pairs.mass"] = (
