@@ -393,8 +393,8 @@ TEXTS["pairs.answer"] = (
 TEXTS["pairs.variants"] = (
     "Each dot is the answer after one change; the mark on each row is the pair as written, the "
     "number behind the percentage the difference in percentage points. If swapping the order "
-    "changes little, BERT looks at the topic. The segment ids and the \\[SEP\\] tell it where B begins: "
-    "without them it may no longer see two sentences."
+    "changes little, BERT looks at the topic. The segment ids and the \\[SEP\\] tell it where B "
+    "begins: without them it may no longer see two sentences."
 )
 TEXTS["pairs.mass"] = (
     "Of all the attention that the tokens of one sentence give, the share that goes to the tokens "
