@@ -15,7 +15,8 @@ PREFIX = "##"
 """What marks a piece that continues a word."""
 
 MAX_ALPHABET = 500
-"""Only this many different characters enter the vocabulary, the most frequent ones."""
+"""Only this many different characters enter the vocabulary: those of ASCII that the corpus holds,
+however rare (people type them), then the most frequent others."""
 
 
 def train_vocabulary(
@@ -120,7 +121,7 @@ def _train(
 
 
 def _alphabet(texts: Iterable[str], normalizer: normalizers.BertNormalizer) -> list[str]:
-    """The most frequent characters of the normalised texts, in code point order."""
+    """Return the at most MAX_ALPHABET characters that enter the vocabulary, in code point order."""
     raw: Counter[str] = Counter()
     for text in texts:
         raw.update(text)
@@ -135,8 +136,8 @@ def _alphabet(texts: Iterable[str], normalizer: normalizers.BertNormalizer) -> l
             "the corpus holds no text (nothing but white space and control characters). "
             "Check that the files are the right ones and are not empty."
         )
-    by_count = sorted(counts, key=lambda character: (-counts[character], character))
-    return sorted(by_count[:MAX_ALPHABET])
+    first_choice = sorted(counts, key=lambda c: (not c.isascii(), -counts[c], c))
+    return sorted(first_choice[:MAX_ALPHABET])
 
 
 def _can_continue(

@@ -68,6 +68,15 @@ def test_rare_characters_stay_out_of_a_large_alphabet() -> None:
     assert "\u9fa0" not in vocab
 
 
+def test_rare_ascii_gets_into_a_full_alphabet() -> None:
+    common = "".join(chr(0x4E00 + i) for i in range(MAX_ALPHABET))
+    size = len(SPECIAL_TOKENS) + MAX_ALPHABET
+    vocab = train_vocabulary([common * 2, "\u00a7 <"], vocab_size=size)
+    assert "<" in vocab
+    assert "\u00a7" not in vocab
+    assert len(set(vocab) & set(common)) == MAX_ALPHABET - 1
+
+
 @pytest.mark.parametrize("texts", [[], [""], [" \n", "\x00\u200b"]])
 def test_an_empty_corpus_is_refused(texts: list[str]) -> None:
     with pytest.raises(ValueError, match="the corpus holds no text"):
