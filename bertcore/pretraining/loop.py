@@ -26,6 +26,7 @@ from bertcore.pretraining.optimizer import (
     clip_gradients,
     set_rate,
 )
+from bertcore.pretraining.probes import ProbeWriter
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.warm_start import warm_start
@@ -109,8 +110,10 @@ class Pretraining:
         torch.manual_seed(train_config.seed)
         if state is not None:
             self._restore(state)
+        self.probes = ProbeWriter(folder.path, self.network, tokenizer)
         if resume:
             folder.forget_metrics_after(self.position.step)
+            self.probes.forget_after(self.position.step)
             logger.info("resumed at step %d", self.position.step)
 
     def run(
@@ -136,6 +139,8 @@ class Pretraining:
         if self._share_done() >= 1:
             return self.evaluate()
         self.folder.path.mkdir(parents=True, exist_ok=True)
+        if self.position.step == 0:
+            self.probes.write(0)
         clock = time.perf_counter() - self.position.elapsed_seconds
         while (share := self._share_done()) < 1:
             metrics = self._step(share)
@@ -145,6 +150,7 @@ class Pretraining:
             if ended or position.step % config.evaluate_every == 0:
                 scores = self.evaluate()
                 metrics |= {f"valid_{name}": value for name, value in asdict(scores).items()}
+                self.probes.write(position.step, is_last=ended)
                 position.elapsed_seconds = time.perf_counter() - clock
             metrics |= {
                 "seconds": round(position.elapsed_seconds, 3),
