@@ -25,6 +25,7 @@ from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.train_config import TrainConfig, check_settings
+from bertcore.pretraining.unigrams import unigram_entropy
 from bertcore.tokenizer import Tokenizer, train_vocabulary
 
 OnStage = Callable[[str, float | None], None]
@@ -127,7 +128,12 @@ def start_run(
                 "optimizer": asdict(optimizer_config),
                 # What the first round over the text is made of.
                 "data_report": {
-                    "train": pretraining.batches.describe(),
+                    "train": {
+                        **pretraining.batches.describe(),
+                        "unigram_entropy": round(
+                            unigram_entropy(packed["train"].ids, tokenizer.vocab_size), 6
+                        ),
+                    },
                     "valid": {
                         "num_documents": packed["valid"].num_documents,
                         "num_tokens": packed["valid"].num_tokens,
