@@ -10,15 +10,19 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.pretraining.array_file import ArrayFile
 from bertcore.pretraining.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
 _BATCH_SENTENCES = 20_000
+_HASHED_AT_ONCE = 1_000_000
+_ARRAYS = ("ids", "sentence_starts", "document_starts")
 
 OnRead = Callable[[int], None]
 """Told how many bytes of a file were read since the last time; packed bytes for .xz and .gz."""
@@ -123,39 +127,81 @@ class PackedCorpus:
 
 
 def pack_corpus(documents: Iterable[list[str]], tokenizer: Tokenizer) -> PackedCorpus:
-    """Tokenise documents (lists of sentences) into one PackedCorpus.
+    """Tokenise documents (lists of sentences) into one PackedCorpus in memory.
 
-    Sentences without a token and documents without a sentence are dropped. A text that spells out
-    a special token ("[SEP]") gets [UNK] there: only BERT itself sets special tokens.
+    For texts of which one knows that they are small; `pack_corpus_to` has no limit.
 
     Raises:
         ValueError: If no token is left.
     """
-    dtype = np.uint16 if tokenizer.vocab_size <= 2**16 else np.int32
-    blocks: list[NDArray[np.generic]] = []
-    sentence_lengths: list[int] = []
-    document_lengths: list[int] = []
-    for group in _groups(documents):
-        encoded = iter(tokenizer.encode_ids([s for document in group for s in document]))
-        for document in group:
-            kept = [ids for ids in (next(encoded) for _ in document) if ids]
-            if kept:
-                sentence_lengths.extend(map(len, kept))
-                document_lengths.append(len(kept))
-                blocks.append(np.fromiter((i for ids in kept for i in ids), dtype=dtype))
-    if not blocks:
-        raise ValueError("the corpus has no text. Give at least one file with sentences in it.")
+    with TemporaryDirectory() as folder:
+        opened = pack_corpus_to(Path(folder), documents, tokenizer)
+        return PackedCorpus(
+            np.array(opened.ids),
+            np.array(opened.sentence_starts),
+            np.array(opened.document_starts),
+            opened.fingerprint,
+        )
+
+
+def pack_corpus_to(
+    folder: Path, documents: Iterable[list[str]], tokenizer: Tokenizer
+) -> PackedCorpus:
+    """Tokenise documents (lists of sentences) into a folder, and map it.
+
+    Memory holds some ten thousand sentences at a time, however long the text is. Sentences without
+    a token and documents without a sentence are dropped. A text that spells out a special token
+    ("[SEP]") gets [UNK] there: only BERT itself sets special tokens.
+
+    Args:
+        folder: Made if it is not there; the files of an older corpus in it are overwritten.
+        documents: Read once.
+        tokenizer: Up to 65,536 pieces take two bytes a token, more take four.
+
+    Raises:
+        ValueError: If no token is left.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    dtype = np.dtype(np.uint16 if tokenizer.vocab_size <= 2**16 else np.int32)
     replaced = np.arange(tokenizer.vocab_size, dtype=dtype)
     replaced[[tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id]] = (
         tokenizer.unk_id
     )
-    ids = replaced[np.concatenate(blocks)]
-    sentence_starts = np.concatenate([[0], np.cumsum(sentence_lengths)]).astype(np.int64)
-    document_starts = np.concatenate([[0], np.cumsum(document_lengths)]).astype(np.int64)
+    start = np.zeros(1, dtype=np.int64)
+    with (
+        ArrayFile(folder / "ids.npy", dtype) as ids,
+        ArrayFile(folder / "sentence_starts.npy", np.dtype(np.int64)) as sentence_starts,
+        ArrayFile(folder / "document_starts.npy", np.dtype(np.int64)) as document_starts,
+    ):
+        sentence_starts.append(start)
+        document_starts.append(start)
+        for group in _groups(documents):
+            encoded = iter(tokenizer.encode_ids([s for document in group for s in document]))
+            kept = [[ids for ids in (next(encoded) for _ in document) if ids] for document in group]
+            kept = [document for document in kept if document]
+            sentences = [sentence for document in kept for sentence in document]
+            # Borders of this group count on from where the files ended.
+            ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
+            document_ends = np.cumsum([len(document) for document in kept], dtype=np.int64)
+            first_sentence = sentence_starts.length - 1
+            sentence_starts.append(ids.length + ends)
+            document_starts.append(first_sentence + document_ends)
+            ids.append(replaced[np.fromiter((i for s in sentences for i in s), dtype=dtype)])
+        num_tokens = ids.length
+    if not num_tokens:
+        raise ValueError("the corpus has no text. Give at least one file with sentences in it.")
+    _write_fingerprint(folder)
+    return open_corpus(folder)
+
+
+def _write_fingerprint(folder: Path) -> None:
+    """Hash the arrays of a folder. Written last: a folder without it was not finished."""
     digest = hashlib.sha256()
-    for array in (ids, sentence_starts, document_starts):
-        digest.update(np.ascontiguousarray(array).data)
-    return PackedCorpus(ids, sentence_starts, document_starts, digest.hexdigest()[:16])
+    for name in _ARRAYS:
+        array = np.load(folder / f"{name}.npy", mmap_mode="r")
+        for start in range(0, len(array), _HASHED_AT_ONCE):
+            digest.update(np.ascontiguousarray(array[start : start + _HASHED_AT_ONCE]).data)
+    (folder / "fingerprint").write_text(digest.hexdigest()[:16], encoding="utf-8")
 
 
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
@@ -174,7 +220,7 @@ def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
 def save_corpus(corpus: PackedCorpus, folder: Path) -> None:
     """Write the arrays as .npy files; `open_corpus` maps them back."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("ids", "sentence_starts", "document_starts"):
+    for name in _ARRAYS:
         np.save(folder / f"{name}.npy", getattr(corpus, name))
     # Written last: a folder without it was not finished.
     (folder / "fingerprint").write_text(corpus.fingerprint, encoding="utf-8")
@@ -187,10 +233,7 @@ def open_corpus(folder: Path) -> PackedCorpus:
         RuntimeError: If a file of it is missing.
     """
     try:
-        arrays = [
-            np.load(folder / f"{name}.npy", mmap_mode="r")
-            for name in ("ids", "sentence_starts", "document_starts")
-        ]
+        arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS]
         fingerprint = (folder / "fingerprint").read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise RuntimeError(

@@ -16,10 +16,15 @@ from bertcore.config import BertConfig
 from bertcore.device import choose_device
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertcore.pretraining.batches import Batch, Batches, DataConfig, fixed_batches
+from bertcore.pretraining.batches import DataConfig, fixed_batches
 from bertcore.pretraining.corpus import PackedCorpus
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.objective import batch_loss
+from bertcore.pretraining.objective import (
+    NetworkWithLoss,
+    PretrainingLoss,
+    choose_attention,
+    to_device,
+)
 from bertcore.pretraining.optimizer import (
     OptimizerConfig,
     build_optimizers,
@@ -27,6 +32,7 @@ from bertcore.pretraining.optimizer import (
     set_rate,
 )
 from bertcore.pretraining.probes import ProbeWriter
+from bertcore.pretraining.rounds import Batches, Place
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.warm_start import warm_start
@@ -97,15 +103,20 @@ class Pretraining:
         self.folder, self.tokenizer = folder, tokenizer
         self.config, self.optimizer_config = train_config, optimizer_config
         self.device = choose_device(train_config.device)
-        self.batches = Batches(train, tokenizer, data_config, seed=train_config.seed)
+        state = folder.load_checkpoint() if resume else None
+        # Runs of an earlier version have no place in their checkpoints.
+        place = Place(**state["data_place"]) if state and "data_place" in state else None
+        self.batches = Batches(train, tokenizer, data_config, seed=train_config.seed, place=place)
         num_rows = train_config.evaluate_rows
         self.valid_batches = list(
             fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
         )
-        state = folder.load_checkpoint() if resume else None
         self.network = _starting_network(shape, train_config, train if state is None else None)
         self.network.to(self.device).train()
         self.optimizers = build_optimizers(self.network, optimizer_config)
+        self.module = NetworkWithLoss(
+            self.network, choose_attention(self.device, train_config.dtype)
+        )
         self.position = _Position()
         torch.manual_seed(train_config.seed)
         if state is not None:
@@ -183,6 +194,7 @@ class Pretraining:
                 "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
                 "random_state": torch.get_rng_state(),
                 "data_fingerprint": self.batches.corpus.fingerprint,
+                "data_place": self.batches.state(),
             },
             keep=self.config.keep_checkpoints,
         )
@@ -199,32 +211,33 @@ class Pretraining:
 
     def _step(self, share: float) -> dict[str, Any]:
         """Train on one batch and return its metrics."""
-        step = self.position.step
-        batch: Batch = self.batches.batch(step)
+        batch = self.batches.batch(self.position.step, device=self.device)
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._autocast):
-            result = batch_loss(self.network, batch, self.device)
-        result.loss.backward()  # type: ignore[no-untyped-call]
-        norm = float(clip_gradients(self.network, self.optimizer_config.max_grad_norm))
-        loss = float(result.loss.detach())
+            result = self.module(to_device(batch, self.device))
+        result.loss.backward()
+        norm = clip_gradients(self.network, self.optimizer_config.max_grad_norm)
+        # One wait for the device a step, for all numbers.
+        found = torch.stack([value.detach().float() for value in (*result, norm)]).tolist()
+        values = dict(zip((*PretrainingLoss._fields, "gradient_norm"), found, strict=True))
         # Before the update: weights that are saved have never seen such a step.
-        if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise RuntimeError(self._diverged(loss, norm))
+        if not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"])):
+            raise RuntimeError(self._diverged(values["loss"], values["gradient_norm"]))
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         self.position.step += 1
-        self.position.num_tokens += batch.num_tokens
+        self.position.num_tokens += batch.totals.num_tokens
         return {
             "step": self.position.step,
-            "loss": loss,
-            "mlm_loss": float(result.mlm_loss),
-            "mlm_top1": float(result.mlm_correct / result.num_masked),
-            "nsp_loss": float(result.nsp_loss),
-            "nsp_accuracy": float(result.nsp_correct) / len(batch.next_sentence_labels),
+            "loss": values["loss"],
+            "mlm_loss": values["mlm_loss"],
+            "mlm_top1": values["mlm_correct"] / values["num_masked"],
+            "nsp_loss": values["nsp_loss"],
+            "nsp_accuracy": values["nsp_correct"] / batch.totals.num_rows,
             "learning_rate_share": rate,
-            "gradient_norm": norm,
+            "gradient_norm": values["gradient_norm"],
         }
 
     def _diverged(self, loss: float, norm: float) -> str:

@@ -16,10 +16,9 @@ from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.corpus import (
     PackedCorpus,
     open_corpus,
-    pack_corpus,
+    pack_corpus_to,
     read_documents,
     read_sentences,
-    save_corpus,
 )
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig
@@ -103,8 +102,8 @@ def start_run(
         for name, paths in (("train", list(corpus)), ("valid", [valid])):
             what = "reading the training text" if name == "train" else "reading the held-out text"
             on_read = _ByteCount(paths, what, on_stage)
-            packed[name] = pack_corpus(read_sentences(paths, on_read=on_read), tokenizer)
-            save_corpus(packed[name], partial.data / name)
+            sentences = read_sentences(paths, on_read=on_read)
+            packed[name] = pack_corpus_to(partial.data / name, sentences, tokenizer)
         on_stage("cutting pairs and counting words", None)
         pretraining = Pretraining(
             run,
