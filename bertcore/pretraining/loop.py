@@ -241,6 +241,15 @@ class Pretraining:
         }
 
     def _diverged(self, loss: float, norm: float) -> str:
+        """Note the bad step in the metrics, without its numbers (JSON has none such)."""
+        self.folder.append_metrics(
+            {
+                "step": self.position.step + 1,
+                "diverged": f"loss {loss}, gradient norm {norm}",
+                "seconds": round(self.position.elapsed_seconds, 3),
+                "num_tokens": self.position.num_tokens,
+            }
+        )
         kept = self.folder.checkpoints()
         saved = f"{kept[-1].name} is kept" if kept else "no checkpoint was saved yet"
         return (

@@ -189,7 +189,10 @@ def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
         run.run()
     assert "\n" not in str(caught.value)
     assert run.position.step == 9
-    assert metrics(tmp_path)[-1]["step"] == 8
+    *_, before, last = metrics(tmp_path)
+    assert before["step"] == 8
+    assert last["step"] == 10
+    assert last["diverged"].startswith("loss ")
     resumed = build(tmp_path, resume=True)
     assert resumed.position.step == 7
     assert all(bool(torch.isfinite(value).all()) for value in weights(resumed))
