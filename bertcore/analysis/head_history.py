@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from bertcore.pretraining.probes import Probe, SentenceProbe
+from bertcore.analysis.probes import Probe, SentenceProbe
 
 UNIFORM = 0.99
 """A head whose spread is above this looks everywhere alike."""

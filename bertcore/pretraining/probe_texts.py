@@ -2,38 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-KINDS = {
-    "n": "nouns",
-    "v": "verbs",
-    "d": "describing words",
-    "p": "pronouns",
-    "s": "small words",
-    ".": "punctuation",
-}
-"""What the letters of `ProbeText.kinds` stand for."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeText:
-    """A sentence or pair to watch.
-
-    Raises:
-        ValueError: If the hidden word is not in text A.
-    """
-
-    text_a: str
-    text_b: str | None = None
-    hidden: str = ""
-    """A word of text A that is hidden for the masked-word question; its first occurrence."""
-    kinds: str = ""
-    """One letter of KINDS for each word and punctuation mark of both texts; empty: not known."""
-
-    def __post_init__(self) -> None:
-        if not self.hidden or self.hidden not in self.text_a:
-            raise ValueError(f"the hidden word {self.hidden!r} is not in {self.text_a!r}.")
-
+from bertcore.analysis.probes import ProbeText
 
 PROBE_TEXTS = (
     ProbeText("The old man sat by the fire and read his letter.", None, "man", "sdnvssnsvpn."),

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from bertcore.analysis.head_history import HeadHistory, head_history
+from bertcore.analysis.probes import Probe, ProbeText, SentenceProbe
 from bertcore.analysis.quantize import quantize
 from bertcore.analysis.run_health import SEVERITIES, check_run
-from bertcore.pretraining.probe_texts import ProbeText
-from bertcore.pretraining.probes import Probe, SentenceProbe
 
 ENTROPY = 6.0
 NUM_LINES = 100
