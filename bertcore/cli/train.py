@@ -122,6 +122,9 @@ def pretrain(
     dtype: Annotated[str, typer.Option("--dtype", help="bfloat16 or float32.")] = "bfloat16",
     evaluate_every: Annotated[int, typer.Option("--evaluate-every", help="Steps.")] = 500,
     save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
+    keep_checkpoints: Annotated[
+        int, typer.Option("--keep-checkpoints", help="Newest saved moments that are kept.")
+    ] = 2,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in --out with its own settings.")
     ] = False,
@@ -171,6 +174,7 @@ def pretrain(
         device=device,
         evaluate_every=evaluate_every,
         save_every=save_every,
+        keep_checkpoints=keep_checkpoints,
     )
     optimizer_config = OptimizerConfig(
         optimizer=optimizer,
