@@ -13,7 +13,7 @@ from typing import Any
 
 from app import cache, training_process
 from bertcore.pretraining import RunFolder
-from bertcore.pretraining.run_lock import LockHolder, lock_holder
+from bertcore.pretraining.run_lock import lock_holder
 
 Line = Mapping[str, Any]
 
@@ -96,7 +96,7 @@ def list_runs(folder: Path) -> list[Run]:
     names |= {
         match[1]
         for name in entries
-        if (match := re.fullmatch(r"\.(.+)\.partial", name)) and _holder(entries[name])
+        if (match := re.fullmatch(r"\.(.+)\.partial", name)) and lock_holder(entries[name])
     }
     names |= {name.removesuffix(".log") for name in entries if name.endswith(".log")}
     ordered = sorted(names, key=lambda name: _started(folder, name), reverse=True)
@@ -117,7 +117,7 @@ def read_run(path: Path) -> Run:
     try:
         config = cache.of_file(_read_config, path / "config.json")
         lines = metrics(path)
-        pid, where = _running_on(_holder(path))
+        pid, where = _worker(path, path)
         trained = next((line for line in reversed(lines) if "loss" in line), {})
         seconds = float(trained.get("seconds", 0.0))
         step = int(trained.get("step", 0))
@@ -146,24 +146,27 @@ def checkpoints(path: Path) -> list[Path]:
 
 def _before_the_folder(path: Path) -> Run:
     """Return a run whose folder is not there yet, or never came to be."""
-    pid, where = _running_on(_holder(path.with_name(f".{path.name}.partial")))
-    pid = pid or training_process.pid_of(path)
-    if pid or where is not None:
+    pid, where = _worker(path, path.with_name(f".{path.name}.partial"))
+    if where is not None:
         return Run(path, "preparing", "", pid=pid)
     error = training_process.last_error(path) or "its process ended before it had begun"
     return Run(path, "not started", error)
 
 
-def _holder(path: Path) -> LockHolder | None:
-    return lock_holder(path)
+def _worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
+    """Return the process that works on a run if it is on this machine, and who it is; or None.
 
-
-def _running_on(holder: LockHolder | None) -> tuple[int | None, str | None]:
-    """Return the process' number if it is on this machine, and who it is, of a lock's holder."""
-    if holder is None:
-        return None, None
-    here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
-    return here, str(holder)
+    Args:
+        run: The run's folder.
+        locked: The folder whose lock it holds: that, or the hidden one that is being filled.
+    """
+    holder = lock_holder(locked)
+    if holder is not None:
+        here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
+        return here, str(holder)
+    # In its first seconds, and where there are no locks, only we know of it, if we started it.
+    child = training_process.pid_of(run)
+    return child, None if child is None else f"process {child}"
 
 
 def _read_config(path: Path) -> dict[str, Any]:

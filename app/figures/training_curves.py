@@ -73,7 +73,9 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
             fig.add_trace(_line(part, train, form, index == 0), **place)
         if held_out and held_out in table:
             fig.add_trace(_points(table[table[held_out].notna()], held_out, form, index), **place)
-        fig.update_yaxes(tickformat=".0%" if is_share else "", rangemode="tozero", **place)
+        fig.update_yaxes(tickformat=".0%" if is_share else "", **place)
+        if index:  # a loss far from 0 is read better close by
+            fig.update_yaxes(rangemode="tozero", **place)
     for index, level, name in (
         (0, unigram_entropy, "word frequencies alone"),
         (2, chance, "chance"),
@@ -85,7 +87,7 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
                 col=index % columns + 1,
                 line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
                 annotation={"text": name, "font": {"size": 11, "color": theme.SPECIAL}},
-                annotation_position="bottom right",
+                annotation_position="top right",
             )
     theme.plot_layout(fig, "", "", "", rows * height + 40)
     fig.update_annotations(font_size=12)

@@ -22,7 +22,7 @@ MAX_MOMENTS = 60
 TRAIL = 6
 """Moments back that a point's trail shows."""
 STEP_MS = 350
-HEIGHT = 900
+HEIGHT = 860
 
 
 def spread_moments(count: int) -> list[int]:
@@ -155,7 +155,7 @@ def replay(
         )
         for index, probe in enumerate(probes)
     ]
-    _lay_out(fig, probes, found, moment)
+    _lay_out(fig, probes, found, sentence, moment)
     return fig
 
 
@@ -244,9 +244,11 @@ def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> Non
         )
 
 
-def _lay_out(fig: go.Figure, probes: Sequence[Probe], found: ProbeMap, moment: int) -> None:
+def _lay_out(
+    fig: go.Figure, probes: Sequence[Probe], found: ProbeMap, sentence: int, moment: int
+) -> None:
     theme.plot_layout(fig, "", "", "", HEIGHT)
-    fig.update_annotations(font_size=13)
+    fig.update_annotations(font_size=13, yshift=5)
     label = {"size": 11}
     fig.update_xaxes(showgrid=False, tickangle=-60, tickfont=label, row=1, col=1)
     fig.update_yaxes(showgrid=False, autorange="reversed", tickfont=label, row=1, col=1)
@@ -256,15 +258,16 @@ def _lay_out(fig: go.Figure, probes: Sequence[Probe], found: ProbeMap, moment: i
     box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
     for update in (fig.update_xaxes, fig.update_yaxes):
         update(range=[-reach, reach], showticklabels=False, **box, row=1, col=2)
-    fig.update_xaxes(range=[0, 1.45], visible=False, row=2, col=1)
+    sure = max(max(p.sentences[sentence].top_probabilities) for p in probes)
+    fig.update_xaxes(range=[0, 1.5 * sure], visible=False, row=2, col=1)
     fig.update_yaxes(autorange="reversed", visible=False, row=2, col=1)
     fig.update_xaxes(title_text="step", row=2, col=2)
     fig.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", row=2, col=2)
-    names = {"orientation": "h", "font": {"size": 11}, "x": 0.56, "xanchor": "left"}
+    names = {"orientation": "h", "font": {"size": 11}, "x": 1, "xanchor": "right"}
     fig.update_layout(
-        legend={**names, "y": 0.465, "yanchor": "top"},
-        legend2={**names, "y": 0.375, "yanchor": "bottom"},
-        margin={"t": 40, "b": 8},
+        legend={**names, "y": -0.16, "yanchor": "top"},
+        legend2={**names, "y": -0.1, "yanchor": "top"},
+        margin={"t": 128, "b": 8},
         bargap=0.25,
         uirevision="replay",
     )
@@ -285,9 +288,9 @@ def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
                 "steps": [
                     {"label": name, "method": "animate", "args": [[name], jump]} for name in names
                 ],
-                "y": 0,
-                "len": 0.82,
-                "pad": {"t": 60, "b": 4},
+                "y": 1,
+                "yanchor": "bottom",
+                "pad": {"b": 34},
                 "currentvalue": {"prefix": "Step ", "font": {"size": 15}, "xanchor": "left"},
                 "tickcolor": theme.GRID,
                 "bordercolor": theme.GRID,
@@ -302,9 +305,9 @@ def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
                 "direction": "left",
                 "x": 1,
                 "xanchor": "right",
-                "y": 0,
-                "yanchor": "top",
-                "pad": {"t": 66},
+                "y": 1,
+                "yanchor": "bottom",
+                "pad": {"b": 82},
                 "showactive": False,
                 "bgcolor": "rgba(127, 134, 152, 0.15)",
                 "bordercolor": theme.GRID,
