@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,18 +190,22 @@ def pack_corpus_to(
         num_tokens = ids.length
     if not num_tokens:
         raise ValueError("the corpus has no text. Give at least one file with sentences in it.")
-    _write_fingerprint(folder)
+    # Written last: a folder without it was not finished.
+    (folder / "fingerprint").write_text(hash_corpus(folder), encoding="utf-8")
     return open_corpus(folder)
 
 
-def _write_fingerprint(folder: Path) -> None:
-    """Hash the arrays of a folder. Written last: a folder without it was not finished."""
+def hash_corpus(folder: Path) -> str:
+    """Return the fingerprint of the arrays in a folder, from their content.
+
+    Raises:
+        RuntimeError: If one of them cannot be read.
+    """
     digest = hashlib.sha256()
-    for name in _ARRAYS:
-        array = np.load(folder / f"{name}.npy", mmap_mode="r")
+    for array in _map_arrays(folder):
         for start in range(0, len(array), _HASHED_AT_ONCE):
             digest.update(np.ascontiguousarray(array[start : start + _HASHED_AT_ONCE]).data)
-    (folder / "fingerprint").write_text(digest.hexdigest()[:16], encoding="utf-8")
+    return digest.hexdigest()[:16]
 
 
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
@@ -232,13 +236,23 @@ def open_corpus(folder: Path) -> PackedCorpus:
     Raises:
         RuntimeError: If a file of it is missing.
     """
+    ids, sentence_starts, document_starts = _map_arrays(folder)
     try:
-        arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS]
         fingerprint = (folder / "fingerprint").read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise RuntimeError(
-            f"packed corpus {str(folder)!r} cannot be read ({error}). "
-            "Delete that folder and start again."
-        ) from error
-    ids, sentence_starts, document_starts = arrays
+        raise _unreadable(folder, error) from error
     return PackedCorpus(ids, sentence_starts, document_starts, fingerprint)
+
+
+def _map_arrays(folder: Path) -> list[NDArray[Any]]:
+    try:
+        return [np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS]
+    except (OSError, ValueError) as error:
+        raise _unreadable(folder, error) from error
+
+
+def _unreadable(folder: Path, error: Exception) -> RuntimeError:
+    return RuntimeError(
+        f"packed corpus {str(folder)!r} cannot be read ({error}). "
+        "Delete that folder and start again."
+    )
