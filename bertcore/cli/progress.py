@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -18,13 +19,16 @@ def progress_bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+    # Of processes launched together, the first one speaks.
+    hidden = os.environ.get("RANK", "0") != "0"
     return Progress(
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
-        console=Console(stderr=True),
+        console=Console(stderr=True, quiet=hidden),
         refresh_per_second=2,
+        disable=hidden,
     )
 
 

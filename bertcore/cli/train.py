@@ -120,6 +120,14 @@ def pretrain(
     ] = 0.0,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str, typer.Option("--dtype", help="bfloat16 or float32.")] = "bfloat16",
+    compile: Annotated[
+        str,
+        typer.Option("--compile", help="auto (long runs), on or off; takes a minute, then faster."),
+    ] = "auto",
+    gradient_accumulation: Annotated[
+        int,
+        typer.Option("--gradient-accumulation", help="Parts of a step's batch, to save memory."),
+    ] = 1,
     evaluate_every: Annotated[int, typer.Option("--evaluate-every", help="Steps.")] = 500,
     save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
     keep_checkpoints: Annotated[
@@ -160,6 +168,7 @@ def pretrain(
         start_run,
     )
     from bertcore.pretraining import train_tokenizer as learn
+    from bertcore.pretraining.processes import launched_rank, wait_for_file
     from bertcore.tokenizer import Tokenizer
 
     # Settings first: a wrong one is told before minutes of reading.
@@ -171,6 +180,8 @@ def pretrain(
         start=start,
         dropout=dropout,
         dtype=dtype,
+        compile=compile,
+        gradient_accumulation=gradient_accumulation,
         device=device,
         evaluate_every=evaluate_every,
         save_every=save_every,
@@ -191,6 +202,10 @@ def pretrain(
         num_attention_heads=heads,
     )
     check_settings(shape, train_config, data_config)
+    if launched_rank() > 0:  # of several processes, the main one prepares the folder
+        wait_for_file(out / "config.json")
+        _resume(out)
+        return
     check_inputs(out, corpus, valid)
     with stages() as on_stage:
         if opened is None:
@@ -258,12 +273,18 @@ def _train(run: Pretraining) -> None:
                         _describe_scores(progress.metrics), highlight=False, soft_wrap=True
                     )
 
-            scores = run.run(on_progress=show, should_stop=lambda: stop)
+            def tell(notice: str) -> None:
+                bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
+
+            scores = run.run(on_progress=show, should_stop=lambda: stop, on_notice=tell)
             if scores is not None:
                 bar.update(task, completed=1.0)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    run.processes.leave()
+    if not run.processes.is_main:
+        return
     if scores is None:
         folder = shlex.quote(str(run.folder.path))
         typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")

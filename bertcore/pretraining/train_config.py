@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from bertcore.config import BertConfig
-from bertcore.device import choose_device
 from bertcore.pretraining.batches import DataConfig
+from bertcore.pretraining.compiler import COMPILE, choose_compile
+from bertcore.pretraining.processes import Processes
 
 STARTS = ("warm", "noise")
 
@@ -34,6 +35,10 @@ class TrainConfig:
     """Compute format, "bfloat16" (autocast) or "float32"; the weights are float32."""
     device: str = "auto"
     """"auto" or a name that `bertcore.device.choose_device` knows."""
+    compile: str = "auto"
+    """torch.compile: "on", "off", or "auto": for runs that are long enough, where it can work."""
+    gradient_accumulation: int = 1
+    """Parts that each process goes through in turn for one step; the batch stays the same."""
     log_every: int = 20
     """Steps between lines of metrics."""
     evaluate_every: int = 500
@@ -61,12 +66,15 @@ class TrainConfig:
             raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
         if self.start not in STARTS:
             raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
+        if self.compile not in COMPILE:
+            raise ValueError(f"compile is {self.compile!r}; expected one of {', '.join(COMPILE)}.")
         if self.dtype not in ("bfloat16", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
 
 
 _COUNTS = (
     "steps",
+    "gradient_accumulation",
     "log_every",
     "evaluate_every",
     "evaluate_rows",
@@ -80,7 +88,7 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
 
     Raises:
         ValueError: If the rows are longer than the position table, the segment table has fewer
-            than two rows, or the device is not there.
+            than two rows, the device or the compiler is not there, or the batch cannot be divided.
     """
     if data_config.max_seq_length > shape.max_position_embeddings:
         raise ValueError(
@@ -91,4 +99,11 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
         raise ValueError(
             f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
         )
-    choose_device(train_config.device)
+    processes = Processes(train_config.device)
+    processes.rows(data_config.batch_size, train_config.gradient_accumulation)
+    choose_compile(
+        train_config.compile,
+        processes.device,
+        steps=train_config.steps,
+        minutes=train_config.minutes,
+    )
