@@ -11,12 +11,8 @@ from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.rounds import Batches
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.sentences import split_sentences
-from bertcore.pretraining.start_run import (
-    check_inputs,
-    resume_run,
-    start_run,
-    train_tokenizer,
-)
+from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
+from bertcore.pretraining.texts_in import train_tokenizer
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 
 __all__ = [

@@ -20,7 +20,10 @@ from bertcore.pretraining.array_file import ArrayFile
 from bertcore.pretraining.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
+LONGEST_LINE = 2_000_000
+"""Characters of a line; tokenising one takes more than a hundred times its size in memory."""
 _BATCH_SENTENCES = 20_000
+_BATCH_CHARACTERS = 4_000_000
 _HASHED_AT_ONCE = 1_000_000
 _ARRAYS = ("ids", "sentence_starts", "document_starts")
 
@@ -40,7 +43,8 @@ def read_documents(
         on_read: For progress; called at least once a document.
 
     Raises:
-        ValueError: If a file is missing, is not UTF-8 or is not a whole archive.
+        ValueError: If a file is missing, is not UTF-8, is not a whole archive or has a line of
+            more than `LONGEST_LINE` characters.
         OSError: If a file cannot be opened.
     """
     for path in map(Path, paths):
@@ -60,8 +64,15 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
     num_lines = 0
     try:
         with _open_text(raw, path.suffix.lower()) as lines:
-            for line in lines:
+            # With a limit: a file of one endless line must not come into memory as a whole.
+            while line := lines.readline(LONGEST_LINE + 1):
                 num_lines += 1
+                if len(line) > LONGEST_LINE:
+                    raise ValueError(
+                        f"line {num_lines} of corpus file {str(path)!r} has more than "
+                        f"{LONGEST_LINE:,} characters; a line is to be a paragraph or a sentence. "
+                        "Break it into lines."
+                    )
                 if line := line.strip():
                     paragraphs.append(line)
                 elif paragraphs:
@@ -211,13 +222,14 @@ def hash_corpus(folder: Path) -> str:
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
     """Collect documents until they are worth a call of the tokenizer, which uses all cores."""
     group: list[list[str]] = []
-    num_sentences = 0
+    num_sentences = num_characters = 0
     for document in documents:
         group.append(document)
         num_sentences += len(document)
-        if num_sentences >= _BATCH_SENTENCES:
+        num_characters += sum(map(len, document))
+        if num_sentences >= _BATCH_SENTENCES or num_characters >= _BATCH_CHARACTERS:
             yield group
-            group, num_sentences = [], 0
+            group, num_sentences, num_characters = [], 0, 0
     yield group
 
 
