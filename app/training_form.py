@@ -37,9 +37,9 @@ class Corpus:
 
 def draw(folder: Path) -> None:
     """Draw the form and its button; a started run is shown at once."""
-    corpus_column, shape_column = st.columns(2, gap="large")
-    with corpus_column:
-        source = _choose_text()
+    source = _choose_text()
+    left, right = st.columns(2, gap="large")
+    with left:
         name = st.text_input(
             "Name of the run",
             key="run_name",
@@ -47,7 +47,7 @@ def draw(folder: Path) -> None:
             help="Becomes its folder's name.",
         ).strip() or _free_name(folder)
         length = _choose_length()
-    with shape_column:
+    with right:
         options = _choose_shape()
     options = [*length, *options]
     if st.button("Start training", type="primary", icon=":material/play_arrow:"):

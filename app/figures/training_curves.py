@@ -62,7 +62,7 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         columns,
         subplot_titles=[title for title, *_ in _PANELS],
         vertical_spacing=52 / (rows * height),
-        horizontal_spacing=0.09,
+        horizontal_spacing=0.11,
     )
     every = -(-len(table) // MAX_POINTS) if len(table) else 1
     for index, (_, train, held_out, is_share) in enumerate(_PANELS):

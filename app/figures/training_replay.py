@@ -60,7 +60,7 @@ def replay(
         2,
         subplot_titles=_titles(probes, sentence, layer, head),
         horizontal_spacing=0.12,
-        vertical_spacing=0.13,
+        vertical_spacing=0.16,
         row_heights=[0.58, 0.42],
     )
     last = probes[-1].sentences[sentence]

@@ -119,10 +119,11 @@ def _next_sentence_at_chance(run: _Run) -> Iterator[Finding]:
         yield Finding(
             "nsp_chance",
             "warning",
-            f"Next sentence is at chance: {accuracies[-1]:.1%} of {pairs:,} held-out pairs, and "
-            f"always giving the same answer would score {chance:.1%}. Small models start to learn "
-            "it late: train longer, on text with whole documents and several sentences in each. "
-            "If the words are learned well and this stays, look at how the pairs are made.",
+            f"Next sentence cannot be told from chance: {accuracies[-1]:.1%} of {pairs:,} held-out "
+            f"pairs, where always giving the same answer scores {chance:.1%} and luck up to "
+            f"{limit:.1%}. Small models learn it late: train longer, on text with whole documents "
+            "and several sentences in each. If the words are learned well and this stays, look at "
+            "how the pairs are made.",
             scores[-1]["step"],
             {"accuracy": accuracies[-1], "chance": chance, "limit": limit},
         )
