@@ -117,6 +117,7 @@ def sum_strips(
             "showgrid": False,
             "zeroline": False,
             "automargin": True,
+            "ticklabeloverflow": "allow",  # else each label is measured, a tenth of a redraw
         },
         "shapes": [] if selected is None else [_token_frame(selected)],
     }
@@ -129,6 +130,7 @@ def sum_strips(
             "showgrid": not is_strip,
             "gridcolor": theme.GRID,
             "zeroline": False,
+            "ticklabeloverflow": "allow",
             **({"autorange": "reversed"} if is_strip else {"rangemode": "tozero"}),
         }
     return go.Figure(data=[*strips, *lengths], layout=layout)

@@ -9,14 +9,15 @@ from torch import Tensor, nn
 from bertcore.config import BertConfig
 
 
-def activate(x: Tensor, name: str) -> Tensor:
-    """Apply the activation `name` of a config to x of any shape."""
-    if name == "gelu":
-        return F.gelu(x)
-    if name == "gelu_new":
-        return F.gelu(x, approximate="tanh")
-    assert name == "relu", name  # BertConfig has checked it
-    return F.relu(x)
+def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
+    """Apply the activation `name` of a config to x of any shape; `in_place` without gradients."""
+    if name == "relu":
+        return F.relu(x, inplace=in_place)
+    approximate = {"gelu": "none", "gelu_new": "tanh"}[name]
+    if in_place:
+        result: Tensor = torch.ops.aten.gelu_(x, approximate=approximate)  # F.gelu has no such form
+        return result
+    return F.gelu(x, approximate=approximate)
 
 
 class FeedForward(nn.Module):
@@ -40,9 +41,9 @@ class FeedForward(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D]."""
-        inner = activate(
-            F.linear(hidden, self.intermediate_weight, self.intermediate_bias), self.activation
-        )  # [B, T, F]
+        inner = F.linear(hidden, self.intermediate_weight, self.intermediate_bias)  # [B, T, F]
+        # The largest tensor of a layer: in its place where nobody needs it for gradients.
+        inner = activate(inner, self.activation, in_place=not torch.is_grad_enabled())
         out = F.linear(inner, self.output_weight, self.output_bias)
         out = F.dropout(out, self.dropout, self.training)
         norm = (hidden.shape[-1],)

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
+from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.pretraining.corpus import PackedCorpus
 
@@ -26,7 +27,7 @@ NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
 """Which place the positions of the first-layer heads match at the start, head by head."""
 VECTOR_STD = 0.05
 """Standard deviation of token and position vectors: about that of a trained BERT."""
-PEAK_SCORE = 6.0
+PEAK_SCORE = 10.0
 """Attention score of the place that a head matches, from positions alone; far places have 0."""
 MAX_COUNTED_TOKENS = 20_000_000
 """A larger corpus is counted in 64 stretches, spread over all of it."""
@@ -37,15 +38,14 @@ _BLOCK = 4_000_000
 def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
     """Replace some starting weights of an initialised network by what counting gives.
 
-    Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
-    Position table: sinusoids. First layer: head h gets a pattern whose score is highest at place
-    NEIGHBOURS[h] as far as positions go; sinusoids make that a fixed rotation. All else stays as
-    initialised.
+    Token table: word vectors (`word_vectors`) in all but the first K numbers, which are 0.
+    Masked-word bias: log frequency of each word. Position table: sinusoids. First layer: head h
+    gets a pattern that looks NEIGHBOURS[h] places away; sinusoids make that a fixed rotation. All
+    else stays as initialised.
 
-    The pattern reads the first K numbers of a token, where its word vector is too, and a word is
-    most like itself: with real word vectors the heads for places -1 and 1 start with nine tenths
-    of their attention on their own token, those for -2 and 2 with three tenths. Almost all of the
-    gain comes from the word vectors (EXPERIMENTS.md).
+    The pattern reads the first K numbers of a token. Word vectors stay out of them, for a word is
+    most like itself, and the heads would look at their own token; only a network with a single
+    head has no room for that. What each part is worth: EXPERIMENTS.md.
 
     Args:
         network: Initialised, with a masked-word head.
@@ -58,18 +58,27 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     """
     assert network.mlm is not None  # pretraining builds all heads
     config = network.config
-    vectors = word_vectors(corpus, config.vocab_size, config.hidden_size)
-    table = torch.from_numpy(vectors)
+    num_places = _numbers_for_places(config)
+    table = torch.zeros(config.vocab_size, config.hidden_size)
+    vectors = word_vectors(corpus, config.vocab_size, config.hidden_size - num_places)
+    table[:, num_places:] = torch.from_numpy(vectors)
     unseen = table.abs().sum(1) == 0
     if not bool(unseen.all()):
         table = table / table[~unseen].std() * VECTOR_STD
-    noise = torch.randn(table.shape, generator=generator) * VECTOR_STD
+    noise = torch.randn(table.shape, generator=generator)
+    noise[:, :num_places] = 0
+    noise *= VECTOR_STD / noise.std()
     network.embeddings.word_embeddings.copy_(torch.where(unseen[:, None], noise, table))
     counts = np.bincount(_counted(corpus), minlength=config.vocab_size) + 1.0
     network.mlm.decoder_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
     positions = sinusoids(config.max_position_embeddings, config.hidden_size)
     network.embeddings.position_embeddings.copy_(positions / positions.std() * VECTOR_STD)
     _look_at_neighbours(network)
+
+
+def _numbers_for_places(config: BertConfig) -> int:
+    """Return how many numbers of a token vector say only where it is: those the heads match."""
+    return config.head_size if 2 * config.head_size <= config.hidden_size else 0
 
 
 def sinusoids(num_positions: int, width: int) -> Tensor:
