@@ -52,7 +52,7 @@ def draw(folder: Path) -> None:
     options = [*length, *options]
     if st.button("Start training", type="primary", icon=":material/play_arrow:"):
         with frame.guard(stop=True):
-            _start(folder / name, _read_choice(source), options)
+            _start(folder, name, _read_choice(source), options)
         st.session_state[_STARTED] = name
         st.rerun()
     st.caption("The same in a terminal:")
@@ -232,15 +232,16 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     return Corpus(tuple(found), held_out)
 
 
-def _start(run: Path, corpus: Corpus, options: Sequence[str]) -> None:
+def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> None:
     """Prepare the text and start the process.
 
     Raises:
         ValueError: If the name or the text is not good, or too many runs are at work.
         OSError: If something cannot be written.
     """
-    training_process.check_name(run.name)
-    known = training_runs.list_runs(run.parent)
+    training_process.check_name(name)
+    run = folder / name
+    known = training_runs.list_runs(folder)
     active = [other.name for other in known if other.is_active]
     if run.name in active or run.exists():
         raise ValueError(f"there is a run {run.name!r} already. Choose another name.")

@@ -37,7 +37,6 @@ chosen = st.selectbox(
     "Run", names, key=state.keep("run", names[0], options=names), label_visibility="collapsed"
 )
 if view == "Replay":
-    with frame.guard():
-        st.fragment(show_replay)(folder / chosen)
+    st.fragment(show_replay)(folder / chosen)
 else:
     watch(folder / chosen, runs)

@@ -17,11 +17,16 @@ from bertcore.analysis.probes import Probe
 
 def show_replay(path: Path) -> None:
     """Draw the replay of a run, or say that it has no probes."""
-    found = probes(path)
-    if not found:
-        st.info(texts.TEXTS["training.no_probes"])
-        return
-    _play(path, found)
+    with frame.guard():  # inside the fragment: it must not let an error out
+        found = probes(path)
+        if not found:
+            st.info(texts.TEXTS["training.no_probes"])
+            return
+        _play(path, found)
+        _show_heads(path, found)
+
+
+def _show_heads(path: Path, found: list[Probe]) -> None:
     history = head_history(found)
     arrays = {"steps": history.steps, "spread": history.spread, "favourite": history.favourite}
     code = texts.CODE["training.heads"].format(path=str(path))

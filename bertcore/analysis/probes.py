@@ -147,7 +147,7 @@ def read_probe(path: Path) -> Probe:
             return Probe(int(path.stem[5:]), [_sentence(file, index) for index in range(count)])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise RuntimeError(
-            f"probe {str(path)!r} is damaged ({error}). Delete that file to see the others."
+            f"probe {str(path)!r} is damaged. Delete that file to see the others."
         ) from error
 
 
