@@ -99,6 +99,9 @@ def pretrain(
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", help="Rows of a step.")] = 32,
     max_seq_length: Annotated[int, typer.Option("--max-seq-length", help="Tokens of a row.")] = 128,
+    masked_lm_prob: Annotated[
+        float, typer.Option("--masked-lm-prob", help="Share of tokens that are hidden.")
+    ] = 0.15,
     start: Annotated[
         str, typer.Option("--start", help="warm: vectors from counts; noise: BERT's own.")
     ] = "warm",
@@ -131,7 +134,8 @@ def pretrain(
     evaluate_every: Annotated[int, typer.Option("--evaluate-every", help="Steps.")] = 500,
     save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
     keep_checkpoints: Annotated[
-        int, typer.Option("--keep-checkpoints", help="Newest saved moments that are kept.")
+        int,
+        typer.Option("--keep-checkpoints", help="Newest saved moments kept, beside the best."),
     ] = 2,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in --out with its own settings.")
@@ -172,7 +176,9 @@ def pretrain(
     from bertcore.tokenizer import Tokenizer
 
     # Settings first: a wrong one is told before minutes of reading.
-    data_config = DataConfig.for_length(max_seq_length, batch_size=batch_size)
+    data_config = DataConfig.for_length(
+        max_seq_length, batch_size=batch_size, masked_lm_prob=masked_lm_prob
+    )
     train_config = TrainConfig(
         steps=steps,
         minutes=minutes,
@@ -289,7 +295,10 @@ def _train(run: Pretraining) -> None:
         folder = shlex.quote(str(run.folder.path))
         typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")
     else:
-        typer.echo(f"Done. The checkpoint is {run.folder.checkpoints()[-1]}")
+        newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
+        typer.echo(f"Done. The checkpoint is {newest}")
+        if best is not None and best != newest:
+            typer.echo(f"On held-out text an earlier one is better: {best}")
 
 
 def _describe(metrics: dict[str, float]) -> str:

@@ -88,7 +88,9 @@ class DataConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected at least {low}.")
 
     @classmethod
-    def for_length(cls, max_seq_length: int, *, batch_size: int = 32) -> DataConfig:
+    def for_length(
+        cls, max_seq_length: int, *, batch_size: int = 32, masked_lm_prob: float = MASKED_LM_PROB
+    ) -> DataConfig:
         """Return settings with room for every token that is hidden in a row of that length.
 
         >>> DataConfig.for_length(128).max_predictions_per_seq
@@ -96,7 +98,11 @@ class DataConfig:
         """
         return cls(
             max_seq_length=max_seq_length,
-            max_predictions_per_seq=round(MASKED_LM_PROB * max_seq_length) + 1,
+            # A share out of its range is refused by name, and not here.
+            max_predictions_per_seq=(
+                round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
+            ),
+            masked_lm_prob=masked_lm_prob,
             batch_size=batch_size,
         )
 

@@ -22,7 +22,7 @@ from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretrain
 from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers, set_rate
 from bertcore.pretraining.probes import ProbeWriter
 from bertcore.pretraining.processes import Processes
-from bertcore.pretraining.random_state import random_state, set_random_state
+from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
 from bertcore.pretraining.rounds import Batches, Place
 from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.pretraining.run_folder import RunFolder
@@ -126,7 +126,7 @@ class Pretraining:
             max_grad_norm=optimizer_config.max_grad_norm,
         )
         self.position = _Position()
-        torch.manual_seed(_own_seed(train_config.seed, self.processes))
+        seed_random(_own_seed(train_config.seed, self.processes))
         if state is not None:
             self._restore(state)
         self.probes = ProbeWriter(folder.path, self.network, tokenizer)

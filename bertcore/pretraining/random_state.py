@@ -10,6 +10,13 @@ import torch
 from torch import Tensor
 
 
+def seed_random(seed: int) -> None:
+    """Set all of them from one number, 0 or more."""
+    torch.manual_seed(seed)  # of each device too
+    np.random.seed(seed % 2**32)
+    random.seed(seed)
+
+
 def random_state() -> dict[str, Any]:
     """Return the states of torch (CPU and each GPU), numpy and Python, as `torch.save` takes them.
 

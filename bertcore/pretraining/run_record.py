@@ -121,8 +121,9 @@ def versions() -> dict[str, str]:
 
 def describe_differences(old: dict[str, str], new: dict[str, str]) -> str | None:
     """Return a sentence on what is another than at the start of a run; None if nothing is."""
-    other = [f"{name} {old[name]} -> {new[name]}" for name in new if old.get(name, "") != new[name]]
-    if not other or not old:
+    both = [name for name in new if name in old]
+    other = [f"{name} {old[name]} -> {new[name]}" for name in both if old[name] != new[name]]
+    if not other:
         return None
     return (
         f"not all is as it was when the run was started ({'; '.join(other)}): "

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from bertcore.config import BertConfig
 from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.compiler import COMPILE, choose_compile
+from bertcore.pretraining.masking import num_masked
 from bertcore.pretraining.processes import Processes
 
+SHORTEST_ROW = 5
+"""[CLS] a [SEP] b [SEP]"""
 STARTS = ("warm", "noise")
 
 
@@ -48,7 +51,7 @@ class TrainConfig:
     save_every: int = 500
     """Steps between checkpoints."""
     keep_checkpoints: int = 2
-    """Checkpoints kept, the newest ones."""
+    """Checkpoints kept, the newest ones; the best on held-out text stays beside them."""
 
     def __post_init__(self) -> None:
         if (self.steps is None) == (self.minutes is None):
@@ -87,7 +90,8 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
     """Refuse settings that do not fit each other, before minutes of reading.
 
     Raises:
-        ValueError: If the rows are longer than the position table, the segment table has fewer
+        ValueError: If the rows are longer than the position table, more tokens are to be hidden
+            than a short row has, the segment table has fewer
             than two rows, the device or the compiler is not there, or the batch cannot be divided.
     """
     if data_config.max_seq_length > shape.max_position_embeddings:
@@ -95,6 +99,15 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
             f"max_seq_length {data_config.max_seq_length} is longer than the "
             f"{shape.max_position_embeddings} position embeddings. Lower it."
         )
+    lengths = range(SHORTEST_ROW, data_config.max_seq_length + 1)
+    probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
+    for length in lengths:
+        count = num_masked(length, most, probability)
+        if count > length - 3:
+            raise ValueError(
+                f"masked_lm_prob is {probability}, which hides {count} tokens of a row of "
+                f"{length}, but only {length - 3} are there beside [CLS] and [SEP]. Lower it."
+            )
     if shape.type_vocab_size < 2:
         raise ValueError(
             f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
