@@ -34,7 +34,7 @@ if not names:
     st.info(texts.TEXTS["training.no_runs"].format(folder=texts.plain(str(folder))))
     frame.end_page()
 chosen = st.selectbox(
-    "Run", names, key=state.keep("run", names[0], options=names), label_visibility="collapsed"
+    "Run", names, key=state.keep("run", "", options=names), label_visibility="collapsed"
 )
 if view == "Replay":
     st.fragment(show_replay)(folder / chosen)

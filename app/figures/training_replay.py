@@ -254,10 +254,13 @@ def _lay_out(
     fig.update_yaxes(showgrid=False, autorange="reversed", tickfont=label, row=1, col=1)
     fig.update_xaxes(type="category", dtick=1, row=1, col=1)
     fig.update_yaxes(type="category", dtick=1, row=1, col=1)
-    reach = 1.15 * max(float(np.abs(found.coordinates).max()), 1e-6)
+    # The same at every moment, so that only the points move.
+    low, high = found.coordinates.min((0, 1)), found.coordinates.max((0, 1))
+    room = 0.08 * np.maximum(high - low, 1e-6)
     box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
-    for update in (fig.update_xaxes, fig.update_yaxes):
-        update(range=[-reach, reach], showticklabels=False, **box, row=1, col=2)
+    for axis, update in enumerate((fig.update_xaxes, fig.update_yaxes)):
+        span = [float(low[axis] - room[axis]), float(high[axis] + room[axis])]
+        update(range=span, showticklabels=False, **box, row=1, col=2)
     sure = max(max(p.sentences[sentence].top_probabilities) for p in probes)
     fig.update_xaxes(range=[0, 1.5 * sure], visible=False, row=2, col=1)
     fig.update_yaxes(autorange="reversed", visible=False, row=2, col=1)
@@ -286,7 +289,8 @@ def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
             {
                 "active": moment,
                 "steps": [
-                    {"label": name, "method": "animate", "args": [[name], jump]} for name in names
+                    {"label": name, "value": str(i), "method": "animate", "args": [[name], jump]}
+                    for i, name in enumerate(names)
                 ],
                 "y": 1,
                 "yanchor": "bottom",

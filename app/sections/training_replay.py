@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import frame, state, texts
+from app.components.layer_watch import layer_watch
 from app.figures import training_replay as figures
 from app.figures.layer_map import INK
 from app.sections.training_watch import probes
@@ -33,6 +34,16 @@ def _show_heads(path: Path, found: list[Probe]) -> None:
     fig = figures.heads_over_time(history)
     frame.figure(fig, "training-heads", arrays, code)
     frame.how_to_read("training.heads")
+
+
+@st.fragment
+def _keep_moment(count: int) -> None:
+    """Keep where the slider stands; the figure itself does not run again."""
+    label = "Training by moments: the arrow keys change the moment"
+    moment = layer_watch(".st-key-figure_replay", key="replay_watch", label=label)
+    if moment is not None:
+        st.session_state["replay_moment"] = min(moment, count - 1)
+    state.keep("replay_moment", count - 1, low=0, high=count - 1)
 
 
 def _play(path: Path, found: list[Probe]) -> None:
@@ -65,13 +76,14 @@ def _play(path: Path, found: list[Probe]) -> None:
     )
     shown = [found[index] for index in figures.spread_moments(len(found))]
     mapped = probe_map(shown)
+    _keep_moment(len(shown))
     fig = figures.replay(
         shown,
         mapped,
         sentence=sentence,
         layer=layer,
         head=None if head < 0 else head,
-        moment=len(shown) - 1,
+        moment=st.session_state["replay_moment"],
         ink=INK[st.context.theme.type == "dark"],
     )
     code = texts.CODE["training.replay"].format(
