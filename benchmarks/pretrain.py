@@ -157,7 +157,7 @@ def contenders(device: str, shape: BertConfig, batch: Batch) -> list[Contender]:
         made.append(Contender(name, Ours(random_network(shape), device, optimizer=optimizer).step))
         if can_compile:
             compiled = Ours(random_network(shape), device, optimizer=optimizer)
-            seconds = compiled.train_step.compile(batch)
+            seconds = compiled.train_step.compile([batch])
             made.append(Contender(f"{name}, compiled", compiled.step, seconds))
     return made
 

@@ -99,6 +99,13 @@ def pretrain(
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", help="Rows of a step.")] = 32,
     max_seq_length: Annotated[int, typer.Option("--max-seq-length", help="Tokens of a row.")] = 128,
+    long_ratio: Annotated[
+        float,
+        typer.Option("--long-ratio", help="Share of the run, at its end, in long rows; BERT: 0.1."),
+    ] = 0.0,
+    long_seq_length: Annotated[
+        int, typer.Option("--long-seq-length", help="Tokens of a long row, as many a step.")
+    ] = 512,
     masked_lm_prob: Annotated[
         float, typer.Option("--masked-lm-prob", help="Share of tokens that are hidden.")
     ] = 0.15,
@@ -177,7 +184,11 @@ def pretrain(
 
     # Settings first: a wrong one is told before minutes of reading.
     data_config = DataConfig.for_length(
-        max_seq_length, batch_size=batch_size, masked_lm_prob=masked_lm_prob
+        max_seq_length,
+        batch_size=batch_size,
+        masked_lm_prob=masked_lm_prob,
+        long_ratio=long_ratio,
+        long_seq_length=long_seq_length,
     )
     train_config = TrainConfig(
         steps=steps,

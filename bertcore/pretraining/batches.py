@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
@@ -77,6 +77,10 @@ class DataConfig:
     """Share of documents cut into shorter pieces, 0 to 1."""
     batch_size: int = 32
     """B, rows of a step."""
+    long_ratio: float = 0.0
+    """Share of the run, at its end, in rows of `long_seq_length`, 0 to 1; the paper has 0.1."""
+    long_seq_length: int = 512
+    """T of that second phase, longer than `max_seq_length`."""
 
     def __post_init__(self) -> None:
         if not 0 < self.masked_lm_prob < 1:
@@ -86,10 +90,42 @@ class DataConfig:
         for name, low in (("max_seq_length", 5), ("max_predictions_per_seq", 1), ("batch_size", 1)):
             if getattr(self, name) < low:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected at least {low}.")
+        if not 0 <= self.long_ratio <= 1:
+            raise ValueError(f"long_ratio is {self.long_ratio}; expected 0 to 1.")
+        if self.long_ratio and self.long_seq_length <= self.max_seq_length:
+            raise ValueError(
+                f"long_seq_length is {self.long_seq_length}; expected more than max_seq_length "
+                f"{self.max_seq_length}, or a long_ratio of 0."
+            )
+
+    def long_phase(self) -> DataConfig | None:
+        """Return the settings of the second phase, None if there is none.
+
+        As many tokens a step as before, in fewer rows.
+
+        >>> config = DataConfig(long_ratio=0.1).long_phase()
+        >>> config.batch_size, config.max_seq_length, config.max_predictions_per_seq
+        (8, 512, 78)
+        """
+        if not self.long_ratio:
+            return None
+        return replace(
+            self,
+            max_seq_length=self.long_seq_length,
+            max_predictions_per_seq=round(self.masked_lm_prob * self.long_seq_length) + 1,
+            batch_size=max(1, self.batch_size * self.max_seq_length // self.long_seq_length),
+            long_ratio=0.0,
+        )
 
     @classmethod
     def for_length(
-        cls, max_seq_length: int, *, batch_size: int = 32, masked_lm_prob: float = MASKED_LM_PROB
+        cls,
+        max_seq_length: int,
+        *,
+        batch_size: int = 32,
+        masked_lm_prob: float = MASKED_LM_PROB,
+        long_ratio: float = 0.0,
+        long_seq_length: int = 512,
     ) -> DataConfig:
         """Return settings with room for every token that is hidden in a row of that length.
 
@@ -104,6 +140,8 @@ class DataConfig:
             ),
             masked_lm_prob=masked_lm_prob,
             batch_size=batch_size,
+            long_ratio=long_ratio,
+            long_seq_length=long_seq_length,
         )
 
 

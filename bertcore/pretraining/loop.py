@@ -15,15 +15,15 @@ import torch
 from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertcore.pretraining.batches import Batch, DataConfig, fixed_batches
+from bertcore.pretraining.batches import DataConfig, fixed_batches
 from bertcore.pretraining.compiler import choose_compile
 from bertcore.pretraining.corpus import PackedCorpus
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers, set_rate
+from bertcore.pretraining.phases import Phases
 from bertcore.pretraining.probes import ProbeWriter
 from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
-from bertcore.pretraining.rounds import Batches, Place
 from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.run_lock import lock_run
@@ -98,7 +98,6 @@ class Pretraining:
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
-        self._rows = self.processes.rows(data_config.batch_size, train_config.gradient_accumulation)
         self._compile, self._notice = choose_compile(
             train_config.compile,
             self.device,
@@ -108,9 +107,17 @@ class Pretraining:
         self.notices: list[str] = []
         """What the user should know, told by `run` before anything else."""
         state = folder.load_checkpoint(on_damage=self._pass_over) if resume else None
-        # Runs of an earlier version have no place in their checkpoints.
-        place = Place(**state["data_place"]) if state and "data_place" in state else None
-        self.batches = Batches(train, tokenizer, data_config, seed=train_config.seed, place=place)
+        self.phases = Phases(
+            train,
+            tokenizer,
+            data_config,
+            seed=train_config.seed,
+            processes=self.processes,
+            num_parts=train_config.gradient_accumulation,
+            # Runs of an earlier version have no place in their checkpoints.
+            state=None if state is None else state.get("data_place"),
+        )
+        self.batches = self.phases.short
         num_rows = train_config.evaluate_rows
         self.valid_batches = list(
             fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
@@ -226,7 +233,8 @@ class Pretraining:
             on_notice(self._notice)
         if self._compile:
             try:
-                seconds = self.train_step.compile(self._parts()[0])
+                samples = self.phases.samples(self.position.step, self._share_done())
+                seconds = self.train_step.compile(samples)
                 notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
             except RuntimeError as error:
                 if self.config.compile == "on":
@@ -236,11 +244,6 @@ class Pretraining:
             if self.processes.is_main:
                 on_notice(notice)
         self.train_step.join()
-
-    def _parts(self) -> list[Batch]:
-        """Return this process's parts of the next batch."""
-        step = self.position.step
-        return [self.batches.batch(step, part=rows, device=self.device) for rows in self._rows]
 
     def _read_clock(self, clock: float) -> None:
         """Take the main process's time: all must see the same share of a run by the clock."""
@@ -263,7 +266,7 @@ class Pretraining:
                 "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
                 "random_state": random_state(),
                 "data_fingerprint": self.batches.corpus.fingerprint,
-                "data_place": self.batches.state(),
+                "data_place": self.phases.state(),
             },
             keep=self.config.keep_checkpoints,
             valid_mlm_loss=valid_mlm_loss,
@@ -281,7 +284,7 @@ class Pretraining:
 
     def _step(self, share: float) -> dict[str, Any]:
         """Train on one batch and return its metrics."""
-        parts = self._parts()
+        parts = self.phases.parts(self.position.step, share)
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)

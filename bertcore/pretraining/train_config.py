@@ -94,14 +94,16 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
             than a short row has, the segment table has fewer
             than two rows, the device or the compiler is not there, or the batch cannot be divided.
     """
-    if data_config.max_seq_length > shape.max_position_embeddings:
-        raise ValueError(
-            f"max_seq_length {data_config.max_seq_length} is longer than the "
-            f"{shape.max_position_embeddings} position embeddings. Lower it."
-        )
-    lengths = range(SHORTEST_ROW, data_config.max_seq_length + 1)
+    long_phase = data_config.long_phase()
+    for name, config in (("max_seq_length", data_config), ("long_seq_length", long_phase)):
+        if config is not None and config.max_seq_length > shape.max_position_embeddings:
+            raise ValueError(
+                f"{name} {config.max_seq_length} is longer than the "
+                f"{shape.max_position_embeddings} position embeddings. Lower it."
+            )
+    longest = (long_phase or data_config).max_seq_length
     probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
-    for length in lengths:
+    for length in range(SHORTEST_ROW, longest + 1):
         count = num_masked(length, most, probability)
         if count > length - 3:
             raise ValueError(
@@ -113,7 +115,9 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
             f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
         )
     processes = Processes(train_config.device)
-    processes.rows(data_config.batch_size, train_config.gradient_accumulation)
+    for phase in (data_config, long_phase):
+        if phase is not None:
+            processes.rows(phase.batch_size, train_config.gradient_accumulation)
     choose_compile(
         train_config.compile,
         processes.device,

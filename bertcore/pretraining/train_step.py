@@ -59,8 +59,8 @@ class TrainStep:
             self._module = self.processes.join(self._module)
             self._is_joined = True
 
-    def compile(self, batch: Batch) -> float:
-        """Compile for batches of this one's shape; return the seconds that it took.
+    def compile(self, samples: Sequence[Batch]) -> float:
+        """Compile for batches of the shapes of these; return the seconds that it took.
 
         Call it before `join`. Weights, gradients and random state are as before.
 
@@ -73,7 +73,8 @@ class TrainStep:
         self._module.compile(fullgraph=True, dynamic=False)
         self._is_compiled = True
         try:
-            self._forward(batch).loss.backward()  # type: ignore[no-untyped-call]
+            for batch in samples:
+                self._forward(batch).loss.backward()  # type: ignore[no-untyped-call]
         except Exception as error:  # of the compiler's many kinds
             self._module._compiled_call_impl = None  # as torch.nn.Module has it before `compile`
             self._is_compiled = False
