@@ -171,7 +171,7 @@ class Pretraining:
         if not self.processes.is_main:
             return self._train(on_progress, should_stop, on_notice)
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        with lock_run(self.folder.path):
+        with lock_run(self.folder.path), self.folder.explaining_full_disk():
             self._check_is_ours()
             for notice in self.notices:
                 on_notice(notice)

@@ -22,7 +22,8 @@ STATE_FILE = "training_state.pt"
 """Optimisers, position, random state."""
 SUMMARY_FILE = "checkpoint.json"
 """The step, its held-out loss and the hashes of all other files; runs of old have none."""
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system answers where there is no room to write."""
 _LEAST_FREE_BYTES = 2**16
 
 
@@ -115,8 +116,8 @@ def why_not_written(error: Exception, place: Path) -> str:
         free = shutil.disk_usage(place).free
     except OSError:
         free = _LEAST_FREE_BYTES
-    is_full = isinstance(error, OSError) and error.errno in _FULL
-    hidden = any(f"os error {number}" in str(error) for number in _FULL)
+    is_full = isinstance(error, OSError) and error.errno in FULL
+    hidden = any(f"os error {number}" in str(error) for number in FULL)
     if is_full or hidden or free < _LEAST_FREE_BYTES:
         return f"the disk of {str(place)!r} is full. Free some space."
     return f"{' '.join(str(error).split())}. Check the disk of {str(place)!r}."

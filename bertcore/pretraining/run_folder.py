@@ -13,6 +13,7 @@ from typing import Any
 
 from bertcore.network import Network
 from bertcore.pretraining.run_checkpoints import (
+    FULL,
     DamagedCheckpoint,
     held_out_loss,
     is_whole,
@@ -81,11 +82,12 @@ class RunFolder:
 
         Raises:
             ValueError: As `check_is_new`, or if another process is filling it.
+            RuntimeError: If the disk is full.
         """
         self.check_is_new()
         partial = RunFolder(self.path.with_name(f".{self.path.name}.partial"))
         partial.path.mkdir(parents=True, exist_ok=True)
-        with lock_run(partial.path):
+        with self.explaining_full_disk(), lock_run(partial.path):
             try:
                 _empty(partial.path)
                 yield partial
@@ -94,6 +96,21 @@ class RunFolder:
                 os.replace(partial.path, self.path)
             finally:
                 shutil.rmtree(partial.path, ignore_errors=True)
+
+    @contextmanager
+    def explaining_full_disk(self) -> Iterator[None]:
+        """Turn the system's error on a full disk into a sentence with what to do.
+
+        Raises:
+            RuntimeError: In place of an OSError for which there is no room on the disk.
+        """
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            reason = why_not_written(error, self.path)
+            raise RuntimeError(f"the run cannot go on: {reason} {self._how_to_go_on()}") from error
 
     def write_config(self, values: dict[str, Any]) -> None:
         """Write the settings of a new run."""
@@ -235,10 +252,11 @@ class RunFolder:
         self.delete_old_checkpoints(keep=keep)
 
     def _how_to_go_on(self) -> str:
-        found = self.checkpoints()
-        if not found:
+        if found := self.checkpoints():
+            return f"{found[-1].name} is kept: go on from there with --resume."
+        if self.config_file.is_file():
             return "There is no checkpoint yet, so --resume begins from the start."
-        return f"{found[-1].name} is kept: go on from there with --resume."
+        return "Nothing of the run is left: start it again."
 
 
 def _empty(folder: Path) -> None:
@@ -251,5 +269,8 @@ def _empty(folder: Path) -> None:
 def _write_whole(path: Path, text: str) -> None:
     """Write a text file under another name, then rename it: never half a file."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,7 +62,7 @@ def lock_run(folder: Path) -> Iterator[None]:
 
     Raises:
         ValueError: If another process trains there, or there is no such folder.
-        OSError: If run.lock cannot be written.
+        OSError: If run.lock cannot be opened.
     """
     path = folder / LOCK_FILE
     if not folder.is_dir():
@@ -75,8 +75,10 @@ def lock_run(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, _describe_this_process(), 0)
+        # On a full disk the lock does not say by whom, but it holds.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, _describe_this_process(), 0)
         file_id = _id_of(descriptor)
         assert file_id is not None
         _held[file_id] = descriptor

@@ -175,7 +175,8 @@ def resume_run(folder: Path) -> Pretraining:
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
             "Restore the file as the run wrote it, or start a new run."
         ) from error
-    with lock_run(run.path) if launched_rank() == 0 else nullcontext():
+    lock = lock_run(run.path) if launched_rank() == 0 else nullcontext()
+    with lock, run.explaining_full_disk():
         tokenizer = Tokenizer.open(run.data / "tokenizer")
         if launched_rank() == 0:
             _check_record(run, settings, tokenizer)

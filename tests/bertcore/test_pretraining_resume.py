@@ -3,9 +3,9 @@
 import importlib
 import json
 import os
-import resource
 import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from tests.bertcore.command_line import (
     succeed,
     words_of,
 )
+from tests.bertcore.full_disk import largest_file
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def whole(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
-def at_step(step: int, do: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def at_step(step: int, do: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let something happen when a run has done so many steps."""
     train = Pretraining._step
 
@@ -120,18 +121,12 @@ def test_a_full_disk_stops_the_run_and_keeps_the_last_checkpoint(
     texts: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    def fill_disk() -> None:  # up to the place where the weights are half written
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
-
-    with monkeypatch.context() as patch:
-        at_step(8, fill_disk, patch)
-        try:
-            words = words_of(texts, run, "--steps", "12", "--evaluate-every", "2")
-            sentence = refusal(*words)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    disk = ExitStack()
+    # Up to the place where the weights are half written.
+    at_step(8, lambda: disk.enter_context(largest_file(20_000)), monkeypatch)
+    with disk:
+        sentence = refusal(*words_of(texts, run, "--steps", "12", "--evaluate-every", "2"))
+    monkeypatch.undo()
     assert "checkpoint step-9 could not be saved: the disk of" in sentence
     assert "is full. Free some space. step-6 is kept: go on from there with --resume." in sentence
     assert "step-6" in checkpoints(run)
@@ -140,6 +135,29 @@ def test_a_full_disk_stops_the_run_and_keeps_the_last_checkpoint(
     resume(run)
     assert_same(run, whole)
     assert checkpoints(run) == checkpoints(whole)
+
+
+@pytest.mark.parametrize("room", [0, 100])
+def test_a_full_disk_at_the_start_of_a_resume_loses_nothing(
+    stopped: Path, whole: Path, room: int
+) -> None:
+    before = sorted(stopped.rglob("*"))
+    with largest_file(room):
+        sentence = refusal("pretrain", "--out", stopped, "--resume")
+    assert "is full. Free some space. step-9 is kept: go on from there" in sentence
+    assert sorted(stopped.rglob("*")) == before
+    resume(stopped)
+    assert_same(stopped, whole)
+
+
+@pytest.mark.parametrize("room", [0, 100, 2000])
+def test_a_full_disk_at_the_start_of_a_run_leaves_nothing(
+    texts: Path, tmp_path: Path, room: int
+) -> None:
+    with largest_file(room):
+        sentence = refusal(*words_of(texts, tmp_path / "run", "--steps", "2"))
+    assert "is full. Free some space. Nothing of the run is left: start it again." in sentence
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_says_what_it_is_made_of(texts: Path, whole: Path) -> None:
