@@ -14,6 +14,7 @@ from app.training_runs import STATES, Run
 from bertcore.analysis.head_history import HeadHistory, head_history
 from bertcore.analysis.probes import Probe, probe_files, read_probe
 from bertcore.analysis.run_health import check_run
+from bertcore.cli.progress import duration
 
 REFRESH_SECONDS = 2.0
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
@@ -212,17 +213,3 @@ def _show_moments(path: Path) -> None:
 
 def _score(run: Run, name: str) -> float | None:
     return None if run.scores is None else float(run.scores[name])
-
-
-def duration(seconds: float) -> str:
-    """Return a time as one reads it.
-
-    >>> duration(42), duration(150), duration(7300)
-    ('42 s', '2 min 30 s', '2 h 2 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
