@@ -15,6 +15,7 @@ from bertcore.network.attention import (
     attention_in_products,
 )
 from bertcore.pretraining.batches import Batch
+from bertcore.pretraining.word_loss import WordLoss, word_loss, word_loss_in_chunks
 
 
 class PretrainingLoss(NamedTuple):
@@ -78,7 +79,11 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
 
 
 def pretraining_loss(
-    network: Network, batch: BatchTensors, *, attention: AttentionFunction = attention_fused
+    network: Network,
+    batch: BatchTensors,
+    *,
+    attention: AttentionFunction = attention_fused,
+    word_loss: WordLoss = word_loss,
 ) -> PretrainingLoss:
     """Return the loss of a batch; the masked-word head runs on hidden positions only.
 
@@ -86,6 +91,7 @@ def pretraining_loss(
         network: With masked-word and next-sentence heads.
         batch: On the network's device.
         attention: How to attend.
+        word_loss: How to go from vectors to the masked words' loss.
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py. Differs: no
         1e-5 in the denominator, since every batch hides a token.
@@ -95,22 +101,25 @@ def pretraining_loss(
     )  # [B, T, D]
     places = batch.positions[..., None].expand(-1, -1, hidden.shape[-1])
     at_masks = hidden.gather(1, places)  # [B, P, D]
-    # [B, P, D] -> [B * P, V]
-    word_logits = network.mlm_logits(at_masks.flatten(0, 1)).float()
-    labels, weights = batch.labels.flatten(), batch.weights.flatten()
-    word_losses = F.cross_entropy(word_logits, labels, reduction="none")
-    mlm_loss = (word_losses * weights).sum() / batch.total_masked
+    head = network.masked_word_head()
+    weights = batch.weights.flatten()
+    mlm_loss, words_right = word_loss(
+        head.transform(at_masks.flatten(0, 1)),  # [B * P, D]
+        network.embeddings.word_embeddings,
+        head.decoder_bias,
+        batch.labels.flatten(),
+        weights / batch.total_masked,
+    )
     pair_logits = network.nsp_logits(hidden).float()
     pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
     nsp_loss = pair_losses.sum() / batch.total_rows
     with torch.no_grad():
-        right = (word_logits.argmax(-1) == labels) * weights
         pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
     return PretrainingLoss(
         loss=mlm_loss + nsp_loss,
         mlm_loss=mlm_loss.detach(),
         nsp_loss=nsp_loss.detach(),
-        mlm_correct=right.sum(),
+        mlm_correct=(words_right * weights).sum(),
         num_masked=weights.sum(),
         nsp_correct=pairs_right,
     )
@@ -126,21 +135,21 @@ class NetworkWithLoss(nn.Module):
 
     Args:
         network: Shared, not copied.
-        attention: How to attend; `choose_attention` knows.
+        dtype: "bfloat16" or "float32": what it will compute in.
+        is_compiled: Whether a compiler will see it.
     """
 
-    def __init__(self, network: Network, attention: AttentionFunction) -> None:
+    def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
         super().__init__()
         self.network = network
-        self.attention = attention
+        on_cpu = network.embeddings.word_embeddings.device.type == "cpu"
+        # What trains fastest; each pair computes the same.
+        fast = on_cpu and dtype == "bfloat16"
+        self.attention = attention_in_products if fast else attention_fused
+        self.word_loss = word_loss_in_chunks if fast and not is_compiled else word_loss
 
     def forward(self, batch: BatchTensors) -> PretrainingLoss:
         """Return the loss of a batch or of a part of it."""
-        return pretraining_loss(self.network, batch, attention=self.attention)
-
-
-def choose_attention(device: torch.device, dtype: str) -> AttentionFunction:
-    """Return the attention that trains fastest on a device in "bfloat16" or "float32"."""
-    if device.type == "cpu" and dtype == "bfloat16":
-        return attention_in_products
-    return attention_fused
+        return pretraining_loss(
+            self.network, batch, attention=self.attention, word_loss=self.word_loss
+        )

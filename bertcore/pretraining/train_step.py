@@ -16,7 +16,6 @@ from bertcore.pretraining.batches import Batch
 from bertcore.pretraining.objective import (
     NetworkWithLoss,
     PretrainingLoss,
-    choose_attention,
     to_device,
 )
 from bertcore.pretraining.optimizer import clip_gradients
@@ -47,9 +46,7 @@ class TrainStep:
     ) -> None:
         self.network, self.optimizers, self.processes = network, optimizers, processes
         self.dtype, self.max_grad_norm = dtype, max_grad_norm
-        self._module: nn.Module = NetworkWithLoss(
-            network, choose_attention(processes.device, dtype)
-        )
+        self._module: nn.Module = NetworkWithLoss(network, dtype=dtype)
         self._is_compiled = False
         self._is_joined = False
 
@@ -70,14 +67,15 @@ class TrainStep:
         start = time.perf_counter()
         # A batch costs no random numbers unless there is dropout, which must not notice this.
         random_state = torch.get_rng_state()
+        plain = self._module
+        self._module = NetworkWithLoss(self.network, dtype=self.dtype, is_compiled=True)
         self._module.compile(fullgraph=True, dynamic=False)
         self._is_compiled = True
         try:
             for batch in samples:
                 self._forward(batch).loss.backward()  # type: ignore[no-untyped-call]
         except Exception as error:  # of the compiler's many kinds
-            self._module._compiled_call_impl = None  # as torch.nn.Module has it before `compile`
-            self._is_compiled = False
+            self._module, self._is_compiled = plain, False
             reason = str(error).strip().splitlines()
             raise RuntimeError(f"{type(error).__name__}: {reason[0] if reason else ''}") from error
         finally:
