@@ -144,6 +144,11 @@ def checkpoints(path: Path) -> list[Path]:
     return RunFolder(path).checkpoints()
 
 
+def best_checkpoint(path: Path) -> Path | None:
+    """Return the saved moment with the lowest held-out loss; None if none was scored."""
+    return RunFolder(path).best_checkpoint()
+
+
 def _before_the_folder(path: Path) -> Run:
     """Return a run whose folder is not there yet, or never came to be."""
     pid, where = _worker(path, path.with_name(f".{path.name}.partial"))

@@ -71,6 +71,8 @@ def watch(path: Path, others: list[Run]) -> None:
 
     @st.fragment(run_every=REFRESH_SECONDS if is_alive else None)
     def live() -> None:
+        if st.session_state.pop(_OPENED, False):
+            st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
         with frame.guard():
             runs = training_runs.list_runs(path.parent)
             if {run.name: run.state for run in runs} != states:
@@ -190,25 +192,36 @@ def _show_moments(path: Path) -> None:
         st.caption("No moment is saved yet.")
         return
     st.caption(texts.TEXTS["training.moments"])
+    best = training_runs.best_checkpoint(path)
     for folder in reversed(found):
         row = st.container(horizontal=True, vertical_alignment="center")
         chosen = state.value("checkpoint") == str(folder)
-        row.markdown(f"**{folder.name.replace('-', ' ')}**{' (open here)' if chosen else ''}")
-        if row.button(
+        marks = [mark for mark, holds in (("best", folder == best), ("open here", chosen)) if holds]
+        more = f" ({', '.join(marks)})" if marks else ""
+        row.markdown(f"**{folder.name.replace('-', ' ')}**{more}")
+        row.button(
             "Open here",
             key=f"open_{folder.name}",
-            on_click=sidebar.choose,
-            args=(str(folder),),
+            on_click=_open,
+            args=(folder,),
             disabled=chosen,
             type="tertiary",
             icon=":material/folder_open:",
-        ):
-            st.rerun(scope="app")  # the sidebar is not in this fragment
+        )
         links = [
             f"[{title}]({page}?{urlencode({'checkpoint': str(folder)})})"
             for page, title in LINKED_PAGES.items()
         ]
         row.markdown("in a new tab: " + " · ".join(links))
+
+
+_OPENED = "_moment_opened"
+
+
+def _open(folder: Path) -> None:
+    """Make a saved moment the checkpoint of all pages."""
+    sidebar.choose(str(folder))
+    st.session_state[_OPENED] = True
 
 
 def _score(run: Run, name: str) -> float | None:

@@ -115,6 +115,8 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     expect(other.page.get_by_test_id("stSidebarUserContent")).to_contain_text("64 wide")
     other.check()
 
+    page.get_by_role("button", name="Open here").last.click()
+    expect(page.get_by_test_id("stSidebarUserContent")).to_contain_text("64 wide")
     page.get_by_role("radio", name="Replay").click()
     visit.picture("figure_replay")
     visit.picture("figure_training-heads")
