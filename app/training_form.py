@@ -242,14 +242,9 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
     training_process.check_name(name)
     run = folder / name
     known = training_runs.list_runs(folder)
-    active = [other.name for other in known if other.is_active]
-    if run.name in active or run.exists():
+    if name in [other.name for other in known if other.is_active] or run.exists():
         raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
-    if len(active) >= training_process.MAX_RUNNING:
-        raise ValueError(
-            f"{len(active)} runs are at work already ({', '.join(active)}), and more would only "
-            "slow each other down. Stop one first."
-        )
+    training_runs.check_room(known)
     train, valid = corpus.train, corpus.valid
     if not train:
         train = _write_upload(run)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_RUNNING = 2
-"""Runs that may work at once in a folder: more would only slow each other down."""
+"""Runs that may work at once in a folder, or be started by this server, whatever the folders."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 """What a run may be called: its name becomes a folder's."""
 CAN_STOP = os.name == "posix"
@@ -84,6 +84,12 @@ def pid_of(run: Path) -> int | None:
             _children.pop(run.resolve(), None)
             return None
         return child.pid
+
+
+def num_alive() -> int:
+    """Return how many processes that this server started are at work."""
+    with _lock:
+        return sum(child.poll() is None for child in _children.values())
 
 
 def stop(pid: int, *, has_begun: bool) -> None:

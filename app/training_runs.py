@@ -6,7 +6,7 @@ import json
 import math
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,25 @@ def list_runs(folder: Path) -> list[Run]:
     names |= {name.removesuffix(".log") for name in entries if name.endswith(".log")}
     ordered = sorted(names, key=lambda name: _started(folder, name), reverse=True)
     return [read_run(folder / name) for name in ordered[:MAX_RUNS]]
+
+
+def check_room(runs: Sequence[Run]) -> None:
+    """Refuse another run where as many are at work as may be.
+
+    Args:
+        runs: Those of the folder; what this server started in other folders counts as well.
+
+    Raises:
+        ValueError: If there are too many.
+    """
+    active = [run.name for run in runs if run.is_active]
+    count = max(len(active), training_process.num_alive())
+    if count >= training_process.MAX_RUNNING:
+        names = f" ({', '.join(active)})" if active else ""
+        raise ValueError(
+            f"{count} runs are at work already{names}, and more would only slow each other down. "
+            "Stop one first."
+        )
 
 
 def is_run(path: Path) -> bool:

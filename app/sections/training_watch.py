@@ -120,11 +120,8 @@ def _asked(run: Run) -> bool:
 
 
 def _resume(run: Run) -> None:
-    active = [r.name for r in training_runs.list_runs(run.path.parent) if r.is_active]
-    if len(active) >= training_process.MAX_RUNNING:
-        raise ValueError(f"{len(active)} runs are at work already. Stop one first.")
+    training_runs.check_room(training_runs.list_runs(run.path.parent))
     training_process.start(run.path, ["--resume"], append=True)
-    st.session_state["_resumed"] = str(run.path)
     st.rerun(scope="app")
 
 

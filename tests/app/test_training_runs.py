@@ -168,6 +168,11 @@ def test_stop_asks_a_run_to_save_and_ends_a_preparation(tmp_path, monkeypatch):
     log = training_process.log_file(run)
     wait_for(lambda: "ready" in log.read_text())
     assert training_runs.read_run(run).state == "preparing"
+    assert training_process.num_alive() == 1
+    other = training_runs.list_runs(tmp_path / "elsewhere")
+    monkeypatch.setattr(training_process, "MAX_RUNNING", 1)
+    with pytest.raises(ValueError, match="1 runs are at work"):
+        training_runs.check_room(other)
     pid = training_process.pid_of(run)
     assert os.getsid(pid) == pid  # a session of its own: it does not end with the server
     training_process.stop(pid, has_begun=True)
@@ -179,4 +184,5 @@ def test_stop_asks_a_run_to_save_and_ends_a_preparation(tmp_path, monkeypatch):
     training_process.stop(pid, has_begun=False)
     wait_for(lambda: training_process.pid_of(run) is None)
     assert child.returncode == -signal.SIGTERM
+    assert training_process.num_alive() == 0
     training_process.stop(pid, has_begun=True)  # it has ended: nothing to do
