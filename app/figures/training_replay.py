@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from app import theme
 from app.figures.token_flow import shorten
+from app.figures.training_replay_layout import lay_out
 from app.figures.words import percent
-from bertcore.analysis.head_history import HeadHistory
 from bertcore.analysis.probe_map import ProbeMap
 from bertcore.analysis.probes import KINDS, Probe
 
@@ -21,8 +20,6 @@ MAX_MOMENTS = 60
 """Moments under the slider; of longer runs they are spread evenly over the probes."""
 TRAIL = 6
 """Moments back that a point's trail shows."""
-STEP_MS = 350
-HEIGHT = 860
 
 
 def spread_moments(count: int) -> list[int]:
@@ -155,7 +152,7 @@ def replay(
         )
         for index, probe in enumerate(probes)
     ]
-    _lay_out(fig, probes, found, sentence, moment)
+    lay_out(fig, probes, found, sentence=sentence, moment=moment)
     return fig
 
 
@@ -242,134 +239,6 @@ def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> Non
             row=2,
             col=2,
         )
-
-
-def _lay_out(
-    fig: go.Figure, probes: Sequence[Probe], found: ProbeMap, sentence: int, moment: int
-) -> None:
-    theme.plot_layout(fig, "", "", "", HEIGHT)
-    fig.update_annotations(font_size=13, yshift=5)
-    label = {"size": 11}
-    fig.update_xaxes(showgrid=False, tickangle=-60, tickfont=label, row=1, col=1)
-    fig.update_yaxes(showgrid=False, autorange="reversed", tickfont=label, row=1, col=1)
-    fig.update_xaxes(type="category", dtick=1, row=1, col=1)
-    fig.update_yaxes(type="category", dtick=1, row=1, col=1)
-    # The same at every moment, so that only the points move.
-    low, high = found.coordinates.min((0, 1)), found.coordinates.max((0, 1))
-    room = 0.08 * np.maximum(high - low, 1e-6)
-    box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
-    for axis, update in enumerate((fig.update_xaxes, fig.update_yaxes)):
-        span = [float(low[axis] - room[axis]), float(high[axis] + room[axis])]
-        update(range=span, showticklabels=False, **box, row=1, col=2)
-    sure = max(max(p.sentences[sentence].top_probabilities) for p in probes)
-    fig.update_xaxes(range=[0, 1.5 * sure], visible=False, row=2, col=1)
-    fig.update_yaxes(autorange="reversed", visible=False, row=2, col=1)
-    fig.update_xaxes(title_text="step", row=2, col=2)
-    fig.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", row=2, col=2)
-    names = {"orientation": "h", "font": {"size": 11}, "x": 1, "xanchor": "right"}
-    fig.update_layout(
-        legend={**names, "y": -0.16, "yanchor": "top"},
-        legend2={**names, "y": -0.1, "yanchor": "top"},
-        margin={"t": 128, "b": 8},
-        bargap=0.25,
-        uirevision="replay",
-    )
-    _controls(fig, probes, moment)
-
-
-def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
-    """Add the slider over the moments and the buttons that play and stop."""
-    # A heat map is not moved by itself: each moment is drawn again.
-    jump = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
-    play = {"frame": {"duration": STEP_MS, "redraw": True}, "transition": {"duration": 0}}
-    names = [str(probe.step) for probe in probes]
-    stop = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
-    fig.update_layout(
-        sliders=[
-            {
-                "active": moment,
-                "steps": [
-                    {"label": name, "value": str(i), "method": "animate", "args": [[name], jump]}
-                    for i, name in enumerate(names)
-                ],
-                "y": 1,
-                "yanchor": "bottom",
-                "pad": {"b": 34},
-                "currentvalue": {"prefix": "Step ", "font": {"size": 15}, "xanchor": "left"},
-                "tickcolor": theme.GRID,
-                "bordercolor": theme.GRID,
-                "bgcolor": theme.GRID,
-                "activebgcolor": theme.ACCENT,
-                "font": {"size": 11},
-            }
-        ],
-        updatemenus=[
-            {
-                "type": "buttons",
-                "direction": "left",
-                "x": 1,
-                "xanchor": "right",
-                "y": 1,
-                "yanchor": "bottom",
-                "pad": {"b": 82},
-                "showactive": False,
-                "bgcolor": "rgba(127, 134, 152, 0.15)",
-                "bordercolor": theme.GRID,
-                "buttons": [
-                    {
-                        "label": "Play",
-                        "method": "animate",
-                        "args": [names, {**play, "mode": "immediate"}],
-                    },
-                    {"label": "Stop", "method": "animate", "args": [[None], stop]},
-                ],
-            }
-        ],
-    )
-
-
-def heads_over_time(history: HeadHistory) -> go.Figure:
-    """Draw how spread the attention of every head is, from the run's start to now."""
-    num_moments, num_layers, num_heads = history.spread.shape
-    names = [f"layer {i} head {j}" for i in range(num_layers) for j in range(num_heads)]
-    fig = go.Figure(
-        go.Heatmap(
-            z=history.spread.reshape(num_moments, -1).T.round(4),
-            x=[str(step) for step in history.steps],
-            y=names,
-            zmin=0,
-            zmax=1,
-            colorscale=theme.SEQUENTIAL,
-            colorbar={"title": {"text": "spread", "side": "right"}, "thickness": 12},
-            hovertemplate="<b>%{y}</b> at step %{x}: %{z:.3f}<extra></extra>",
-        )
-    )
-    height = min(700, 130 + max(16, 26 - len(names) // 4) * len(names))
-    theme.plot_layout(fig, "How spread each head's attention is", "step", "", height)
-    fig.update_xaxes(type="category", showgrid=False, nticks=12)
-    fig.update_yaxes(showgrid=False, autorange="reversed", tickfont={"size": 11})
-    return fig
-
-
-def answers_table(probes: Sequence[Probe]) -> pd.DataFrame:
-    """Return a row for each moment and sentence: the hidden word's fate and the pair's answer."""
-    return pd.DataFrame(
-        [
-            {
-                "step": probe.step,
-                "text_a": found.text.text_a,
-                "text_b": found.text.text_b,
-                "hidden": found.word,
-                "p_hidden": found.probability,
-                "rank_hidden": found.rank,
-                "best_guess": found.top_words[0],
-                "p_best_guess": found.top_probabilities[0],
-                "p_is_next": found.is_next,
-            }
-            for probe in probes
-            for found in probe.sentences
-        ]
-    )
 
 
 def _kinds(found: ProbeMap) -> list[str]:

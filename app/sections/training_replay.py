@@ -6,10 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import frame, state, texts
+from app import frame, state, tables, texts
 from app.components.layer_watch import layer_watch
 from app.figures import training_replay as figures
 from app.figures.layer_map import INK
+from app.figures.training_heads import heads_over_time
 from app.sections.training_watch import probes
 from bertcore.analysis.head_history import head_history
 from bertcore.analysis.probe_map import probe_map
@@ -31,7 +32,7 @@ def _show_heads(path: Path, found: list[Probe]) -> None:
     history = head_history(found)
     arrays = {"steps": history.steps, "spread": history.spread, "favourite": history.favourite}
     code = texts.CODE["training.heads"].format(path=str(path))
-    fig = figures.heads_over_time(history)
+    fig = heads_over_time(history)
     frame.figure(fig, "training-heads", arrays, code)
     frame.how_to_read("training.heads")
 
@@ -89,7 +90,7 @@ def _play(path: Path, found: list[Probe]) -> None:
     code = texts.CODE["training.replay"].format(
         path=str(path), sentence=sentence, layer=layer, head=max(head, 0)
     )
-    frame.figure(fig, "replay", figures.answers_table(found), code)
+    frame.figure(fig, "replay", tables.probe_answers(found), code)
     if len(shown) < len(found):
         st.caption(f"{len(shown)} of {len(found)} moments are under the slider.")
     frame.how_to_read("training.replay", explained=f"{mapped.explained[-1]:.0%}")

@@ -9,9 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from app import theme
+from app import tables, theme
 from app.figures import training_curves as curves
 from app.figures import training_replay as figures
+from app.figures.training_heads import heads_over_time
 from bertcore.analysis.head_history import head_history
 from bertcore.analysis.probe_map import ProbeMap, probe_map
 from bertcore.analysis.probes import Probe
@@ -120,7 +121,7 @@ def test_answers_over_time(probes: list[Probe], mapped: ProbeMap) -> None:
         ("B follows A, pair 2", [p.sentences[5].is_next for p in probes]),
     ):
         assert answers[name].y == pytest.approx(expected, rel=1e-3)
-    table = figures.answers_table(probes)
+    table = tables.probe_answers(probes)
     assert len(table) == 4 * len(probes[0].sentences)
     assert math.isnan(table["p_is_next"][0])
 
@@ -153,12 +154,12 @@ def test_tokens_are_text(probes: list[Probe], mapped: ProbeMap) -> None:
 def test_one_moment_is_drawn(probes: list[Probe]) -> None:
     fig = draw(probes[:1], probe_map(probes[:1]), moment=0)
     assert len(fig.frames) == 1
-    assert len(figures.heads_over_time(head_history(probes[:1])).data[0].z[0]) == 1
+    assert len(heads_over_time(head_history(probes[:1])).data[0].z[0]) == 1
 
 
 def test_heads_over_time_has_a_row_for_each_head(probes: list[Probe]) -> None:
     history = head_history(probes)
-    heat = figures.heads_over_time(history).data[0]
+    heat = heads_over_time(history).data[0]
     assert np.shape(heat.z) == (2 * 4, 4)
     assert heat.y[5] == "layer 1 head 1"
     np.testing.assert_allclose(heat.z[5], history.spread[:, 1, 1], atol=1e-4)
