@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -29,13 +31,21 @@ class Place:
     first_step: int = 0
 
 
+class _Window(NamedTuple):
+    """Instances and the order in which they come."""
+
+    instances: Instances
+    order: NDArray[np.int64]
+
+
 class Batches:
     """An endless, reproducible row of batches; a round goes through the whole corpus once.
 
     A round takes blocks of documents in a fresh order, a window of blocks at a time: each window
     is cut anew, its instances are shuffled, and batches are taken from it (what is left at its end
-    and fills no batch is dropped). So memory holds one window, however large the corpus is, and a
-    corpus of less than a window (some 6 million tokens) is shuffled as a whole.
+    and fills no batch is dropped). So memory holds a window and the next one, which is cut in the
+    background meanwhile, however large the corpus is; a corpus of less than a window (some
+    6 million tokens) is shuffled as a whole.
 
     All is fixed by (seed, round, window, step), so the same step always gives the same batch.
 
@@ -67,35 +77,57 @@ class Batches:
         # A window holds dozens of batches, so that little is dropped at its end.
         self._window_blocks = max(WINDOW_BLOCKS, config.batch_size // 16)
         self.num_windows = max(1, (len(self._blocks) - 1) // self._window_blocks)
-        self.place = place or Place()
-        self._open()
+        self._ahead: tuple[Place, Future[_Window]] | None = None
+        self._go_to(place or Place())
 
-    def _open(self) -> None:
-        """Cut and shuffle the window at `place`."""
-        place, config = self.place, self.config
+    def _go_to(self, place: Place) -> None:
+        """Open the window at `place`, which was cut in the background if it is the next one."""
+        ahead, self._ahead = self._ahead, None
+        window = ahead[1].result() if ahead and ahead[0] == place else self._cut_window(place)
+        self.place = place
+        self._instances, self._order = window
+
+    def _cut_ahead(self) -> None:
+        """Begin to cut the next window in the background: an accelerator need not wait for it."""
+        place = self._next_place()
+        executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cut-ahead")
+        self._ahead = place, executor.submit(self._cut_window, place)
+        executor.shutdown(wait=False)  # it ends once the window is cut
+
+    def _next_place(self) -> Place:
+        place = self.place
+        last = place.window + 1 == self.num_windows
+        return Place(
+            round=place.round + last,
+            window=0 if last else place.window + 1,
+            first_step=place.first_step + len(self._order) // self.config.batch_size,
+        )
+
+    def _cut_window(self, place: Place) -> _Window:
+        """Cut and shuffle the instances of a window."""
         order = np.random.default_rng([self.seed, place.round, 1]).permutation(
             len(self._blocks) - 1
         )
         chosen = np.array_split(order, self.num_windows)[place.window]
-        parts = [self._cut(int(block)) for block in chosen]
-        self._instances = Instances(
+        parts = [self._cut(place.round, int(block)) for block in chosen]
+        instances = Instances(
             np.concatenate([part.spans for part in parts]),
             np.concatenate([part.labels for part in parts]),
         )
-        if len(self._instances) < config.batch_size:
+        if len(instances) < self.config.batch_size:
             raise ValueError(
-                f"the corpus gives {len(self._instances)} training instances, fewer than one batch "
-                f"of {config.batch_size}. Give more text or a smaller batch_size."
+                f"the corpus gives {len(instances)} training instances, fewer than one batch of "
+                f"{self.config.batch_size}. Give more text or a smaller batch_size."
             )
         rng = np.random.default_rng([self.seed, place.round, 2, place.window])
-        self._order = rng.permutation(len(self._instances))
+        return _Window(instances, rng.permutation(len(instances)))
 
-    def _cut(self, block: int) -> Instances:
+    def _cut(self, round_number: int, block: int) -> Instances:
         return create_instances(
             self.corpus,
             max_seq_length=self.config.max_seq_length,
             short_seq_prob=self.config.short_seq_prob,
-            rng=Random(f"{self.seed}/{self.place.round}/{block}"),
+            rng=Random(f"{self.seed}/{round_number}/{block}"),
             documents=range(int(self._blocks[block]), int(self._blocks[block + 1])),
         )
 
@@ -132,19 +164,14 @@ class Batches:
         )
 
     def _instances_at(self, step: int) -> Instances:
-        size, place = self.config.batch_size, self.place
-        if step < place.first_step:
-            self.place = place = Place()
-            self._open()
-        while step >= (end := place.first_step + len(self._order) // size):
-            last = place.window + 1 == self.num_windows
-            self.place = place = Place(
-                round=place.round + last,
-                window=0 if last else place.window + 1,
-                first_step=end,
-            )
-            self._open()
-        first = (step - place.first_step) * size
+        if step < self.place.first_step:
+            self._go_to(Place())
+        while step >= (following := self._next_place()).first_step:
+            self._go_to(following)
+        if self._ahead is None and 2 * step >= self.place.first_step + following.first_step:
+            self._cut_ahead()
+        size = self.config.batch_size
+        first = (step - self.place.first_step) * size
         return self._instances.take(self._order[first : first + size])
 
     def state(self) -> dict[str, int]:

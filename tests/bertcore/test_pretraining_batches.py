@@ -207,3 +207,36 @@ def test_room_for_every_hidden_token(length: int) -> None:
     config = DataConfig.for_length(length, batch_size=4)
     assert config.max_predictions_per_seq >= num_masked(length, 10**6)
     assert (config.max_seq_length, config.batch_size) == (length, 4)
+
+
+def test_cutting_ahead_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = new()
+    monkeypatch.setattr(expected, "_cut_ahead", lambda: None)
+    batches = new()
+    per_round = int(batches.describe()["num_instances"]) // CONFIG.batch_size
+    for step in range(3 * per_round):
+        assert equal(batches.batch(step), expected.batch(step))
+    # What was cut for another place is not taken.
+    step = batches.place.first_step
+    while batches._ahead is None:
+        batches.batch(step)
+        step += 1
+    assert equal(batches.batch(0), expected.batch(0))
+    assert batches._ahead is None
+    assert equal(batches.batch(per_round), expected.batch(per_round))
+
+
+def test_a_window_that_cannot_be_cut_ahead_is_told_when_it_is_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batches = new()
+    per_round = int(batches.describe()["num_instances"]) // CONFIG.batch_size
+
+    def fail(place: Place) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(batches, "_cut_window", fail)
+    for step in range(per_round):
+        batches.batch(step)
+    with pytest.raises(OSError, match="the disk is gone"):
+        batches.batch(per_round)
