@@ -117,6 +117,7 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
 
     page.get_by_role("button", name="Open here").last.click()
     expect(page.get_by_test_id("stSidebarUserContent")).to_contain_text("64 wide")
+    visit.settle()
     page.get_by_role("radio", name="Replay").click()
     visit.picture("figure_replay")
     visit.picture("figure_training-heads")
@@ -125,6 +126,8 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     assert last >= 2
     slider.press("ArrowLeft")
     visit.wait_for_query("replay_moment", str(last - 1))
+    visit.settle()
+    page.get_by_role("heading", level=1).scroll_into_view_if_needed()  # a list closes on scrolling
     choose(visit, "Layer", "0")
     visit.check()
     again = new_visit()
