@@ -163,3 +163,16 @@ def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
     wait_for_file(path)
     assert path.is_file()
     writer.join()
+
+
+def test_sharding_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sharding:
+        distributed_type = "DistributedType.FSDP"
+
+        def __init__(self, **_: Any) -> None:
+            pass
+
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("accelerate.Accelerator", Sharding)
+    with pytest.raises(RuntimeError, match="asks for FSDP, which pretraining does not support"):
+        Processes("cpu").join(torch.nn.Linear(2, 2))
