@@ -191,6 +191,34 @@ def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
     return found
 
 
+def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:
+    """Return `function(path, *args)`, computed again only when the file or folder has changed.
+
+    `function` lives at the top of a module and does the same for the same file. A folder changes
+    when something is put into it, taken out or renamed.
+    """
+    key = (function.__module__, function.__qualname__, str(path), args)
+    stamp = _stamp_of(path)
+
+    def make() -> tuple[Hashable, T]:
+        return stamp, function(path, *args)
+
+    kept, found = _results().get(key, make)
+    if kept != stamp:
+        _results().drop(lambda entry: entry == key)
+        _, found = _results().get(key, make)
+    made: T = found
+    return made
+
+
+def _stamp_of(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None  # reading it gives the sentence that says what is wrong
+    return stat.st_size, stat.st_mtime_ns
+
+
 def loaded() -> dict[BertKey, int]:
     """Return the opened checkpoints and their bytes, the longest unused first."""
     return {key: size for key, size in _berts().sizes().items() if isinstance(key, BertKey)}

@@ -21,6 +21,7 @@ SCRIPTS = {
     "sentence-pairs": ("sentence_pairs.py", ":material/compare_arrows:"),
     "layer-map": ("layer_map.py", ":material/scatter_plot:"),
     "checkpoints": ("checkpoints.py", ":material/folder_open:"),
+    "training": ("training.py", ":material/model_training:"),
 }
 
 

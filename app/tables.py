@@ -11,6 +11,7 @@ from bertcore.analysis.corruption import Corruption
 from bertcore.analysis.lens import Lens, Trajectories
 from bertcore.analysis.pairs import Variant
 from bertcore.analysis.predictions import MaskPredictions
+from bertcore.analysis.probes import Probe
 from bertcore.analysis.surprise import Surprise
 
 
@@ -115,5 +116,26 @@ def matrix(values: Sequence[Sequence[float]], sentences: Sequence[str]) -> pd.Da
             for i, a in enumerate(sentences)
             for j, b in enumerate(sentences)
             if i != j
+        ]
+    )
+
+
+def probe_answers(probes: Sequence[Probe]) -> pd.DataFrame:
+    """Return a row for each moment and sentence: the hidden word's fate and the pair's answer."""
+    return pd.DataFrame(
+        [
+            {
+                "step": probe.step,
+                "text_a": found.text.text_a,
+                "text_b": found.text.text_b,
+                "hidden": found.word,
+                "p_hidden": found.probability,
+                "rank_hidden": found.rank,
+                "best_guess": found.top_words[0],
+                "p_best_guess": found.top_probabilities[0],
+                "p_is_next": found.is_next,
+            }
+            for probe in probes
+            for found in probe.sentences
         ]
     )

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from benchmarks import attention_views, machine, page_speed, trace
+from benchmarks import attention_views, machine, page_speed, pretrain, pretrain_loss, trace
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = {
@@ -14,6 +14,8 @@ BENCHMARKS = {
     "trace": trace.run,
     "attention_views": attention_views.run,
     "page_speed": page_speed.run,
+    "pretrain": pretrain.run,
+    "pretrain_loss": pretrain_loss.run,
 }
 
 
@@ -23,7 +25,15 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
     parser.add_argument("--write", action="store_true", help=f"keep the tables in {RESULTS.name}")
     parser.add_argument("--to", type=Path, default=RESULTS, help="another file for --write")
+    loss = parser.add_argument_group("pretrain_loss", "what the two trainers get")
+    options = pretrain_loss.OPTIONS
+    loss.add_argument("--seconds", type=float, default=options.seconds, help="for each")
+    loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
+    loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
+    loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
     chosen = parser.parse_args()
+    options.seconds, options.vocab_size = chosen.seconds, chosen.vocab_size
+    options.corpus, options.valid = tuple(chosen.corpus), chosen.valid
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")

@@ -1,6 +1,6 @@
-// Joins the map's slider, which moves the points in the browser alone, to Python and the keyboard:
+// Joins a figure's slider, which moves the points in the browser alone, to Python and the keyboard:
 // tells Python at which layer it stands, so that the layer is kept and in the URL, and lets the
-// arrow keys move it when the map has the focus. Draws nothing.
+// arrow keys move it when the figure has the focus. Draws nothing.
 
 export default function (component) {
   const { data, setStateValue } = component;
@@ -49,7 +49,7 @@ export default function (component) {
     const words = {
       tabindex: 0,
       role: "slider",
-      "aria-label": "Map of the points by layer: the arrow keys change the layer",
+      "aria-label": data.label,
       "aria-valuemin": 0,
       "aria-valuemax": steps.length - 1,
       "aria-valuenow": active || 0,

@@ -1,4 +1,4 @@
-"""Keeps the layer at which the slider of the layer map stands, though it moves in the browser."""
+"""Keeps the layer or moment at which a figure's slider stands, though it moves in the browser."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ def _component() -> Callable[..., Any]:
     )
 
 
-def layer_watch(figure: str, *, key: str) -> int | None:
-    """Return the layer to which the visitor last moved the slider, or None before that.
+MAP_LABEL = "Map of the points by layer: the arrow keys change the layer"
+
+
+def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
+    """Return the step, by its value, to which the visitor last moved the slider; None before that.
 
     Args:
         figure: CSS selector of the element that holds the Plotly figure.
         key: Of the component.
+        label: What the slider is called for those who hear the page.
     """
-    result = _component()(data={"figure": figure}, key=key, on_layer_change=lambda: None)
+    result = _component()(
+        data={"figure": figure, "label": label}, key=key, on_layer_change=lambda: None
+    )
     layer = result.layer
     return None if layer is None else int(layer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -18,13 +19,16 @@ def progress_bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+    # Of processes launched together, the first one speaks.
+    hidden = os.environ.get("RANK", "0") != "0"
     return Progress(
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
-        console=Console(stderr=True),
+        console=Console(stderr=True, quiet=hidden),
         refresh_per_second=2,
+        disable=hidden,
     )
 
 
@@ -43,3 +47,17 @@ def stages() -> Iterator[OnStage]:
             yield show
         finally:
             bar.remove_task(task)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as one reads it.
+
+    >>> duration(42), duration(150), duration(7300)
+    ('42 s', '2 min 30 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bertcore.cli.progress import progress_bar, stages
+from bertcore.cli.progress import duration, progress_bar, stages
 
 if TYPE_CHECKING:
     from bertcore.pretraining import Pretraining
     from bertcore.pretraining import Progress as Step
+    from bertcore.pretraining.event_files import EventFiles
 
 Corpus = Annotated[
     list[Path],
@@ -99,6 +100,16 @@ def pretrain(
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", help="Rows of a step.")] = 32,
     max_seq_length: Annotated[int, typer.Option("--max-seq-length", help="Tokens of a row.")] = 128,
+    long_ratio: Annotated[
+        float,
+        typer.Option("--long-ratio", help="Share of the run, at its end, in long rows; BERT: 0.1."),
+    ] = 0.0,
+    long_seq_length: Annotated[
+        int, typer.Option("--long-seq-length", help="Tokens of a long row, as many a step.")
+    ] = 512,
+    masked_lm_prob: Annotated[
+        float, typer.Option("--masked-lm-prob", help="Share of tokens that are hidden.")
+    ] = 0.15,
     start: Annotated[
         str, typer.Option("--start", help="warm: vectors from counts; noise: BERT's own.")
     ] = "warm",
@@ -120,8 +131,23 @@ def pretrain(
     ] = 0.0,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[str, typer.Option("--dtype", help="bfloat16 or float32.")] = "bfloat16",
+    compile: Annotated[
+        str,
+        typer.Option("--compile", help="auto (long runs), on or off; takes a minute, then faster."),
+    ] = "auto",
+    gradient_accumulation: Annotated[
+        int,
+        typer.Option("--gradient-accumulation", help="Parts of a step's batch, to save memory."),
+    ] = 1,
     evaluate_every: Annotated[int, typer.Option("--evaluate-every", help="Steps.")] = 500,
     save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
+    keep_checkpoints: Annotated[
+        int,
+        typer.Option("--keep-checkpoints", help="Newest saved moments kept, beside the best."),
+    ] = 2,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write TensorBoard event files into the run too.")
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in --out with its own settings.")
     ] = False,
@@ -137,9 +163,11 @@ def pretrain(
     """
     if resume:
         _refuse(
-            context, set(context.params) - {"out", "resume"}, "a run resumes with its own settings"
+            context,
+            set(context.params) - {"out", "resume", "tensorboard"},
+            "a run resumes with its own settings",
         )
-        _resume(out)
+        _resume(out, tensorboard=tensorboard)
         return
     if tokenizer:
         _refuse(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
@@ -157,10 +185,18 @@ def pretrain(
         start_run,
     )
     from bertcore.pretraining import train_tokenizer as learn
+    from bertcore.pretraining.event_files import check_tensorboard
+    from bertcore.pretraining.processes import launched_rank, wait_for_file
     from bertcore.tokenizer import Tokenizer
 
     # Settings first: a wrong one is told before minutes of reading.
-    data_config = DataConfig.for_length(max_seq_length, batch_size=batch_size)
+    data_config = DataConfig.for_length(
+        max_seq_length,
+        batch_size=batch_size,
+        masked_lm_prob=masked_lm_prob,
+        long_ratio=long_ratio,
+        long_seq_length=long_seq_length,
+    )
     train_config = TrainConfig(
         steps=steps,
         minutes=minutes,
@@ -168,9 +204,12 @@ def pretrain(
         start=start,
         dropout=dropout,
         dtype=dtype,
+        compile=compile,
+        gradient_accumulation=gradient_accumulation,
         device=device,
         evaluate_every=evaluate_every,
         save_every=save_every,
+        keep_checkpoints=keep_checkpoints,
     )
     optimizer_config = OptimizerConfig(
         optimizer=optimizer,
@@ -187,7 +226,13 @@ def pretrain(
         num_attention_heads=heads,
     )
     check_settings(shape, train_config, data_config)
+    if launched_rank() > 0:  # of several processes, the main one prepares the folder
+        wait_for_file(out / "config.json")
+        _resume(out, tensorboard=tensorboard)
+        return
     check_inputs(out, corpus, valid)
+    if tensorboard:
+        check_tensorboard()
     with stages() as on_stage:
         if opened is None:
             opened = learn(corpus, vocab_size=vocab_size, do_lower_case=uncased, on_stage=on_stage)
@@ -203,16 +248,16 @@ def pretrain(
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
-    _train(run)
+    _train(run, tensorboard=tensorboard)
 
 
-def _resume(folder: Path) -> None:
+def _resume(folder: Path, *, tensorboard: bool) -> None:
     from bertcore.pretraining import resume_run
 
     with stages() as on_stage:
         on_stage("opening the run", None)
         run = resume_run(folder)
-    _train(run)
+    _train(run, tensorboard=tensorboard)
 
 
 def _refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
@@ -232,9 +277,10 @@ def _source(context: typer.Context, name: str) -> str:
     return "" if source is None else str(source.name)
 
 
-def _train(run: Pretraining) -> None:
+def _train(run: Pretraining, *, tensorboard: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     stop = False
+    events = _event_files(run, asked=tensorboard)
 
     def ask_to_stop(*_: object) -> None:
         nonlocal stop
@@ -248,30 +294,58 @@ def _train(run: Pretraining) -> None:
             task = bar.add_task("starting", total=1.0)
 
             def show(progress: Step) -> None:
-                bar.update(task, completed=progress.share, description=_describe(progress.metrics))
+                bar.update(
+                    task,
+                    completed=progress.share,
+                    description=_describe(progress.metrics, progress.share),
+                )
+                is_scored = "valid_mlm_loss" in progress.metrics
+                if events and (is_scored or progress.step % run.config.log_every == 0):
+                    events.write(progress.metrics)
                 if "valid_mlm_loss" in progress.metrics:
                     bar.console.print(
                         _describe_scores(progress.metrics), highlight=False, soft_wrap=True
                     )
 
-            scores = run.run(on_progress=show, should_stop=lambda: stop)
+            def tell(notice: str) -> None:
+                bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
+
+            scores = run.run(on_progress=show, should_stop=lambda: stop, on_notice=tell)
             if scores is not None:
                 bar.update(task, completed=1.0)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if events is not None:
+            events.close()
+    run.processes.leave()
+    if not run.processes.is_main:
+        return
     if scores is None:
         folder = shlex.quote(str(run.folder.path))
         typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")
     else:
-        typer.echo(f"Done. The checkpoint is {run.folder.checkpoints()[-1]}")
+        newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
+        typer.echo(f"Done. The checkpoint is {newest}")
+        if best is not None and best != newest:
+            typer.echo(f"On held-out text an earlier one is better: {best}")
 
 
-def _describe(metrics: dict[str, float]) -> str:
+def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
+    """Return where events go, if asked for now or when the run was started."""
+    from bertcore.pretraining.event_files import EventFiles, has_events
+
+    if run.processes.is_main and (asked or has_events(run.folder.path)):
+        return EventFiles(run.folder.path, after_step=run.position.step)
+    return None
+
+
+def _describe(metrics: dict[str, float], share: float) -> str:
     speed = metrics["num_tokens"] / max(metrics["seconds"], 1e-9)
     return (
         f"step {metrics['step']}  loss {metrics['loss']:.2f}  words {metrics['mlm_top1']:.0%}  "
         f"pairs {metrics['nsp_accuracy']:.0%}  {speed:,.0f} tokens/s"
+        + (f"  {duration(metrics['seconds'] * (1 - share) / share)} left" if share else "")
     )
 
 

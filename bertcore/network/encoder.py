@@ -115,13 +115,21 @@ class Network(nn.Module):
         Raises:
             ValueError: If this checkpoint has no masked-word head.
         """
+        out: Tensor = self.masked_word_head()(hidden, self.embeddings.word_embeddings)
+        return out
+
+    def masked_word_head(self) -> MaskedWordHead:
+        """Return the masked-word head.
+
+        Raises:
+            ValueError: If this checkpoint has none.
+        """
         if self.mlm is None:
             raise ValueError(
                 "this checkpoint has no masked-word (MLM) head, so it cannot predict words. "
                 "Open a pretrained checkpoint such as 'default'."
             )
-        out: Tensor = self.mlm(hidden, self.embeddings.word_embeddings)
-        return out
+        return self.mlm
 
     def pooled(self, hidden: Tensor) -> Tensor:
         """Return the pooled [CLS] vector, [B, D], of the last hidden state [B, T, D].

@@ -41,11 +41,14 @@ class MaskedWordHead(nn.Module):
         self.eps = config.layer_norm_eps
         self.activation = config.hidden_act
 
+    def transform(self, hidden: Tensor) -> Tensor:
+        """Return what the decoder reads, [..., D], of hidden [..., D]."""
+        x = activate(F.linear(hidden, self.transform_weight, self.transform_bias), self.activation)
+        return F.layer_norm(x, (x.shape[-1],), self.norm_weight, self.norm_bias, self.eps)
+
     def forward(self, hidden: Tensor, word_embeddings: Tensor) -> Tensor:
         """Return logits over the vocabulary, [..., V], of hidden [..., D] and the table [V, D]."""
-        x = activate(F.linear(hidden, self.transform_weight, self.transform_bias), self.activation)
-        x = F.layer_norm(x, (x.shape[-1],), self.norm_weight, self.norm_bias, self.eps)
-        return F.linear(x, word_embeddings, self.decoder_bias)
+        return F.linear(self.transform(hidden), word_embeddings, self.decoder_bias)
 
 
 class NextSentenceHead(nn.Module):

@@ -1,6 +1,6 @@
 """Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
 
-from bertcore.pretraining.batches import Batch, Batches, DataConfig, fixed_batches
+from bertcore.pretraining.batches import Batch, DataConfig, fixed_batches
 from bertcore.pretraining.corpus import PackedCorpus, pack_corpus, read_documents, read_sentences
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.instances import Instances, create_instances
@@ -8,14 +8,11 @@ from bertcore.pretraining.loop import Pretraining, Progress
 from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
 from bertcore.pretraining.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.optimizer import OptimizerConfig
+from bertcore.pretraining.rounds import Batches
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.sentences import split_sentences
-from bertcore.pretraining.start_run import (
-    check_inputs,
-    resume_run,
-    start_run,
-    train_tokenizer,
-)
+from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
+from bertcore.pretraining.texts_in import train_tokenizer
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 
 __all__ = [

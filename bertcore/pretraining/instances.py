@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from random import Random
 
@@ -42,17 +43,27 @@ class Instances:
         """Return the share of padding in rows of `max_seq_length` tokens."""
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
+    def take(self, rows: NDArray[np.int64] | slice) -> Instances:
+        """Return some of the instances."""
+        return Instances(self.spans[rows], self.labels[rows])
+
 
 def create_instances(
-    corpus: PackedCorpus, *, max_seq_length: int, short_seq_prob: float = 0.1, rng: Random
+    corpus: PackedCorpus,
+    *,
+    max_seq_length: int,
+    short_seq_prob: float = 0.1,
+    rng: Random,
+    documents: range | None = None,
 ) -> Instances:
-    """Cut one round of instances from all documents.
+    """Cut one round of instances from documents.
 
     Args:
-        corpus: Packed documents.
+        corpus: Packed documents. Only the borders of the documents cut are read into memory.
         max_seq_length: T, special tokens included; at least 5.
         short_seq_prob: Share of documents that are cut into pieces of a random shorter length.
         rng: Fixes the result.
+        documents: Which to cut, without gaps; all by default. Random partners come from all.
 
     Returns:
         Instances in document order; shuffle them before training.
@@ -69,18 +80,17 @@ def create_instances(
             f"max_seq_length is {max_seq_length}; expected at least 5: [CLS] a [SEP] b [SEP]."
         )
     max_tokens = max_seq_length - 3
-    spans: list[tuple[int, int, int, int]] = []
-    labels: list[int] = []
-    starts = corpus.sentence_starts.tolist()
-    documents = corpus.document_starts.tolist()
-    num_documents = corpus.num_documents
-    for document in range(num_documents):
-        first, end = documents[document], documents[document + 1]
+    spans, labels = array("q"), array("q")
+    borders = _Borders(corpus)
+    for document in range(corpus.num_documents) if documents is None else documents:
+        # Sentences are counted from the document's first; `starts` are places in corpus.ids.
+        starts = borders.of_document(document)
+        end = len(starts) - 1
         # Once for each pass over a document, not for each instance, as in Google's code.
         target = max_tokens
         if rng.random() < short_seq_prob:
             target = rng.randint(2, max_tokens)
-        chunk = sentence = first
+        chunk = sentence = 0
         while sentence < end:
             sentence += 1
             if sentence < end and starts[sentence] - starts[chunk] < target:
@@ -90,36 +100,49 @@ def create_instances(
             a = (starts[chunk], starts[cut])
             if sentence - chunk == 1 or rng.random() < 0.5:
                 label = 1
-                b = _random_span(corpus, document, target - (a[1] - a[0]), starts, documents, rng)
+                b = borders.random_span(document, target - (a[1] - a[0]), rng)
                 sentence = cut  # the sentences that B replaced feed the next instance
             else:
                 label = 0
                 b = (starts[cut], starts[sentence])
-            spans.append(_truncate(*a, *b, max_tokens, rng))
+            spans.extend(_truncate(*a, *b, max_tokens, rng))
             labels.append(label)
             chunk = sentence
-    return Instances(np.array(spans, dtype=np.int64), np.array(labels, dtype=np.int64))
+    return Instances(
+        np.array(spans, dtype=np.int64).reshape(-1, 4), np.array(labels, dtype=np.int64)
+    )
 
 
-def _random_span(
-    corpus: PackedCorpus,
-    document: int,
-    target: int,
-    starts: list[int],
-    documents: list[int],
-    rng: Random,
-) -> tuple[int, int]:
-    """Choose sentences of another document, from a random one on, until `target` tokens."""
-    other = document
-    for _ in range(10):  # nearly always another document; with a single one it cannot be
-        other = rng.randint(0, corpus.num_documents - 1)
-        if other != document:
-            break
-    sentence = first = rng.randint(documents[other], documents[other + 1] - 1)
-    while True:
-        sentence += 1
-        if sentence == documents[other + 1] or starts[sentence] - starts[first] >= target:
-            return starts[first], starts[sentence]
+class _Borders:
+    """The borders of a corpus, read where they are needed."""
+
+    def __init__(self, corpus: PackedCorpus) -> None:
+        # Plain arrays over the same memory: a memmap's own indexing takes ten times as long.
+        self._sentences = np.asarray(corpus.sentence_starts)
+        self._documents = np.asarray(corpus.document_starts)
+        self._num_documents = corpus.num_documents
+
+    def of_document(self, document: int) -> list[int]:
+        """Return where each sentence of a document starts, and the end of the last."""
+        first, end = self._documents[document : document + 2].tolist()
+        starts: list[int] = self._sentences[first : end + 1].tolist()
+        return starts
+
+    def random_span(self, document: int, target: int, rng: Random) -> tuple[int, int]:
+        """Choose sentences of another document, from a random one on, until `target` tokens."""
+        other = document
+        for _ in range(10):  # nearly always another document; with a single one it cannot be
+            other = rng.randint(0, self._num_documents - 1)
+            if other != document:
+                break
+        first, end = self._documents[other : other + 2].tolist()
+        sentence = rng.randint(first, end - 1)
+        start = int(self._sentences[sentence])
+        while True:
+            sentence += 1
+            stop = int(self._sentences[sentence])
+            if sentence == end or stop - start >= target:
+                return start, stop
 
 
 def _truncate(

@@ -13,21 +13,22 @@ from typing import Any
 import torch
 
 from bertcore.config import BertConfig
-from bertcore.device import choose_device
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertcore.pretraining.batches import Batch, Batches, DataConfig, fixed_batches
+from bertcore.pretraining.batches import DataConfig, fixed_batches
+from bertcore.pretraining.compiler import choose_compile
 from bertcore.pretraining.corpus import PackedCorpus
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.objective import batch_loss
-from bertcore.pretraining.optimizer import (
-    OptimizerConfig,
-    build_optimizers,
-    clip_gradients,
-    set_rate,
-)
+from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers, set_rate
+from bertcore.pretraining.phases import Phases
+from bertcore.pretraining.probes import ProbeWriter
+from bertcore.pretraining.processes import Processes
+from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
+from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.pretraining.run_folder import RunFolder
+from bertcore.pretraining.run_lock import lock_run
 from bertcore.pretraining.train_config import TrainConfig, check_settings
+from bertcore.pretraining.train_step import TrainStep
 from bertcore.pretraining.warm_start import warm_start
 from bertcore.tokenizer import Tokenizer
 
@@ -71,7 +72,7 @@ class Pretraining:
 
     Raises:
         ValueError: If the settings do not fit each other or the corpora.
-        RuntimeError: If the checkpoint to resume from is damaged.
+        RuntimeError: If all checkpoints are damaged; of some, the newest whole one is taken.
     """
 
     def __init__(
@@ -95,22 +96,51 @@ class Pretraining:
         check_settings(shape, train_config, data_config)
         self.folder, self.tokenizer = folder, tokenizer
         self.config, self.optimizer_config = train_config, optimizer_config
-        self.device = choose_device(train_config.device)
-        self.batches = Batches(train, tokenizer, data_config, seed=train_config.seed)
+        self.processes = Processes(train_config.device)
+        self.device = self.processes.device
+        self._compile, self._notice = choose_compile(
+            train_config.compile,
+            self.device,
+            steps=train_config.steps,
+            minutes=train_config.minutes,
+        )
+        self.notices: list[str] = []
+        """What the user should know, told by `run` before anything else."""
+        state = folder.load_checkpoint(on_damage=self._pass_over) if resume else None
+        self.phases = Phases(
+            train,
+            tokenizer,
+            data_config,
+            seed=train_config.seed,
+            processes=self.processes,
+            num_parts=train_config.gradient_accumulation,
+            # Runs of an earlier version have no place in their checkpoints.
+            state=None if state is None else state.get("data_place"),
+        )
+        self.batches = self.phases.short
         num_rows = train_config.evaluate_rows
         self.valid_batches = list(
             fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
         )
-        state = folder.load_checkpoint() if resume else None
         self.network = _starting_network(shape, train_config, train if state is None else None)
         self.network.to(self.device).train()
         self.optimizers = build_optimizers(self.network, optimizer_config)
+        self.train_step = TrainStep(
+            self.network,
+            self.optimizers,
+            self.processes,
+            dtype=train_config.dtype,
+            max_grad_norm=optimizer_config.max_grad_norm,
+        )
         self.position = _Position()
-        torch.manual_seed(train_config.seed)
+        seed_random(_own_seed(train_config.seed, self.processes))
         if state is not None:
             self._restore(state)
-        if resume:
+        self.probes = ProbeWriter(folder.path, self.network, tokenizer)
+        if resume and self.processes.is_main:
+            folder.tidy_checkpoints(step=self.position.step, keep=train_config.keep_checkpoints)
             folder.forget_metrics_after(self.position.step)
+            self.probes.forget_after(self.position.step)
             logger.info("resumed at step %d", self.position.step)
 
     def run(
@@ -118,47 +148,106 @@ class Pretraining:
         *,
         on_progress: Callable[[Progress], None] = lambda progress: None,
         should_stop: Callable[[], bool] = lambda: False,
+        on_notice: Callable[[str], None] = logger.warning,
     ) -> PretrainingScores | None:
         """Train to the end of the budget; return the last held-out scores.
 
-        A run that was at its end already is scored again and not trained.
+        The run folder is locked meanwhile, so that one process at a time trains in it. A run that
+        was at its end already is scored again and not trained. Of several processes only the main
+        one writes, and all get the same scores.
 
         Args:
             on_progress: Called after each step.
             should_stop: Asked after each step; True saves a checkpoint and returns None, unless
-                that step was the last.
+                that step was the last. True in one of several processes stops them all.
+            on_notice: Told in a sentence what the user should know, such as how long compiling
+                took, which does not count as time of the run.
 
         Raises:
-            RuntimeError: If loss or gradient is not a number; the newest checkpoint stays.
+            ValueError: If another process trains in the folder, or has since this run was opened.
+            RuntimeError: If loss or gradient is not a number, or a file cannot be written, such as
+                on a full disk. The newest checkpoint stays.
         """
+        if not self.processes.is_main:
+            return self._train(on_progress, should_stop, on_notice)
+        self.folder.path.mkdir(parents=True, exist_ok=True)
+        with lock_run(self.folder.path), self.folder.explaining_full_disk():
+            self._check_is_ours()
+            for notice in self.notices:
+                on_notice(notice)
+            return self._train(on_progress, should_stop, on_notice)
+
+    def _check_is_ours(self) -> None:
+        """Refuse to write over steps that somebody else did since this run was opened."""
+        found = self.folder.checkpoints()
+        if found and step_of(found[-1]) > self.position.step:
+            raise ValueError(
+                f"{str(self.folder.path)!r} holds {found[-1].name}, and this process is at step "
+                f"{self.position.step}: another one has trained there. Resume the run anew."
+            )
+
+    def _train(
+        self,
+        on_progress: Callable[[Progress], None],
+        should_stop: Callable[[], bool],
+        on_notice: Callable[[str], None],
+    ) -> PretrainingScores | None:
         config = self.config
         scores: PretrainingScores | None = None
         if self._share_done() >= 1:
             return self.evaluate()
-        self.folder.path.mkdir(parents=True, exist_ok=True)
+        if self.processes.is_main and self.position.step == 0:
+            self.probes.write(0)
+        self._prepare(on_notice)
         clock = time.perf_counter() - self.position.elapsed_seconds
         while (share := self._share_done()) < 1:
             metrics = self._step(share)
             position = self.position
-            position.elapsed_seconds = time.perf_counter() - clock
+            self._read_clock(clock)
             ended = self._share_done() >= 1
             if ended or position.step % config.evaluate_every == 0:
                 scores = self.evaluate()
                 metrics |= {f"valid_{name}": value for name, value in asdict(scores).items()}
-                position.elapsed_seconds = time.perf_counter() - clock
+                if self.processes.is_main:
+                    self.probes.write(position.step, is_last=ended)
+                self._read_clock(clock)
             metrics |= {
                 "seconds": round(position.elapsed_seconds, 3),
                 "num_tokens": position.num_tokens,
             }
-            if "valid_mlm_loss" in metrics or position.step % config.log_every == 0:
+            logged = "valid_mlm_loss" in metrics or position.step % config.log_every == 0
+            if logged and self.processes.is_main:
                 self.folder.append_metrics(metrics)
             on_progress(Progress(position.step, min(1.0, self._share_done()), metrics))
-            stopping = not ended and should_stop()
-            if ended or stopping or position.step % config.save_every == 0:
-                self.save()
+            stopping = not ended and self.processes.any(should_stop())
+            saving = ended or stopping or position.step % config.save_every == 0
+            if saving and self.processes.is_main:
+                self.save(valid_mlm_loss=metrics.get("valid_mlm_loss"))
             if stopping:
                 return None
         return scores
+
+    def _prepare(self, on_notice: Callable[[str], None]) -> None:
+        """Compile if that was chosen, then meet the other processes."""
+        if self._notice is not None and self.processes.is_main:
+            on_notice(self._notice)
+        if self._compile:
+            try:
+                samples = self.phases.samples(self.position.step, self._share_done())
+                seconds = self.train_step.compile(samples)
+                notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
+            except RuntimeError as error:
+                if self.config.compile == "on":
+                    raise
+                notice = f"compiling failed, so training is slower ({error})."
+            self._compile = False  # done, whatever came of it
+            if self.processes.is_main:
+                on_notice(notice)
+        self.train_step.join()
+
+    def _read_clock(self, clock: float) -> None:
+        """Take the main process's time: all must see the same share of a run by the clock."""
+        self.position.elapsed_seconds = self.processes.of_main(time.perf_counter() - clock)
 
     def evaluate(self) -> PretrainingScores:
         """Score the network on the run's held-out pairs."""
@@ -166,8 +255,8 @@ class Pretraining:
             self.network, self.valid_batches, self.tokenizer, autocast=self._autocast
         )
 
-    def save(self) -> Path:
-        """Write a checkpoint of this moment."""
+    def save(self, *, valid_mlm_loss: float | None = None) -> Path:
+        """Write a checkpoint of this moment, with its held-out loss if it was scored just now."""
         return self.folder.save_checkpoint(
             self.position.step,
             self.network,
@@ -175,10 +264,12 @@ class Pretraining:
             {
                 "position": asdict(self.position),
                 "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-                "random_state": torch.get_rng_state(),
+                "random_state": random_state(),
                 "data_fingerprint": self.batches.corpus.fingerprint,
+                "data_place": self.phases.state(),
             },
             keep=self.config.keep_checkpoints,
+            valid_mlm_loss=valid_mlm_loss,
         )
 
     @property
@@ -193,40 +284,47 @@ class Pretraining:
 
     def _step(self, share: float) -> dict[str, Any]:
         """Train on one batch and return its metrics."""
-        step = self.position.step
-        batch: Batch = self.batches.batch(step)
+        parts = self.phases.parts(self.position.step, share)
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._autocast):
-            result = batch_loss(self.network, batch, self.device)
-        result.loss.backward()  # type: ignore[no-untyped-call]
-        norm = float(clip_gradients(self.network, self.optimizer_config.max_grad_norm))
-        loss = float(result.loss.detach())
-        # Before the update: weights that are saved have never seen such a step.
-        if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise RuntimeError(self._diverged(loss, norm))
-        for optimizer in self.optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+        values = self.train_step(parts)
+        if not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"])):
+            raise RuntimeError(self._diverged(values["loss"], values["gradient_norm"]))
+        totals = parts[0].totals
         self.position.step += 1
-        self.position.num_tokens += batch.num_tokens
+        self.position.num_tokens += totals.num_tokens
         return {
             "step": self.position.step,
-            "loss": loss,
-            "mlm_loss": float(result.mlm_loss),
-            "mlm_top1": float(result.mlm_correct / result.num_masked),
-            "nsp_loss": float(result.nsp_loss),
-            "nsp_accuracy": float(result.nsp_correct) / len(batch.next_sentence_labels),
+            "loss": values["loss"],
+            "mlm_loss": values["mlm_loss"],
+            "mlm_top1": values["mlm_correct"] / values["num_masked"],
+            "nsp_loss": values["nsp_loss"],
+            "nsp_accuracy": values["nsp_correct"] / totals.num_rows,
             "learning_rate_share": rate,
-            "gradient_norm": norm,
+            "gradient_norm": values["gradient_norm"],
         }
 
     def _diverged(self, loss: float, norm: float) -> str:
+        """Note the bad step in the metrics, without its numbers (JSON has none such)."""
+        note = {
+            "step": self.position.step + 1,
+            "diverged": f"loss {loss}, gradient norm {norm}",
+            "seconds": round(self.position.elapsed_seconds, 3),
+            "num_tokens": self.position.num_tokens,
+        }
+        if self.processes.is_main:
+            self.folder.append_metrics(note)
         kept = self.folder.checkpoints()
         saved = f"{kept[-1].name} is kept" if kept else "no checkpoint was saved yet"
         return (
             f"training diverged at step {self.position.step + 1} (loss {loss}, gradient norm "
             f"{norm}); {saved}. Start a new run with a lower --learning-rate."
+        )
+
+    def _pass_over(self, damaged: DamagedCheckpoint) -> None:
+        self.notices.append(
+            f"{damaged.folder.name} is damaged ({damaged.reason}), so the run goes on from the "
+            f"checkpoint before it; the damaged one is kept as damaged-{damaged.folder.name}."
         )
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -242,7 +340,14 @@ class Pretraining:
         for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(values)
         self.position = _Position(**state["position"])
-        torch.set_rng_state(state["random_state"])
+        set_random_state(state["random_state"])
+        if not self.processes.is_main:  # each process drops other numbers out
+            torch.manual_seed(_own_seed(self.config.seed, self.processes, self.position.step))
+
+
+def _own_seed(seed: int, processes: Processes, step: int = 0) -> int:
+    """Return a seed for dropout; the main process has the run's own."""
+    return seed if processes.is_main else hash((seed, processes.rank, step)) % 2**63
 
 
 def _starting_network(

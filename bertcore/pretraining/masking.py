@@ -43,6 +43,7 @@ def mask_tokens(
     mask_id: int,
     vocab_size: int,
     generator: Generator,
+    rows_of: tuple[int, int] | None = None,
 ) -> Masked:
     """Hide `counts` random tokens of each row: 80% [MASK], 10% kept, 10% any other token.
 
@@ -54,7 +55,9 @@ def mask_tokens(
         mask_id: Id of [MASK].
         vocab_size: Random tokens are drawn evenly from 0 .. vocab_size - 1, special tokens
             included, as in Google's code.
-        generator: Fixes the result.
+        generator: Fixes the result; on the device of `input_ids`.
+        rows_of: (first, num_rows) if these B rows are rows first .. first + B - 1 of a batch of
+            num_rows: they get the masks that they have in it.
 
     Raises:
         ValueError: If a row has fewer maskable tokens than its count, or a count exceeds P.
@@ -68,19 +71,25 @@ def mask_tokens(
             "Lower masked_lm_prob, or raise max_predictions_per_seq."
         )
     rows, width = input_ids.shape
+    first, num_rows = rows_of or (0, rows)
+    own = slice(first, first + rows)
+    device = input_ids.device
     p = min(max_predictions, width)
     # The P largest random keys of a row are a random choice without replacement, in random order.
-    keys = torch.rand(rows, width, generator=generator).masked_fill(~maskable, -1.0)
+    drawn = torch.rand(num_rows, width, generator=generator, device=device)
+    keys = drawn[own].masked_fill(~maskable, -1.0)
     chosen = keys.topk(p, dim=1).indices
-    beyond = torch.arange(p) >= counts[:, None]
+    beyond = torch.arange(p, device=device) >= counts[:, None]
     # Padding sorts to the end, then becomes position 0 with weight 0.
     positions = chosen.masked_fill(beyond, width).sort(dim=1).values
     padded = positions == width
     positions = positions.masked_fill(padded, 0)
     labels = input_ids.gather(1, positions).masked_fill(padded, 0)
-    draw = torch.rand(rows, p, generator=generator)
+    draw = torch.rand(num_rows, p, generator=generator, device=device)[own]
     action = torch.where(draw < 0.8, 0, torch.where(draw < 0.9, 1, 2)).masked_fill(padded, -1)
-    random_ids = torch.randint(0, vocab_size, (rows, p), generator=generator)
+    random_ids = torch.randint(0, vocab_size, (num_rows, p), generator=generator, device=device)[
+        own
+    ]
     replacement = torch.where(action == 0, mask_id, torch.where(action == 2, random_ids, labels))
     # One extra column takes what padding would write.
     extended = torch.cat([input_ids, input_ids.new_zeros(rows, 1)], dim=1)

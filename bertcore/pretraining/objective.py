@@ -6,14 +6,23 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertcore.network import Network
+from bertcore.network.attention import (
+    AttentionFunction,
+    attention_fused,
+    attention_in_products,
+)
 from bertcore.pretraining.batches import Batch
+from bertcore.pretraining.word_loss import WordLoss, word_loss, word_loss_in_chunks
 
 
 class PretrainingLoss(NamedTuple):
-    """Losses in nats and counts of a batch, scalars on the device."""
+    """Losses in nats and counts of a batch, scalars on the device.
+
+    Of a part of a batch: its share of each, so that the parts' losses sum to the batch's.
+    """
 
     loss: Tensor
     """mlm_loss + nsp_loss"""
@@ -27,62 +36,120 @@ class PretrainingLoss(NamedTuple):
     nsp_correct: Tensor
 
 
+class BatchTensors(NamedTuple):
+    """A batch as the network takes it, on its device."""
+
+    input_ids: Tensor
+    segment_ids: Tensor
+    attention_mask: Tensor | None
+    """True at tokens, [B, T]; None if every row is full."""
+    positions: Tensor
+    labels: Tensor
+    weights: Tensor
+    """Hidden positions, their words, 1 or 0 for padding, [B, P]."""
+    next_sentence_labels: Tensor
+    total_masked: Tensor
+    """Hidden tokens of the whole batch, of which this may be a part; float32 scalar."""
+    total_rows: Tensor
+    """Rows of the whole batch; float32 scalar."""
+
+
+def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) -> BatchTensors:
+    """Return the tensors of a batch on a device.
+
+    Args:
+        batch: A batch or a part of one.
+        device: Where the network is.
+        keep_mask: Give a mask even if there is no padding, so that all batches look the same to a
+            compiled network. Without one, attention takes its fastest path.
+    """
+    masked = batch.masked
+    full = not keep_mask and bool(batch.attention_mask.all())
+    return BatchTensors(
+        input_ids=masked.input_ids.to(device),
+        segment_ids=batch.segment_ids.to(device),
+        attention_mask=None if full else batch.attention_mask.to(device),
+        positions=masked.positions.to(device),
+        labels=masked.labels.to(device),
+        weights=masked.weights.to(device),
+        next_sentence_labels=batch.next_sentence_labels.to(device),
+        total_masked=torch.tensor(float(batch.totals.num_masked), device=device),
+        total_rows=torch.tensor(float(batch.totals.num_rows), device=device),
+    )
+
+
 def pretraining_loss(
     network: Network,
-    input_ids: Tensor,
-    segment_ids: Tensor,
-    attention_mask: Tensor | None,
-    positions: Tensor,
-    labels: Tensor,
-    weights: Tensor,
-    next_sentence_labels: Tensor,
+    batch: BatchTensors,
+    *,
+    attention: AttentionFunction = attention_fused,
+    word_loss: WordLoss = word_loss,
 ) -> PretrainingLoss:
     """Return the loss of a batch; the masked-word head runs on hidden positions only.
 
     Args:
         network: With masked-word and next-sentence heads.
-        input_ids, segment_ids, attention_mask: [B, T].
-        positions, labels, weights: Hidden positions, their words, 1 or 0 for padding, [B, P].
-        next_sentence_labels: 0 or 1, [B].
+        batch: On the network's device.
+        attention: How to attend.
+        word_loss: How to go from vectors to the masked words' loss.
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py. Differs: no
         1e-5 in the denominator, since every batch hides a token.
     """
-    hidden = network(input_ids, segment_ids, attention_mask)  # [B, T, D]
-    at_masks = hidden.gather(1, positions[..., None].expand(-1, -1, hidden.shape[-1]))  # [B, P, D]
-    # [B, P, D] -> [B * P, V]
-    word_logits = network.mlm_logits(at_masks.flatten(0, 1)).float()
-    flat_labels, flat_weights = labels.flatten(), weights.flatten()
-    num = flat_weights.sum()
-    word_losses = F.cross_entropy(word_logits, flat_labels, reduction="none")
-    mlm_loss = (word_losses * flat_weights).sum() / num
+    hidden = network(
+        batch.input_ids, batch.segment_ids, batch.attention_mask, attention=attention
+    )  # [B, T, D]
+    places = batch.positions[..., None].expand(-1, -1, hidden.shape[-1])
+    at_masks = hidden.gather(1, places)  # [B, P, D]
+    head = network.masked_word_head()
+    weights = batch.weights.flatten()
+    mlm_loss, words_right = word_loss(
+        head.transform(at_masks.flatten(0, 1)),  # [B * P, D]
+        network.embeddings.word_embeddings,
+        head.decoder_bias,
+        batch.labels.flatten(),
+        weights / batch.total_masked,
+    )
     pair_logits = network.nsp_logits(hidden).float()
-    nsp_loss = F.cross_entropy(pair_logits, next_sentence_labels)
+    pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
+    nsp_loss = pair_losses.sum() / batch.total_rows
     with torch.no_grad():
-        right = (word_logits.argmax(-1) == flat_labels) * flat_weights
-        pairs_right = (pair_logits.argmax(-1) == next_sentence_labels).sum()
+        pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
     return PretrainingLoss(
         loss=mlm_loss + nsp_loss,
         mlm_loss=mlm_loss.detach(),
         nsp_loss=nsp_loss.detach(),
-        mlm_correct=right.sum(),
-        num_masked=num,
+        mlm_correct=(words_right * weights).sum(),
+        num_masked=weights.sum(),
         nsp_correct=pairs_right,
     )
 
 
 def batch_loss(network: Network, batch: Batch, device: torch.device) -> PretrainingLoss:
     """Return the loss of a Batch, moved to `device`."""
-    masked = batch.masked
-    # Without padding there is nothing to mask, and attention takes its fastest path.
-    attention_mask = None if bool(batch.attention_mask.all()) else batch.attention_mask.to(device)
-    return pretraining_loss(
-        network,
-        masked.input_ids.to(device),
-        batch.segment_ids.to(device),
-        attention_mask,
-        masked.positions.to(device),
-        masked.labels.to(device),
-        masked.weights.to(device),
-        batch.next_sentence_labels.to(device),
-    )
+    return pretraining_loss(network, to_device(batch, device))
+
+
+class NetworkWithLoss(nn.Module):
+    """A network and its loss as one module: what is compiled, and spread over processes.
+
+    Args:
+        network: Shared, not copied.
+        dtype: "bfloat16" or "float32": what it will compute in.
+        is_compiled: Whether a compiler will see it.
+    """
+
+    def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
+        super().__init__()
+        self.network = network
+        on_cpu = network.embeddings.word_embeddings.device.type == "cpu"
+        # What trains fastest; each pair computes the same.
+        fast = on_cpu and dtype == "bfloat16"
+        self.attention = attention_in_products if fast else attention_fused
+        self.word_loss = word_loss_in_chunks if fast and not is_compiled else word_loss
+
+    def forward(self, batch: BatchTensors) -> PretrainingLoss:
+        """Return the loss of a batch or of a part of it."""
+        return pretraining_loss(
+            self.network, batch, attention=self.attention, word_loss=self.word_loss
+        )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from bertcore.network import Network
+from bertcore.pretraining.muon import StackedMuon
 
 OPTIMIZERS = ("muon", "adamw")
 
@@ -111,7 +112,7 @@ def build_optimizers(network: Network, config: OptimizerConfig) -> list[Optimize
     if matrices:
         optimizers.insert(
             0,
-            torch.optim.Muon(
+            StackedMuon(
                 matrices,
                 lr=config.muon_learning_rate,
                 weight_decay=config.weight_decay,

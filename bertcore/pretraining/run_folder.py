@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from bertcore.checkpoints import load, save
 from bertcore.network import Network
+from bertcore.pretraining.run_checkpoints import (
+    FULL,
+    DamagedCheckpoint,
+    held_out_loss,
+    is_whole,
+    read_checkpoint,
+    step_of,
+    why_not_written,
+    write_checkpoint,
+)
+from bertcore.pretraining.run_lock import LOCK_FILE, lock_run
 from bertcore.tokenizer import Tokenizer
-
-STATE_FILE = "training_state.pt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +49,17 @@ class RunFolder:
 
     def checkpoints(self) -> list[Path]:
         """Return the whole checkpoints, the oldest first."""
-        found = [
-            folder
-            for folder in (self.path / "checkpoints").glob("step-*")
-            if folder.name[5:].isdigit() and (folder / STATE_FILE).is_file()
-        ]
-        return sorted(found, key=lambda folder: int(folder.name[5:]))
+        found = (self.path / "checkpoints").glob("step-*")
+        return sorted(filter(is_whole, found), key=step_of)
+
+    def best_checkpoint(self) -> Path | None:
+        """Return the checkpoint with the lowest masked-word loss on held-out text.
+
+        Only those count that were scored at their step; of equals it is the older one. Which one
+        is the best is told by the checkpoints themselves, so no kill can leave it wrong.
+        """
+        scored = [(loss, f) for f in self.checkpoints() if (loss := held_out_loss(f)) is not None]
+        return min(scored, key=lambda pair: pair[0])[1] if scored else None
 
     def check_is_new(self) -> None:
         """Refuse a folder in which something is.
@@ -67,22 +78,39 @@ class RunFolder:
         """Give a hidden folder to fill, which gets this one's name if all goes well.
 
         A run folder is there whole or not at all: after an error the hidden folder is deleted,
-        and what a kill left of it is deleted by the next start.
+        and what a kill left of it is emptied by the next start. It is locked meanwhile.
 
         Raises:
-            ValueError: As `check_is_new`.
+            ValueError: As `check_is_new`, or if another process is filling it.
+            RuntimeError: If the disk is full.
         """
         self.check_is_new()
         partial = RunFolder(self.path.with_name(f".{self.path.name}.partial"))
-        shutil.rmtree(partial.path, ignore_errors=True)
-        partial.path.mkdir(parents=True)
+        partial.path.mkdir(parents=True, exist_ok=True)
+        with self.explaining_full_disk(), lock_run(partial.path):
+            try:
+                _empty(partial.path)
+                yield partial
+                if self.path.exists():
+                    self.path.rmdir()  # empty, else we would not be here
+                os.replace(partial.path, self.path)
+            finally:
+                shutil.rmtree(partial.path, ignore_errors=True)
+
+    @contextmanager
+    def explaining_full_disk(self) -> Iterator[None]:
+        """Turn the system's error on a full disk into a sentence with what to do.
+
+        Raises:
+            RuntimeError: In place of an OSError for which there is no room on the disk.
+        """
         try:
-            yield partial
-            if self.path.exists():
-                self.path.rmdir()  # empty, else we would not be here
-            os.replace(partial.path, self.path)
-        finally:
-            shutil.rmtree(partial.path, ignore_errors=True)
+            yield
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            reason = why_not_written(error, self.path)
+            raise RuntimeError(f"the run cannot go on: {reason} {self._how_to_go_on()}") from error
 
     def write_config(self, values: dict[str, Any]) -> None:
         """Write the settings of a new run."""
@@ -104,9 +132,25 @@ class RunFolder:
         return values
 
     def append_metrics(self, values: dict[str, Any]) -> None:
-        """Add one line of metrics."""
-        with self.metrics_file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(values) + "\n")
+        """Add one line of metrics, whole or not at all.
+
+        Raises:
+            RuntimeError: If it cannot be written, such as on a full disk.
+        """
+        left = (json.dumps(values) + "\n").encode()
+        with self.metrics_file.open("ab", buffering=0) as lines:
+            length = lines.seek(0, os.SEEK_END)
+            try:
+                while left:
+                    left = left[lines.write(left) :]
+            except OSError as error:
+                with suppress(OSError):
+                    lines.truncate(length)
+                reason = why_not_written(error, self.path)
+                raise RuntimeError(
+                    f"the metrics of step {values.get('step')} could not be written: {reason} "
+                    f"{self._how_to_go_on()}"
+                ) from error
 
     def forget_metrics_after(self, step: int) -> None:
         """Drop the lines of steps that a resumed run will do again (and a line cut by a kill)."""
@@ -122,49 +166,111 @@ class RunFolder:
         _write_whole(self.metrics_file, "".join(kept))
 
     def save_checkpoint(
-        self, step: int, network: Network, tokenizer: Tokenizer, state: dict[str, Any], *, keep: int
+        self,
+        step: int,
+        network: Network,
+        tokenizer: Tokenizer,
+        state: dict[str, Any],
+        *,
+        keep: int,
+        valid_mlm_loss: float | None = None,
     ) -> Path:
-        """Write checkpoints/step-N whole or not at all, then delete all but the last `keep`."""
-        folder = self.path / "checkpoints" / f"step-{step}"
-        partial = folder.with_name(f".{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)  # left by a kill
-        save(network, tokenizer, partial)
-        torch.save(state, partial / STATE_FILE)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(partial, folder)
-        for old in self.checkpoints()[:-keep]:
-            shutil.rmtree(old)
-        return folder
+        """Write checkpoints/step-N whole or not at all; then delete old ones.
 
-    def load_checkpoint(self) -> dict[str, Any] | None:
-        """Return the newest checkpoint's training state with its weights as "network".
-
-        What a kill left of an unfinished checkpoint is deleted. None if there is no checkpoint.
+        Args:
+            step: N; a checkpoint of that step is replaced.
+            network: Its weights.
+            tokenizer: Copied into the checkpoint.
+            state: What `load_checkpoint` is to return beside the weights: tensors and plain values.
+            keep: How many of the newest stay; the best one (`best_checkpoint`) stays beside them.
+            valid_mlm_loss: On held-out text, if the network was scored at this step.
 
         Raises:
-            RuntimeError: If the checkpoint is damaged.
+            RuntimeError: If it cannot be written, such as on a full disk. The others stay.
+        """
+        folder = self.path / "checkpoints" / f"step-{step}"
+        try:
+            write_checkpoint(folder, network, tokenizer, state, valid_mlm_loss=valid_mlm_loss)
+        except RuntimeError as error:
+            raise RuntimeError(f"{error} {self._how_to_go_on()}") from error
+        self.delete_old_checkpoints(keep=keep)
+        return folder
+
+    def delete_old_checkpoints(self, *, keep: int) -> None:
+        """Delete all checkpoints but the newest `keep` and the best."""
+        best = self.best_checkpoint()
+        for old in self.checkpoints()[:-keep]:
+            if old != best:
+                # Renamed first: a kill must leave no half of one under its own name.
+                hidden = old.with_name(f".{old.name}.old")
+                os.replace(old, hidden)
+                shutil.rmtree(hidden)
+
+    def load_checkpoint(
+        self, *, on_damage: Callable[[DamagedCheckpoint], None] | None = None
+    ) -> dict[str, Any] | None:
+        """Return the newest whole checkpoint's training state with its weights as "network".
+
+        None if there is no checkpoint.
+
+        Args:
+            on_damage: Told of each checkpoint that was passed over as it is damaged.
+
+        Raises:
+            RuntimeError: If there are checkpoints and all are damaged.
+        """
+        found = self.checkpoints()
+        damaged = []
+        for folder in reversed(found):
+            state = read_checkpoint(folder)
+            if isinstance(state, dict):
+                return state
+            damaged.append(state)
+            if on_damage is not None and folder != found[0]:
+                on_damage(state)
+        if not damaged:
+            return None
+        raise RuntimeError(
+            f"all {len(damaged)} checkpoints of {str(self.path)!r} are damaged (the newest, "
+            f"{damaged[0].folder.name}: {damaged[0].reason}). Restore one from a copy, or delete "
+            f"{str(self.path / 'checkpoints')!r} to go on from the start."
+        )
+
+    def tidy_checkpoints(self, *, step: int, keep: int) -> None:
+        """Make the folder that of a run at `step`: what a kill left and what is damaged goes.
+
+        Checkpoints of later steps, damaged as they are, are kept for a look under the name
+        damaged-step-N.
         """
         for leftover in (self.path / "checkpoints").glob(".*"):
             shutil.rmtree(leftover, ignore_errors=True)
-        found = self.checkpoints()
-        if not found:
-            return None
-        newest = found[-1]
-        try:
-            state: dict[str, Any] = torch.load(
-                newest / STATE_FILE, map_location="cpu", weights_only=True
-            )
-            state["network"] = load(newest, device="cpu").module.state_dict()
-        except Exception as error:  # a damaged file may raise anything
-            raise RuntimeError(
-                f"checkpoint {str(newest)!r} is damaged ({error}). Delete that folder to resume "
-                f"from {'the one before it' if found[:-1] else 'the start'}."
-            ) from error
-        return state
+        for folder in self.checkpoints():
+            if step_of(folder) > step:
+                kept = folder.with_name(f"damaged-{folder.name}")
+                shutil.rmtree(kept, ignore_errors=True)
+                os.replace(folder, kept)
+        self.delete_old_checkpoints(keep=keep)
+
+    def _how_to_go_on(self) -> str:
+        if found := self.checkpoints():
+            return f"{found[-1].name} is kept: go on from there with --resume."
+        if self.config_file.is_file():
+            return "There is no checkpoint yet, so --resume begins from the start."
+        return "Nothing of the run is left: start it again."
+
+
+def _empty(folder: Path) -> None:
+    """Delete all in a folder but its lock."""
+    for entry in folder.iterdir():
+        if entry.name != LOCK_FILE:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 def _write_whole(path: Path, text: str) -> None:
     """Write a text file under another name, then rename it: never half a file."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

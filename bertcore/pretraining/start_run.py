@@ -2,66 +2,61 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 
-import bertcore
 from bertcore.config import BertConfig
 from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.corpus import (
     PackedCorpus,
     open_corpus,
-    pack_corpus,
+    pack_corpus_to,
     read_documents,
     read_sentences,
-    save_corpus,
 )
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig
+from bertcore.pretraining.processes import launched_rank
 from bertcore.pretraining.run_folder import RunFolder
+from bertcore.pretraining.run_lock import lock_run
+from bertcore.pretraining.run_record import (
+    check_corpus,
+    check_files,
+    check_unchanged,
+    describe_differences,
+    git_revision,
+    record_corpus,
+    record_files,
+    record_times,
+    record_vocabulary,
+    versions,
+)
+from bertcore.pretraining.texts_in import TEXTS, ByteCount, OnStage, check_pairs, check_text, silent
 from bertcore.pretraining.train_config import TrainConfig, check_settings
-from bertcore.tokenizer import Tokenizer, train_vocabulary
-
-OnStage = Callable[[str, float | None], None]
-"""Told what is being done and which share of it is done, 0 to 1; None if that is not known."""
-
-
-def _silent(what: str, share: float | None) -> None:
-    """Report to nobody."""
+from bertcore.pretraining.unigrams import unigram_entropy
+from bertcore.tokenizer import Tokenizer
 
 
 def check_inputs(folder: Path, corpus: Sequence[Path], valid: Path) -> None:
     """Refuse, before minutes of reading, what can be seen to be wrong at once.
 
     Raises:
-        ValueError: If the folder is not empty, or a file is missing or does not begin as text.
+        ValueError: If the folder is not empty, a file is missing or does not begin as text, or a
+            text has too few documents or sentences for next-sentence pairs.
         OSError: If a file cannot be opened.
     """
     _run_folder(folder).check_is_new()
     for path in (*corpus, valid):
         next(read_documents([path]), None)
-
-
-def train_tokenizer(
-    corpus: Sequence[Path],
-    *,
-    vocab_size: int,
-    do_lower_case: bool = True,
-    on_stage: OnStage = _silent,
-) -> Tokenizer:
-    """Learn a WordPiece vocabulary from text files.
-
-    Raises:
-        ValueError: If a file cannot be read or the text is too small for so many pieces.
-    """
-    texts = _Paragraphs(corpus, on_stage)
-    vocab = train_vocabulary(texts, vocab_size=vocab_size, do_lower_case=do_lower_case)
-    return Tokenizer(vocab, do_lower_case=do_lower_case)
+    check_text("train", corpus)
+    check_text("valid", [valid])
 
 
 def start_run(
@@ -75,7 +70,7 @@ def start_run(
     data_config: DataConfig,
     optimizer_config: OptimizerConfig,
     command: str = "",
-    on_stage: OnStage = _silent,
+    on_stage: OnStage = silent,
 ) -> Pretraining:
     """Pack the corpora, build the run, and write its folder, whole or not at all.
 
@@ -99,11 +94,16 @@ def start_run(
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
         packed: dict[str, PackedCorpus] = {}
+        sources = {}
         for name, paths in (("train", list(corpus)), ("valid", [valid])):
-            what = "reading the training text" if name == "train" else "reading the held-out text"
-            on_read = _ByteCount(paths, what, on_stage)
-            packed[name] = pack_corpus(read_sentences(paths, on_read=on_read), tokenizer)
-            save_corpus(packed[name], partial.data / name)
+            times = record_times(paths)
+            on_read = ByteCount(paths, f"reading the {TEXTS[name]}", on_stage)
+            sentences = read_sentences(paths, on_read=on_read)
+            packed[name] = pack_corpus_to(partial.data / name, sentences, tokenizer)
+            longest = int(np.diff(packed[name].document_starts).max())
+            check_pairs(name, packed[name].num_documents, longest)
+            sources[name] = record_files(paths)
+            check_unchanged(times)
         on_stage("cutting pairs and counting words", None)
         pretraining = Pretraining(
             run,
@@ -118,16 +118,30 @@ def start_run(
         partial.write_config(
             {
                 "command": command,
-                "versions": _versions(),
+                "directory": os.getcwd(),
+                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                "versions": versions(),
+                "git": git_revision(),
                 "corpus": [path.name for path in corpus],
                 "valid": valid.name,
+                "sources": sources,
+                "packed": {
+                    name: record_corpus(partial.data / name, corpus.fingerprint)
+                    for name, corpus in packed.items()
+                },
+                "tokenizer": record_vocabulary(tokenizer),
                 "model": shape.to_hf_dict(),
                 "train": asdict(train_config),
                 "data": asdict(data_config),
                 "optimizer": asdict(optimizer_config),
                 # What the first round over the text is made of.
                 "data_report": {
-                    "train": pretraining.batches.describe(),
+                    "train": {
+                        **pretraining.batches.describe(),
+                        "unigram_entropy": round(
+                            unigram_entropy(packed["train"].ids, tokenizer.vocab_size), 6
+                        ),
+                    },
                     "valid": {
                         "num_documents": packed["valid"].num_documents,
                         "num_tokens": packed["valid"].num_tokens,
@@ -141,10 +155,13 @@ def start_run(
 def resume_run(folder: Path) -> Pretraining:
     """Open an interrupted run with the settings that it was started with.
 
+    What was passed over on the way, such as a damaged checkpoint, is in `notices` of the result.
+
     Raises:
-        ValueError: If there is no run in the folder, or its config.json was changed by hand so
+        ValueError: If there is no run in the folder, another process trains there, the texts or
+            the packed corpus changed since its start, or its config.json was changed by hand so
             that it cannot be read.
-        RuntimeError: If its packed corpus, tokenizer or newest checkpoint is damaged.
+        RuntimeError: If its packed corpus, its tokenizer or all its checkpoints are damaged.
     """
     run = _run_folder(folder)
     settings = run.read_config()
@@ -158,63 +175,41 @@ def resume_run(folder: Path) -> Pretraining:
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
             "Restore the file as the run wrote it, or start a new run."
         ) from error
-    return Pretraining(
-        run,
-        shape=shape,
-        tokenizer=Tokenizer.open(run.data / "tokenizer"),
-        train=open_corpus(run.data / "train"),
-        valid=open_corpus(run.data / "valid"),
-        train_config=train_config,
-        data_config=data_config,
-        optimizer_config=optimizer_config,
-        resume=True,
-    )
+    lock = lock_run(run.path) if launched_rank() == 0 else nullcontext()
+    with lock, run.explaining_full_disk():
+        tokenizer = Tokenizer.open(run.data / "tokenizer")
+        if launched_rank() == 0:
+            _check_record(run, settings, tokenizer)
+        pretraining = Pretraining(
+            run,
+            shape=shape,
+            tokenizer=tokenizer,
+            train=open_corpus(run.data / "train"),
+            valid=open_corpus(run.data / "valid"),
+            train_config=train_config,
+            data_config=data_config,
+            optimizer_config=optimizer_config,
+            resume=True,
+        )
+    difference = describe_differences(settings.get("versions", {}), versions())
+    if difference is not None:
+        pretraining.notices.append(difference)
+    return pretraining
+
+
+def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer) -> None:
+    """Refuse data that is not what the run was started with; runs of old have no record."""
+    for name, what in TEXTS.items():
+        if "packed" in settings:
+            check_corpus(run.data / name, settings["packed"][name])
+        if "sources" in settings:
+            check_files(settings["sources"][name], what)
+    if settings.get("tokenizer", record_vocabulary(tokenizer)) != record_vocabulary(tokenizer):
+        raise ValueError(
+            f"the tokenizer {str(run.data / 'tokenizer')!r} changed since the run was started. "
+            "Restore that folder to resume, or start a new run."
+        )
 
 
 def _run_folder(folder: Path) -> RunFolder:
     return RunFolder(folder.expanduser().resolve())
-
-
-class _ByteCount:
-    """Turns bytes read into the share of all files, and reports it a hundred times at most."""
-
-    def __init__(
-        self, paths: Sequence[Path], what: str, on_stage: OnStage, *, num_passes: int = 1
-    ) -> None:
-        self._what, self._on_stage = what, on_stage
-        self._total = num_passes * max(1, sum(path.stat().st_size for path in paths))
-        self._done = 0
-        self._told = 0.0
-        on_stage(what, 0.0)
-
-    def __call__(self, num_bytes: int) -> None:
-        self._done += num_bytes
-        share = min(1.0, self._done / self._total)
-        if share - self._told >= 0.01:
-            self._told = share
-            self._on_stage(self._what, share)
-
-
-class _Paragraphs:
-    """The paragraphs of files, read anew each time: a vocabulary reads its text twice."""
-
-    def __init__(self, paths: Sequence[Path], on_stage: OnStage) -> None:
-        self._paths = tuple(paths)
-        for path in paths:  # a missing file has no size to count
-            next(read_documents([path]), None)
-        self._on_read = _ByteCount(self._paths, "learning the vocabulary", on_stage, num_passes=2)
-
-    def __iter__(self) -> Iterator[str]:
-        for document in read_documents(self._paths, on_read=self._on_read):
-            yield from document
-
-
-def _versions() -> dict[str, str]:
-    """Return what a run runs on, for its config.json."""
-    return {
-        "bertscope": bertcore.__version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
-    }

@@ -6,9 +6,13 @@ import math
 from dataclasses import dataclass
 
 from bertcore.config import BertConfig
-from bertcore.device import choose_device
 from bertcore.pretraining.batches import DataConfig
+from bertcore.pretraining.compiler import COMPILE, choose_compile
+from bertcore.pretraining.masking import num_masked
+from bertcore.pretraining.processes import Processes
 
+SHORTEST_ROW = 5
+"""[CLS] a [SEP] b [SEP]"""
 STARTS = ("warm", "noise")
 
 
@@ -34,6 +38,10 @@ class TrainConfig:
     """Compute format, "bfloat16" (autocast) or "float32"; the weights are float32."""
     device: str = "auto"
     """"auto" or a name that `bertcore.device.choose_device` knows."""
+    compile: str = "auto"
+    """torch.compile: "on", "off", or "auto": for runs that are long enough, where it can work."""
+    gradient_accumulation: int = 1
+    """Parts that each process goes through in turn for one step; the batch stays the same."""
     log_every: int = 20
     """Steps between lines of metrics."""
     evaluate_every: int = 500
@@ -43,7 +51,7 @@ class TrainConfig:
     save_every: int = 500
     """Steps between checkpoints."""
     keep_checkpoints: int = 2
-    """Checkpoints kept, the newest ones."""
+    """Checkpoints kept, the newest ones; the best on held-out text stays beside them."""
 
     def __post_init__(self) -> None:
         if (self.steps is None) == (self.minutes is None):
@@ -61,12 +69,15 @@ class TrainConfig:
             raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
         if self.start not in STARTS:
             raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
+        if self.compile not in COMPILE:
+            raise ValueError(f"compile is {self.compile!r}; expected one of {', '.join(COMPILE)}.")
         if self.dtype not in ("bfloat16", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
 
 
 _COUNTS = (
     "steps",
+    "gradient_accumulation",
     "log_every",
     "evaluate_every",
     "evaluate_rows",
@@ -79,16 +90,37 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
     """Refuse settings that do not fit each other, before minutes of reading.
 
     Raises:
-        ValueError: If the rows are longer than the position table, the segment table has fewer
-            than two rows, or the device is not there.
+        ValueError: If the rows are longer than the position table, more tokens are to be hidden
+            than a short row has, the segment table has fewer
+            than two rows, the device or the compiler is not there, or the batch cannot be divided.
     """
-    if data_config.max_seq_length > shape.max_position_embeddings:
-        raise ValueError(
-            f"max_seq_length {data_config.max_seq_length} is longer than the "
-            f"{shape.max_position_embeddings} position embeddings. Lower it."
-        )
+    long_phase = data_config.long_phase()
+    for name, config in (("max_seq_length", data_config), ("long_seq_length", long_phase)):
+        if config is not None and config.max_seq_length > shape.max_position_embeddings:
+            raise ValueError(
+                f"{name} {config.max_seq_length} is longer than the "
+                f"{shape.max_position_embeddings} position embeddings. Lower it."
+            )
+    longest = (long_phase or data_config).max_seq_length
+    probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
+    for length in range(SHORTEST_ROW, longest + 1):
+        count = num_masked(length, most, probability)
+        if count > length - 3:
+            raise ValueError(
+                f"masked_lm_prob is {probability}, which hides {count} tokens of a row of "
+                f"{length}, but only {length - 3} are there beside [CLS] and [SEP]. Lower it."
+            )
     if shape.type_vocab_size < 2:
         raise ValueError(
             f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
         )
-    choose_device(train_config.device)
+    processes = Processes(train_config.device)
+    for phase in (data_config, long_phase):
+        if phase is not None:
+            processes.rows(phase.batch_size, train_config.gradient_accumulation)
+    choose_compile(
+        train_config.compile,
+        processes.device,
+        steps=train_config.steps,
+        minutes=train_config.minutes,
+    )

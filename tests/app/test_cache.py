@@ -131,3 +131,23 @@ def test_a_failure_is_told_again_without_another_try(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match="no"):
             cache.bert(str(tmp_path))
     assert len(tries) == 1
+
+
+def test_a_file_is_read_again_only_when_it_changed(tmp_path):
+    path = tmp_path / "numbers.txt"
+    path.write_text("1")
+    assert cache.of_file(read_and_count, path, "a") == ("1", "a", len(READ))
+    assert cache.of_file(read_and_count, path, "a")[-1] == len(READ)
+    path.write_text("12")
+    before = len(READ)
+    assert cache.of_file(read_and_count, path, "a") == ("12", "a", before + 1)
+    cache.of_file(read_and_count, path, "b")
+    assert len(READ) == before + 2
+
+
+READ = []
+
+
+def read_and_count(path, extra):
+    READ.append(path)
+    return path.read_text(), extra, len(READ)

@@ -1,9 +1,12 @@
 """Batches: whole rows, fixed by seed and step alone, in rounds over the corpus."""
 
+import numpy as np
 import pytest
 import torch
 
 from bertcore.pretraining import Batch, Batches, DataConfig, fixed_batches, num_masked
+from bertcore.pretraining.batches import _num_masked
+from bertcore.pretraining.rounds import Place
 from tests.bertcore.small_corpus import small_corpus
 from tests.bertcore.tiny import tiny_tokenizer
 
@@ -104,6 +107,65 @@ def test_held_out_batches_are_fixed_and_not_repeated() -> None:
     assert equal(everything[0], first[0])
 
 
+@pytest.mark.parametrize("bounds", [(0, 8), (0, 3), (3, 8), (5, 6)])
+def test_a_part_has_the_rows_and_masks_that_it_has_in_the_batch(bounds: tuple[int, int]) -> None:
+    batches, rows = new(), slice(*bounds)
+    for step in (0, 7):
+        whole, part = batches.batch(step), batches.batch(step, part=rows)
+        for ours, all_rows in zip(part.masked, whole.masked, strict=True):
+            assert torch.equal(ours, all_rows[rows])
+        assert torch.equal(part.segment_ids, whole.segment_ids[rows])
+        assert torch.equal(part.attention_mask, whole.attention_mask[rows])
+        assert torch.equal(part.next_sentence_labels, whole.next_sentence_labels[rows])
+        assert part.totals == whole.totals
+        assert whole.totals.num_rows == 8
+        assert whole.totals.num_masked == int(whole.masked.weights.sum())
+        assert whole.totals.num_tokens == whole.num_tokens
+
+
+def test_a_round_in_windows_shows_every_document_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertcore.pretraining.rounds.BLOCK_SENTENCES", 16)
+    monkeypatch.setattr("bertcore.pretraining.rounds.WINDOW_BLOCKS", 5)
+    corpus = small_corpus(120)
+    config = DataConfig(max_seq_length=32, max_predictions_per_seq=6, batch_size=4)
+    batches = Batches(corpus, TOKENIZER, config, seed=1)
+    assert batches.num_windows >= 8
+    owner = np.searchsorted(corpus.sentence_starts, np.arange(corpus.num_tokens), side="right") - 1
+    document = np.searchsorted(corpus.document_starts, owner, side="right") - 1
+    windows: list[set[int]] = []
+    sizes, step = [], 0
+    while batches.place.round == 0:
+        first_tokens = batches._instances.spans[:, 0]
+        windows.append(set(document[first_tokens].tolist()))
+        sizes.append(len(first_tokens) // 4)
+        step += sizes[-1]
+        batches.batch(step)
+    assert len(windows) == batches.num_windows
+    assert sum(map(len, windows)) == len(set.union(*windows)) == 120  # none twice, none left out
+    assert step == sum(sizes)
+    assert min(max(window) - min(window) for window in windows) > 10  # from all over the corpus
+    first = Batches(corpus, TOKENIZER, config, seed=1)
+    expected = [first.batch(number) for number in range(step + 9)]
+    assert equal(batches.batch(step), expected[step])
+    # A checkpoint's place leads there at once, and back to the start if need be.
+    for number in (step // 2, step + 8):
+        at = Batches(corpus, TOKENIZER, config, seed=1)
+        at.batch(number)
+        again = Batches(corpus, TOKENIZER, config, seed=1, place=Place(**at.state()))
+        assert again.place == at.place != Place()
+        assert equal(again.batch(number), expected[number])
+        assert equal(again.batch(1), expected[1])
+    assert not equal(expected[step], expected[0])
+
+
+def test_counts_of_many_rows_are_those_of_each() -> None:
+    for config in (DataConfig(), DataConfig.for_length(512), DataConfig(masked_lm_prob=0.25)):
+        lengths = np.arange(5, config.max_seq_length + 1)
+        found = _num_masked(lengths, config).tolist()
+        most, share = config.max_predictions_per_seq, config.masked_lm_prob
+        assert found == [num_masked(int(length), most, share) for length in lengths]
+
+
 def test_what_a_round_is_made_of() -> None:
     corpus = small_corpus()
     batches = new()
@@ -145,3 +207,36 @@ def test_room_for_every_hidden_token(length: int) -> None:
     config = DataConfig.for_length(length, batch_size=4)
     assert config.max_predictions_per_seq >= num_masked(length, 10**6)
     assert (config.max_seq_length, config.batch_size) == (length, 4)
+
+
+def test_cutting_ahead_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = new()
+    monkeypatch.setattr(expected, "_cut_ahead", lambda: None)
+    batches = new()
+    per_round = int(batches.describe()["num_instances"]) // CONFIG.batch_size
+    for step in range(3 * per_round):
+        assert equal(batches.batch(step), expected.batch(step))
+    # What was cut for another place is not taken.
+    step = batches.place.first_step
+    while batches._ahead is None:
+        batches.batch(step)
+        step += 1
+    assert equal(batches.batch(0), expected.batch(0))
+    assert batches._ahead is None
+    assert equal(batches.batch(per_round), expected.batch(per_round))
+
+
+def test_a_window_that_cannot_be_cut_ahead_is_told_when_it_is_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batches = new()
+    per_round = int(batches.describe()["num_instances"]) // CONFIG.batch_size
+
+    def fail(place: Place) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(batches, "_cut_window", fail)
+    for step in range(per_round):
+        batches.batch(step)
+    with pytest.raises(OSError, match="the disk is gone"):
+        batches.batch(per_round)

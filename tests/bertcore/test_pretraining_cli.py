@@ -1,39 +1,27 @@
-"""The commands pretrain, train-tokenizer and evaluate: killed, interrupted, and given nonsense."""
+"""The commands pretrain, train-tokenizer and evaluate: interrupted, and what they say."""
 
 import json
-import lzma
-import os
-import random
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-import typer
-from typer.testing import CliRunner, Result
 
 from bertcore import load
-from bertcore.cli import check, train
-from bertcore.cli.errors import SentenceGroup
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, Pretraining, evaluate_pretraining, fixed_batches
 from bertcore.tokenizer import Tokenizer
-from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
-from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_tokenizer
-
-ROOT = Path(__file__).resolve().parents[2]
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-train.register(app)
-check.register(app)
-runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
-
-SHAPE = "--layers 1 --hidden 32 --heads 2 --batch-size 4 --max-seq-length 24 --device cpu".split()
-RHYTHM = "--save-every 3 --evaluate-every 20 --seed 7".split()
+from tests.bertcore.command_line import (
+    make_texts,
+    metrics,
+    refusal,
+    succeed,
+    words_of,
+)
+from tests.bertcore.small_corpus import small_corpus
+from tests.bertcore.tiny import tiny_bert, tiny_config
 
 
 @pytest.fixture(autouse=True)
@@ -47,86 +35,7 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with train.txt, valid.txt and the tokenizer tok."""
-    folder = tmp_path_factory.mktemp("texts")
-    write_documents(folder / "train.txt", small_documents())
-    write_documents(folder / "valid.txt", small_documents(8, seed=5))
-    tiny_tokenizer().save(folder / "tok")
-    return folder
-
-
-def words_of(texts: Path, out: Path, *more: str | Path) -> list[str]:
-    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
-    tokenizer = ["--tokenizer", texts / "tok"]
-    return [*map(str, ["pretrain", *inputs, *tokenizer, "--out", out, *SHAPE, *RHYTHM, *more])]
-
-
-def invoke(*words: str | Path) -> Result:
-    return runner.invoke(app, [*map(str, words)])
-
-
-def succeed(*words: str | Path) -> str:
-    result = invoke(*words)
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    return result.stdout
-
-
-def refusal(*words: str | Path) -> str:
-    """Run a command line that must fail; return its one sentence."""
-    result = invoke(*words)
-    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
-    assert result.stdout == ""
-    lines = [line for line in result.stderr.splitlines() if line.strip()]
-    assert lines[-1].startswith("Error: ")
-    assert "Traceback" not in result.stderr
-    return lines[-1]
-
-
-def metrics(run: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    for line in lines:
-        line.pop("seconds")
-    return lines
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_killed_run_ends_as_if_nothing_had_happened(
-    texts: Path, tmp_path: Path, dtype: str
-) -> None:
-    more = ["--steps", "60", "--dtype", dtype]
-    succeed(*words_of(texts, tmp_path / "whole", *more))
-    run = tmp_path / "killed"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bertcore.cli.main", *words_of(texts, run, *more)],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    seed = random.SystemRandom().randrange(10**6)
-    print("moment of the kill:", seed)  # shown if the test fails
-    moment = random.Random(seed)
-    at_least = moment.randint(1, 40)
-    ends = time.monotonic() + 240
-    while process.poll() is None and time.monotonic() < ends:
-        saved = [int(folder.name[5:]) for folder in (run / "checkpoints").glob("step-*")]
-        if max(saved, default=0) >= at_least:
-            break
-        time.sleep(0.001)
-    time.sleep(moment.random() * 0.02)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL, "the run ended before it was killed"
-    last = max(int(folder.name[5:]) for folder in (run / "checkpoints").glob("step-*"))
-    assert at_least <= last < 60
-    assert f"{run}/checkpoints/step-60" in succeed("pretrain", "--out", run, "--resume")
-    assert metrics(run) == metrics(tmp_path / "whole")
-    ours, theirs = (
-        load(r / "checkpoints" / "step-60", device="cpu") for r in (run, tmp_path / "whole")
-    )
-    for a, b in zip(ours.module.parameters(), theirs.module.parameters(), strict=True):
-        assert torch.equal(a, b)
-    assert sorted(path.name for path in run.iterdir()) == [
-        "checkpoints", "config.json", "data", "metrics.jsonl"
-    ]  # fmt: skip
+    return make_texts(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -168,7 +77,6 @@ def test_a_run_says_what_it_is_made_of(texts: Path, tmp_path: Path) -> None:
     assert 0 < report["share_padding"] < 1
     assert settings["data_report"]["valid"]["num_documents"] == 8
     assert settings["train"]["seed"] == 7
-    assert settings["versions"]["torch"] == torch.__version__
 
 
 def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
@@ -190,85 +98,6 @@ def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
     assert "step-3 is kept" in sentence
     assert [folder.name for folder in (run / "checkpoints").iterdir()] == ["step-3"]
     assert "Done." in succeed("pretrain", "--out", run, "--resume")
-
-
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        (["--steps", "3", "--minutes", "1"], "both was given"),
-        ([], "neither was given"),
-        (["--steps", "0"], "steps is 0"),
-        (["--minutes", "0"], "minutes is 0.0"),
-        (["--minutes", "nan"], "minutes is nan"),
-        (["--steps", "3", "--hidden", "33"], "hidden_size 33 is not divisible by"),
-        (["--steps", "3", "--layers", "0"], "--layers"),
-        (["--steps", "3", "--heads", "0"], "--heads"),
-        (["--steps", "3", "--max-seq-length", "513"], "longer than the 512 position"),
-        (["--steps", "3", "--max-seq-length", "4"], "expected at least 5"),
-        (["--steps", "3", "--batch-size", "0"], "batch_size is 0"),
-        (["--steps", "3", "--batch-size", "100000"], "fewer than one batch of 100000"),
-        (["--steps", "3", "--seed", "-1"], "seed is -1"),
-        (["--steps", "3", "--dropout", "1.5"], "dropout is 1.5"),
-        (["--steps", "3", "--start", "hot"], "start is 'hot'"),
-        (["--steps", "3", "--optimizer", "sgd"], "optimizer is 'sgd'"),
-        (["--steps", "3", "--warmup-ratio", "2"], "together at most 1"),
-        (["--steps", "3", "--dtype", "int8"], "dtype is 'int8'"),
-        (["--steps", "3", "--device", "abacus"], "device is 'abacus'"),
-        (["--steps", "3", "--vocab-size", "99"], "--vocab-size would have no effect"),
-        (["--steps", "3", "--corpus", "nowhere.txt"], "'nowhere.txt' does not exist"),
-        (["--steps", "3", "--tokenizer", "nowhere"], "nowhere"),
-        (
-            ["--steps", "3", "--optimizer", "adamw", "--muon-learning-rate", "1"],
-            "--muon-learning-rate would have no effect",
-        ),
-    ],
-)
-def test_wrong_options_are_one_sentence_and_write_nothing(
-    texts: Path, tmp_path: Path, more: list[str], sentence: str
-) -> None:
-    assert sentence in refusal(*words_of(texts, tmp_path / "run", *more))
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("role", ["train.txt", "valid.txt"])
-def test_wrong_files_are_one_sentence_and_write_nothing(
-    texts: Path, tmp_path: Path, role: str
-) -> None:
-    good = (texts / role).read_bytes()
-    place, runs = tmp_path / "texts", tmp_path / "runs"
-    place.mkdir()
-    runs.mkdir()
-    for name in ("train.txt", "valid.txt"):
-        (place / name).write_bytes((texts / name).read_bytes())
-    tiny_tokenizer().save(place / "tok")
-    whole = lzma.compress(good * 200)
-    cases: list[tuple[bytes, str, str]] = [
-        (b"", ".txt", "has no text"),
-        (b" \n\n\t\n", ".txt", "has no text"),
-        (good + b"\xff\xfe caf\xe9\n", ".txt", "is not UTF-8"),
-        (whole[: len(whole) - 30], ".xz", "is not a whole archive"),
-        (b"no archive", ".gz", "is not a whole archive"),
-    ]
-    if role == "train.txt":
-        cases.append((b"the dog sat.\n", ".txt", "fewer than one batch of 4"))
-    for content, suffix, sentence in cases:
-        file = place / f"bad{suffix}"
-        file.write_bytes(content)
-        words = words_of(place, runs / "run", "--steps", "3")
-        words[words.index(str(place / role))] = str(file)
-        assert sentence in refusal(*words)
-        assert list(runs.iterdir()) == []
-    (place / role).unlink()
-    assert "does not exist" in refusal(*words_of(place, runs / "run", "--steps", "3"))
-    assert list(runs.iterdir()) == []
-
-
-def test_one_long_document_is_enough(texts: Path, tmp_path: Path) -> None:
-    one = tmp_path / "one.txt"
-    write_documents(one, [[s for document in small_documents(20) for s in document]])
-    words = words_of(texts, tmp_path / "run", "--steps", "2")
-    words[words.index(str(texts / "train.txt"))] = str(one)
-    assert "Done." in succeed(*words)
 
 
 def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path) -> None:

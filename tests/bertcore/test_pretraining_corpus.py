@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from bertcore.pretraining import pack_corpus, read_documents, read_sentences
-from bertcore.pretraining.corpus import open_corpus, save_corpus
+from bertcore.pretraining.array_file import ArrayFile
+from bertcore.pretraining.corpus import open_corpus, pack_corpus_to, save_corpus
 from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
 from tests.bertcore.tiny import tiny_tokenizer
 
@@ -56,6 +57,48 @@ def test_packing_in_groups_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     in_groups = small_corpus()
     assert np.array_equal(whole.ids, in_groups.ids)
     assert whole.fingerprint == in_groups.fingerprint
+
+
+def test_a_corpus_packed_to_a_folder_is_that_packed_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bertcore.pretraining.corpus._BATCH_SENTENCES", 7)
+    monkeypatch.setattr("bertcore.pretraining.corpus._HASHED_AT_ONCE", 100)
+    mapped = pack_corpus_to(tmp_path / "deep" / "packed", small_documents(), tiny_tokenizer())
+    monkeypatch.undo()
+    corpus = small_corpus()
+    assert isinstance(mapped.ids, np.memmap)
+    assert not isinstance(corpus.ids, np.memmap)
+    assert mapped.fingerprint == corpus.fingerprint
+    save_corpus(corpus, tmp_path / "saved")
+    for name in ("ids", "sentence_starts", "document_starts"):
+        ours, theirs = getattr(mapped, name), np.load(tmp_path / "saved" / f"{name}.npy")
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+def test_a_growing_array_is_read_by_numpy(tmp_path: Path, dtype: type) -> None:
+    path = tmp_path / "numbers.npy"
+    with ArrayFile(path, np.dtype(dtype)) as numbers:
+        for start in range(0, 1000, 100):
+            numbers.append(np.arange(start, start + 100))
+        numbers.append(np.arange(0))
+    assert np.array_equal(np.load(path), np.arange(1000, dtype=dtype))
+    assert np.load(path, mmap_mode="r").dtype == dtype
+
+
+def test_an_array_that_was_not_finished_reads_as_empty(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.npy"
+
+    def write() -> None:
+        with ArrayFile(path, np.dtype(np.int64)) as numbers:
+            numbers.append(np.arange(10))
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write()
+    assert len(np.load(path)) == 0
 
 
 def test_the_fingerprint_tells_texts_and_borders_apart() -> None:

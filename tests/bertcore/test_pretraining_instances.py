@@ -119,6 +119,19 @@ def test_rows_are_whole(lengths: list[list[int]], max_seq_length: int, seed: int
             assert b[0] > a[-1]
 
 
+def test_documents_in_blocks_are_cut_as_all_at_once() -> None:
+    corpus = small_corpus(30)
+    ours, theirs = Random(4), Random(4)
+    expected = create_instances(corpus, max_seq_length=24, rng=theirs)
+    parts = [
+        create_instances(corpus, max_seq_length=24, rng=ours, documents=range(start, start + 10))
+        for start in (0, 10, 20)
+    ]
+    assert np.array_equal(np.concatenate([part.spans for part in parts]), expected.spans)
+    assert np.array_equal(np.concatenate([part.labels for part in parts]), expected.labels)
+    assert len(create_instances(corpus, max_seq_length=24, rng=ours, documents=range(0))) == 0
+
+
 def test_label_1_is_the_random_one_and_0_follows() -> None:
     documents = numbered([[5] * 40, [5] * 40])
     found = our_instances(documents, 43, 0.0, Random(1))

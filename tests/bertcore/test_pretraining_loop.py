@@ -172,7 +172,7 @@ def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
     run = build(tmp_path)
     good = run.batches.batch
 
-    def batch(step: int) -> Any:
+    def batch(step: int, **where: Any) -> Any:
         if step == 9:
             if broken == "loss":
                 with torch.no_grad():
@@ -180,7 +180,7 @@ def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
             else:
                 parameter = run.network.embeddings.word_embeddings
                 parameter.register_hook(lambda gradient: gradient * float("inf"))
-        return good(step)
+        return good(step, **where)
 
     monkeypatch.setattr(run.batches, "batch", batch)
     with pytest.raises(
@@ -189,7 +189,10 @@ def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
         run.run()
     assert "\n" not in str(caught.value)
     assert run.position.step == 9
-    assert metrics(tmp_path)[-1]["step"] == 8
+    *_, before, last = metrics(tmp_path)
+    assert before["step"] == 8
+    assert last["step"] == 10
+    assert last["diverged"].startswith("loss ")
     resumed = build(tmp_path, resume=True)
     assert resumed.position.step == 7
     assert all(bool(torch.isfinite(value).all()) for value in weights(resumed))

@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
-from bertcore import load
 from bertcore.pretraining import RunFolder
-from bertcore.pretraining.run_folder import STATE_FILE
-from tests.bertcore.tiny import tiny_bert
+from bertcore.pretraining.run_lock import LOCK_FILE, lock_holder
+from tests.bertcore.full_disk import largest_file
 
 
 def test_a_run_folder_is_built_under_another_name(tmp_path: Path) -> None:
@@ -18,8 +16,10 @@ def test_a_run_folder_is_built_under_another_name(tmp_path: Path) -> None:
         partial.write_config({"a": 1})
         (partial.data / "train").mkdir(parents=True)
         assert not run.path.exists()
+        assert lock_holder(partial.path) is not None
     assert run.read_config() == {"a": 1}
-    assert sorted(path.name for path in run.path.iterdir()) == ["config.json", "data"]
+    assert lock_holder(run.path) is None
+    assert sorted(path.name for path in run.path.iterdir()) == ["config.json", "data", LOCK_FILE]
     assert [path.name for path in run.path.parent.iterdir()] == ["run"]
 
 
@@ -36,11 +36,13 @@ def test_what_a_kill_left_does_not_stop_a_new_start(tmp_path: Path) -> None:
     left = tmp_path / ".run.partial"
     left.mkdir()
     (left / "old").write_text("half")
+    (left / "data").mkdir()
+    (left / LOCK_FILE).write_text("of a process that is gone")
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()  # an empty folder is as good as none
     with run.building() as partial:
         partial.write_config({})
-    assert [path.name for path in run.path.iterdir()] == ["config.json"]
+    assert sorted(path.name for path in run.path.iterdir()) == ["config.json", LOCK_FILE]
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -84,51 +86,31 @@ def test_metrics_are_lines_and_forgotten_after_a_step(tmp_path: Path) -> None:
     ]
 
 
-def save(run: RunFolder, step: int, *, keep: int = 2) -> Path:
-    bert = tiny_bert(seed=step)
-    return run.save_checkpoint(
-        step, bert.module, bert.tokenizer, {"step": step, "t": torch.ones(2)}, keep=keep
-    )
-
-
-def test_the_newest_checkpoints_are_kept_and_open_anywhere(tmp_path: Path) -> None:
+def test_a_line_of_metrics_on_a_full_disk_is_not_half_there(tmp_path: Path) -> None:
+    """The limit of a file's size stops a write in its middle, as the end of a disk does."""
     run = RunFolder(tmp_path)
-    assert run.load_checkpoint() is None
-    for step in (5, 10, 100, 20):
-        save(run, step, keep=3)
-    assert [folder.name for folder in run.checkpoints()] == ["step-10", "step-20", "step-100"]
-    state = run.load_checkpoint()
-    assert state is not None
-    assert state["step"] == 100
-    expected = tiny_bert(seed=100).module.state_dict()
-    assert all(torch.equal(state["network"][name], value) for name, value in expected.items())
-    assert load(run.checkpoints()[-1], device="cpu").tokenizer.vocab == tiny_bert().tokenizer.vocab
+    run.write_config({})
+    run.append_metrics({"step": 1, "loss": 0.5})
+    before = run.metrics_file.read_bytes()
+    with (
+        largest_file(len(before) + 10),
+        pytest.raises(
+            RuntimeError, match=r"metrics of step 2 could not .* is full\. Free some"
+        ) as error,
+    ):
+        run.append_metrics({"step": 2, "loss": 0.25})
+    assert "no checkpoint yet, so --resume begins from the start" in str(error.value)
+    assert run.metrics_file.read_bytes() == before
+    run.append_metrics({"step": 2, "loss": 0.25})
+    assert len(run.metrics_file.read_text().splitlines()) == 2
 
 
-def test_half_a_checkpoint_is_none(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    save(run, 5)
-    newer = save(run, 9)
-    (newer / STATE_FILE).unlink()
-    for name in (".step-12.partial", "..step-12.partial.x1y2", "step-x"):
-        (tmp_path / "checkpoints" / name).mkdir()
-    state = run.load_checkpoint()
-    assert state is not None
-    assert state["step"] == 5
-    assert not list((tmp_path / "checkpoints").glob(".*"))
-    assert save(run, 9) == newer  # the half one is replaced
-    assert [folder.name for folder in run.checkpoints()] == ["step-5", "step-9"]
-
-
-@pytest.mark.parametrize("name", [STATE_FILE, "model.safetensors", "config.json"])
-def test_a_damaged_checkpoint_tells_how_to_go_on(tmp_path: Path, name: str) -> None:
-    run = RunFolder(tmp_path)
-    save(run, 5)
-    newest = save(run, 9)
-    file = newest / name
-    file.write_bytes(file.read_bytes()[:40])
-    with pytest.raises(RuntimeError, match=r"step-9' is damaged .* resume from the one before"):
-        run.load_checkpoint()
-    (tmp_path / "checkpoints" / "step-5").rename(tmp_path / "elsewhere")
-    with pytest.raises(RuntimeError, match="resume from the start"):
-        run.load_checkpoint()
+def test_a_full_disk_in_the_preparation_leaves_nothing(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run")
+    with (
+        largest_file(1000),
+        pytest.raises(RuntimeError, match=r"is full\. Free .* Nothing of the run is left: start"),
+        run.building() as partial,
+    ):
+        partial.write_config({"a": "x" * 2000})
+    assert list(tmp_path.iterdir()) == []

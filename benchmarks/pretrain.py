@@ -1,0 +1,232 @@
+"""Pretraining speed against transformers' BertForPreTraining in a plain loop.
+
+Both have the same random weights at the start and see the same batches, in one process with the
+same threads; they take turns, and so does who is first.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+
+from benchmarks import tables
+from benchmarks.trainers import (
+    Ours,
+    Theirs,
+    check_equal,
+    numbered_tokenizer,
+    random_network,
+    synthetic_corpus,
+)
+from bertcore.config import BertConfig, bert_of
+from bertcore.pretraining import Batch, Batches, DataConfig
+from bertcore.pretraining.compiler import missing_for_compile
+
+VOCAB_SIZE = 16_384
+SHAPES = ((4, 256), (6, 384))
+LARGE_SHAPES = ((8, 512),)
+"""On a GPU in addition."""
+LENGTH = 128
+ROWS = 32
+MANY_ROWS = 1024
+"""On a GPU in addition: what fills it."""
+FLOAT32_AIM, BFLOAT16_AIM = 7.0, 3.5
+PEAK_AIM = {"cpu": 0.60, "cuda": 0.30}
+"""Share of the matrix peak: at 6 layers of 384 on a CPU, and from there on for a GPU."""
+SECONDS = 120.0
+"""For each shape, warming up not counted."""
+WARM_STEPS, MIN_ROUNDS = 2, 4
+DENSE_BFLOAT16 = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
+"""FLOP/s that the makers give for GPUs; MFU is the share of it."""
+
+
+class Speed(NamedTuple):
+    """What was measured of one contender."""
+
+    name: str
+    tokens_per_second: float
+    compile_seconds: float | None = None
+
+
+def run() -> str:
+    """Return a table for each device and shape."""
+    parts = []
+    for device in ("cpu", *(["cuda"] if torch.cuda.is_available() else [])):
+        line, peak = find_peak(device)
+        parts.append(line)
+        parts.extend(
+            compare(device, layers, hidden, rows, peak=peak)
+            for layers, hidden in SHAPES + (LARGE_SHAPES if device == "cuda" else ())
+            for rows in (ROWS, *([MANY_ROWS] if device == "cuda" else []))
+        )
+    if not torch.cuda.is_available():
+        parts.append("No GPU was there, so CUDA was not measured.")
+    return "\n\n".join(parts)
+
+
+def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) -> str:
+    """Measure all contenders at one shape; return their table. `peak` is in FLOP/s."""
+    shape = bert_of(vocab_size=VOCAB_SIZE, num_hidden_layers=layers, hidden_size=hidden)
+    # Long documents and no short pairs: rows are full, so that a token is a token for both.
+    config = DataConfig(max_seq_length=LENGTH, short_seq_prob=0.0, batch_size=rows)
+    batches = Batches(
+        synthetic_corpus(VOCAB_SIZE, max(400_000, 160 * rows * LENGTH // 10)),
+        numbered_tokenizer(VOCAB_SIZE),
+        config,
+        seed=0,
+    )
+    check_equal(random_network(shape), batches.batch(0))
+    speeds = measure(contenders(device, shape, batches.batch(0)), batches, device)
+    flop = flop_per_token(layers, hidden, batches.batch(0))
+    by_name = {speed.name: speed for speed in speeds}
+    rows_of_table = []
+    for speed in speeds:
+        achieved = speed.tokens_per_second * flop
+        ratios = [
+            f"{speed.tokens_per_second / by_name[name].tokens_per_second:.2f}"
+            for name in ("transformers, float32", "transformers, bfloat16")
+        ]
+        compiled = speed.compile_seconds
+        rows_of_table.append(
+            (
+                speed.name,
+                f"{speed.tokens_per_second:,.0f}",
+                *ratios,
+                f"{achieved / 1e9:,.0f}",
+                f"{achieved / peak:.1%}",
+                "" if compiled is None else f"{compiled:.0f} s",
+            )
+        )
+    padding = batches.describe()["share_padding"]
+    title = (
+        f"**{device}, {layers} layers of {hidden}, {rows} x {LENGTH} tokens** "
+        f"({flop / 1e6:.1f} MFLOP a token; {padding:.1%} padding)"
+    )
+    columns = (
+        "contender",
+        "tokens/s",
+        "times float32",
+        "times bfloat16",
+        "GFLOP/s",
+        "of the peak",
+        "to compile",
+    )
+    return "\n\n".join(
+        [title, tables.markdown(columns, rows_of_table), _verdict(speeds, device, flop, peak)]
+    )
+
+
+def _verdict(speeds: list[Speed], device: str, flop: float, peak: float) -> str:
+    by_name = {speed.name: speed.tokens_per_second for speed in speeds}
+    best = max(value for name, value in by_name.items() if name.startswith("ours"))
+    found = []
+    for name, aim in (("float32", FLOAT32_AIM), ("bfloat16", BFLOAT16_AIM)):
+        ratio = best / by_name[f"transformers, {name}"]
+        # `verdict` is for what should be small.
+        found.append(f"{aim:g} times {name} {tables.verdict(aim, ratio)} ({ratio:.2f})")
+    share, aim = best * flop / peak, PEAK_AIM[device]
+    found.append(f"{aim:.0%} of the peak {tables.verdict(aim, share)} ({share:.1%})")
+    return "Aims: " + "; ".join(found) + "."
+
+
+class Contender(NamedTuple):
+    """Something that trains on a batch."""
+
+    name: str
+    step: Callable[[Batch], float]
+    compile_seconds: float | None = None
+
+
+def contenders(device: str, shape: BertConfig, batch: Batch) -> list[Contender]:
+    """Return all that are measured; ours compiled only where a compiler is."""
+    made = [
+        *(
+            Contender(
+                f"transformers, {dtype}", Theirs(random_network(shape), device, dtype=dtype).step
+            )
+            for dtype in ("float32", "bfloat16")
+        ),
+    ]
+    can_compile = missing_for_compile(torch.device(device)) is None
+    for optimizer in ("adamw", "muon"):
+        name = "ours, AdamW" if optimizer == "adamw" else "ours, Muon and AdamW"
+        made.append(Contender(name, Ours(random_network(shape), device, optimizer=optimizer).step))
+        if can_compile:
+            compiled = Ours(random_network(shape), device, optimizer=optimizer)
+            seconds = compiled.train_step.compile([batch])
+            made.append(Contender(f"{name}, compiled", compiled.step, seconds))
+    return made
+
+
+def measure(found: list[Contender], batches: Batches, device: str) -> list[Speed]:
+    """Let all take steps in turn until the time is over; return the medians.
+
+    Each step returns its loss, so the device is done when the clock is read. Batches are made
+    before it starts, for everybody alike.
+    """
+    times: dict[str, list[float]] = {contender.name: [] for contender in found}
+    for contender in found:
+        for step in range(WARM_STEPS):
+            contender.step(batches.batch(step))
+    end = time.perf_counter() + SECONDS
+    number = 0
+    while number < MIN_ROUNDS or time.perf_counter() < end:
+        batch = batches.batch(number)
+        for contender in found[:: 1 if number % 2 else -1]:
+            start = time.perf_counter()
+            contender.step(batch)
+            times[contender.name].append(time.perf_counter() - start)
+        number += 1
+    tokens = batches.batch(0).num_tokens
+    return [
+        Speed(
+            contender.name,
+            tokens / statistics.median(times[contender.name]),
+            contender.compile_seconds,
+        )
+        for contender in found
+    ]
+
+
+def flop_per_token(layers: int, hidden: int, batch: Batch) -> float:
+    """Return the useful FLOP a token: forward and backward, head at hidden positions only.
+
+    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the share of hidden tokens. What somebody
+    computes beyond it (logits at other positions) is not useful and does not count for them.
+    """
+    length = batch.masked.input_ids.shape[1]
+    share = batch.totals.num_masked / batch.totals.num_tokens
+    matrices = 12 * layers * hidden**2 + share * (hidden * VOCAB_SIZE + hidden**2)
+    return 6 * matrices + 12 * layers * hidden * length
+
+
+def measured_peak(device: str) -> float:
+    """Return the FLOP/s of the best of some bfloat16 products, 4096 x 1024 x 4096 (GPU: 8192)."""
+    m, k, n = (4096, 1024, 4096) if device == "cpu" else (8192, 8192, 8192)
+    a = torch.randn(m, k, device=device, dtype=torch.bfloat16)
+    b = torch.randn(k, n, device=device, dtype=torch.bfloat16)
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        product = a @ b
+        float(product[0, 0])  # waits for the device
+        times.append(time.perf_counter() - start)
+    return 2 * m * k * n / min(times)
+
+
+def find_peak(device: str) -> tuple[str, float]:
+    """Return in a sentence what shares are of, and its FLOP/s.
+
+    The maker's figure for a known GPU, so that the share is the MFU; else what was measured.
+    """
+    measured = measured_peak(device)
+    line = f"{device}: bfloat16 matrix products reach {measured / 1e9:,.0f} GFLOP/s"
+    name = torch.cuda.get_device_name() if device == "cuda" else ""
+    for key, peak in DENSE_BFLOAT16.items():
+        if key in name:
+            return f"{line}; shares are of the maker's {peak / 1e12:.0f} TFLOP/s (MFU).", peak
+    return f"{line}, the peak that shares are of.", measured

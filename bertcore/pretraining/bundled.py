@@ -1,0 +1,25 @@
+"""The public-domain text that ships with the package, to try pretraining without a download."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+_FOLDER = Path(__file__).parent / "texts"
+
+
+class BundledText(NamedTuple):
+    """A text in corpus form: a paragraph a line, a blank line between documents."""
+
+    title: str
+    train: Path
+    valid: Path
+    """Held out."""
+
+
+NOVEL = BundledText(
+    "Jane Austen, Pride and Prejudice (1813)",
+    _FOLDER / "austen_train.txt.xz",
+    _FOLDER / "austen_valid.txt.xz",
+)
+"""56 and 5 chapters of a novel; `texts/README.md` says where it is from."""

@@ -1,0 +1,58 @@
+"""Whether torch.compile is worth it here, and whether it can work here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sysconfig
+from pathlib import Path
+
+import torch
+
+COMPILE = ("auto", "on", "off")
+AUTO_MINUTES = 10.0
+"""By "auto", runs of at least so many minutes are compiled ..."""
+AUTO_STEPS = 10_000
+"""... or of at least so many steps."""
+
+
+def missing_for_compile(device: torch.device) -> str | None:
+    """Return what torch.compile lacks on this machine, as part of a sentence; None if nothing."""
+    if device.type == "cuda":
+        if importlib.util.find_spec("triton") is None:
+            return "the Python package triton is not installed"
+        return None
+    if device.type != "cpu":
+        return f"there is no tested compiler for {device.type!r}"
+    asked = os.environ.get("CXX")
+    names = [asked] if asked else ["g++", "clang++", "c++", "cl"]
+    if not any(shutil.which(name) for name in names):
+        return f"no C++ compiler was found (looked for {', '.join(names)})"
+    if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
+        return "Python's header files (Python.h) are not installed"
+    return None
+
+
+def choose_compile(
+    choice: str, device: torch.device, *, steps: int | None, minutes: float | None
+) -> tuple[bool, str | None]:
+    """Return whether to compile, and a notice if that was wanted but cannot be.
+
+    Args:
+        choice: "on", "off", or "auto": if the run is long enough to win back the wait.
+        device: Where the network is.
+        steps, minutes: Length of the run.
+
+    Raises:
+        ValueError: If it is "on" and something is missing.
+    """
+    long_enough = (minutes or 0) >= AUTO_MINUTES or (steps or 0) >= AUTO_STEPS
+    if choice == "off" or (choice == "auto" and not long_enough):
+        return False, None
+    missing = missing_for_compile(device)
+    if missing is None:
+        return True, None
+    if choice == "on":
+        raise ValueError(f"--compile on cannot work: {missing}. Install it, or leave it to auto.")
+    return False, f"not compiled, so training is slower: {missing}."

@@ -1,0 +1,58 @@
+"""The state of every random source of a process, to be saved and brought back."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def seed_random(seed: int) -> None:
+    """Set all of them from one number, 0 or more."""
+    torch.manual_seed(seed)  # of each device too
+    np.random.seed(seed % 2**32)
+    random.seed(seed)
+
+
+def random_state() -> dict[str, Any]:
+    """Return the states of torch (CPU and each GPU), numpy and Python, as `torch.save` takes them.
+
+    Only tensors and plain values, so that `torch.load` reads them with `weights_only`.
+    """
+    version, numbers, gauss = random.getstate()
+    of_numpy: Any = np.random.get_state(legacy=False)
+    key = torch.from_numpy(of_numpy["state"]["key"].astype(np.int64))
+    state: dict[str, Any] = {
+        "torch": torch.get_rng_state(),
+        "numpy": {**of_numpy, "state": {**of_numpy["state"], "key": key}},
+        "python": [version, list(numbers), gauss],
+    }
+    if torch.cuda.is_available():
+        state["cuda"] = torch.cuda.get_rng_state_all()
+    if torch.backends.mps.is_available():
+        state["mps"] = torch.mps.get_rng_state()
+    return state
+
+
+def set_random_state(state: dict[str, Any] | Tensor) -> None:
+    """Bring back what `random_state` returned.
+
+    The state of a device that is not there is left out: a run that moves to another device cannot
+    have its numbers. A tensor is torch's state alone, as earlier versions saved it.
+    """
+    if isinstance(state, Tensor):
+        torch.set_rng_state(state)
+        return
+    torch.set_rng_state(state["torch"])
+    inner = state["numpy"]["state"]
+    key = inner["key"].numpy().astype(np.uint32)
+    np.random.set_state({**state["numpy"], "state": {**inner, "key": key}})
+    version, numbers, gauss = state["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    if len(state.get("cuda", ())) == torch.cuda.device_count() > 0:
+        torch.cuda.set_rng_state_all(state["cuda"])
+    if "mps" in state and torch.backends.mps.is_available():
+        torch.mps.set_rng_state(state["mps"])

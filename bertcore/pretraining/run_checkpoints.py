@@ -1,0 +1,179 @@
+"""One checkpoint of a run: written whole or not at all, and known to be whole when it is opened."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+from safetensors import SafetensorError
+
+from bertcore.checkpoints import load, save
+from bertcore.network import Network
+from bertcore.tokenizer import Tokenizer
+
+STATE_FILE = "training_state.pt"
+"""Optimisers, position, random state."""
+SUMMARY_FILE = "checkpoint.json"
+"""The step, its held-out loss and the hashes of all other files; runs of old have none."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system answers where there is no room to write."""
+_LEAST_FREE_BYTES = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedCheckpoint:
+    """A checkpoint that could not be opened, and why."""
+
+    folder: Path
+    reason: str
+
+
+def is_whole(folder: Path) -> bool:
+    """Return whether a folder has the name and the state of a checkpoint; it is not opened."""
+    return folder.name[5:].isdigit() and (folder / STATE_FILE).is_file()
+
+
+def step_of(folder: Path) -> int:
+    """Return the step of a folder step-N."""
+    return int(folder.name[5:])
+
+
+def held_out_loss(folder: Path) -> float | None:
+    """Return the masked-word loss on held-out text at that step; None if it was not scored then."""
+    try:
+        loss = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))["valid_mlm_loss"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return loss if isinstance(loss, float) else None
+
+
+def write_checkpoint(
+    folder: Path,
+    network: Network,
+    tokenizer: Tokenizer,
+    state: dict[str, Any],
+    *,
+    valid_mlm_loss: float | None,
+) -> None:
+    """Write a checkpoint to a hidden folder beside its place, then rename it.
+
+    The files are on the disk, and not only on their way to it, before the folder has its name.
+
+    Raises:
+        RuntimeError: If it cannot be written, such as on a full disk. Nothing of it is left.
+    """
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)  # left by a kill
+    try:
+        save(network, tokenizer, partial)
+        _save_state(state, partial / STATE_FILE)
+        summary = {
+            "step": step_of(folder),
+            "valid_mlm_loss": valid_mlm_loss,
+            "sha256": {file.name: _hash(file) for file in sorted(partial.iterdir())},
+        }
+        (partial / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        for file in (*partial.iterdir(), partial):
+            _to_disk(file)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(partial, folder)
+        _to_disk(folder.parent)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = why_not_written(error, folder.parent)
+        raise RuntimeError(f"checkpoint {folder.name} could not be saved: {reason}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def read_checkpoint(folder: Path) -> dict[str, Any] | DamagedCheckpoint:
+    """Return the training state with the weights as "network", all on the CPU, or what is wrong."""
+    try:
+        damage = _find_damage(folder)
+        if damage is not None:
+            return DamagedCheckpoint(folder, damage)
+        state: dict[str, Any] = torch.load(
+            folder / STATE_FILE, map_location="cpu", weights_only=True
+        )
+        state["network"] = load(folder, device="cpu").module.state_dict()
+    except Exception as error:  # a damaged file may raise anything
+        return DamagedCheckpoint(folder, " ".join(str(error).split()) or type(error).__name__)
+    return state
+
+
+def why_not_written(error: Exception, place: Path) -> str:
+    """Return a sentence on why a file could not be written, with what to do.
+
+    Libraries that write hide the system's answer, so free space is asked for as well.
+    """
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError:
+        free = _LEAST_FREE_BYTES
+    is_full = isinstance(error, OSError) and error.errno in FULL
+    hidden = any(f"os error {number}" in str(error) for number in FULL)
+    if is_full or hidden or free < _LEAST_FREE_BYTES:
+        return f"the disk of {str(place)!r} is full. Free some space."
+    return f"{' '.join(str(error).split())}. Check the disk of {str(place)!r}."
+
+
+class _Recorder:
+    """A file that remembers why it could not be written: torch tells only that it could not."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+def _save_state(state: dict[str, Any], path: Path) -> None:
+    with path.open("wb") as file:
+        recorder = _Recorder(file)
+        try:
+            torch.save(state, recorder)  # type: ignore[arg-type]
+        except RuntimeError as error:
+            raise (recorder.error or error) from error
+
+
+def _find_damage(folder: Path) -> str | None:
+    """Compare the files with the hashes in the summary; None if all are as written."""
+    summary = folder / SUMMARY_FILE
+    if not summary.is_file():
+        return None
+    for name, expected in json.loads(summary.read_text(encoding="utf-8"))["sha256"].items():
+        if not (folder / name).is_file():
+            return f"{name} is missing"
+        if _hash(folder / name) != expected:
+            return f"{name} is not as it was written"
+    return None
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _to_disk(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk now."""
+    if os.name == "nt" and path.is_dir():  # Windows opens no folders
+        return
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

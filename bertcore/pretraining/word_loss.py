@@ -1,0 +1,82 @@
+"""Cross-entropy over the vocabulary, from the vectors that the decoder reads, written twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+WordLoss = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""(vectors [N, D], table [V, D], bias [V], labels [N], shares [N]) -> loss, a scalar: the sum of
+shares x -ln p(label); and which words were right, bool, [N]."""
+
+_CHUNK = 32
+"""Rows of logits that are worked on at a time: 2 MB at a vocabulary of 16,384."""
+
+
+def word_loss(
+    vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, shares: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the loss in plain operations, which a compiler or a GPU does well."""
+    logits = F.linear(vectors, table, bias).float()
+    losses = F.cross_entropy(logits, labels, reduction="none")
+    with torch.no_grad():
+        right = logits.argmax(-1) == labels
+    return (losses * shares).sum(), right
+
+
+def word_loss_in_chunks(
+    vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, shares: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the same loss in bfloat16 products, with softmax and gradient chunk by chunk.
+
+    On a CPU: a chunk stays in the cache from logits to gradients, which then stand where the logits
+    were, so that no float32 logits of all rows exist.
+    """
+    found: tuple[Tensor, Tensor] = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
+        vectors, table, bias, labels, shares
+    )
+    return found
+
+
+class _ChunkedLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, shares: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        x, weight = vectors.bfloat16(), table.bfloat16()
+        logits = F.linear(x, weight, bias.bfloat16())
+        losses = torch.empty_like(shares)
+        right = torch.empty(len(labels), dtype=torch.bool)
+        for start in range(0, len(labels), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            wanted, share = labels[rows, None], shares[rows, None]
+            chunk = logits[rows].float()
+            top, best = chunk.max(-1, keepdim=True)
+            right[rows] = (best == wanted)[:, 0]
+            at_label = chunk.gather(1, wanted)
+            chunk.sub_(top).exp_()
+            total = chunk.sum(-1, keepdim=True)
+            losses[rows] = (total.log() + top - at_label)[:, 0]
+            # d loss / d logits = share x (p - 1 at the label)
+            chunk.mul_(share / total).scatter_add_(1, wanted, -share)
+            logits[rows] = chunk
+        ctx.save_for_backward(x, weight, logits)
+        ctx.dtypes = vectors.dtype, table.dtype, bias.dtype
+        ctx.mark_non_differentiable(right)
+        return (losses * shares).sum(), right
+
+    @staticmethod
+    def backward(ctx: Any, scale: Tensor, _: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        x, weight, gradients = ctx.saved_tensors
+        to_vectors, to_table, to_bias = ctx.dtypes
+        return (
+            ((gradients @ weight) * scale).to(to_vectors),
+            (gradients.T @ (x * scale).to(x.dtype)).to(to_table),
+            (gradients.sum(0, dtype=torch.float32) * scale).to(to_bias),
+            None,
+            None,
+        )

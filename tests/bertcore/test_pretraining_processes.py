@@ -1,0 +1,178 @@
+"""Several processes train what one process would, and either continues the other's run."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+import torch
+
+from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
+from bertcore.pretraining.processes import Processes, wait_for_file
+from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
+from tests.bertcore.tiny import tiny_config, tiny_tokenizer
+
+ROOT = Path(__file__).parents[2]
+SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    write_documents(folder / "train.txt", small_documents(60))
+    write_documents(folder / "valid.txt", small_documents(8, seed=5))
+    tiny_tokenizer().save(folder / "tokenizer")
+    return folder
+
+
+def pretrain(num_processes: int, *options: Any) -> None:
+    """Run `bertscope pretrain` in one process, or in several as torchrun starts them."""
+    launcher = [sys.executable]
+    if num_processes > 1:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
+        launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
+    answer = subprocess.run(
+        [*launcher, "-m", "bertcore.cli.main", "pretrain", *map(str, options)],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert answer.returncode == 0, answer.stderr[-3000:]
+    assert answer.stdout.count("\n") == 1  # the main process speaks for all
+
+
+def start(texts: Path, out: Path, num_processes: int, *more: Any) -> None:
+    text = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
+    options = [*text, "--tokenizer", texts / "tokenizer", "--out", out, *SHAPE, *more]
+    pretrain(num_processes, *options)
+
+
+def metrics(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def assert_same_course(run: Path, expected: Path, *, within: float) -> None:
+    ours, theirs = metrics(run), metrics(expected)
+    assert [line["step"] for line in ours] == [line["step"] for line in theirs]
+    for mine, other in zip(ours, theirs, strict=True):
+        for name in ("loss", "mlm_loss", "nsp_loss"):
+            assert mine[name] == pytest.approx(other[name], abs=within), (mine["step"], name)
+        for name in ("num_tokens", "mlm_top1", "nsp_accuracy", "learning_rate_share"):
+            assert mine[name] == pytest.approx(other[name], abs=1e-6), (mine["step"], name)
+
+
+@pytest.mark.slow
+def test_two_processes_train_as_one_and_resume_each_other(texts: Path, tmp_path: Path) -> None:
+    exact = ["--dtype", "float32", "--steps", "50", "--evaluate-every", "5", "--save-every", "25"]
+    start(texts, tmp_path / "one", 1, *exact)
+    start(texts, tmp_path / "two", 2, *exact)
+    assert len(metrics(tmp_path / "one")) >= 10
+    assert_same_course(tmp_path / "two", tmp_path / "one", within=1e-4)
+    last = tmp_path / "two" / "checkpoints"
+    assert sorted(path.name for path in last.iterdir()) == ["step-25", "step-50"]
+    # From the checkpoint in the middle on: one process ends the run of two, and two that of one.
+    for name, num_processes in (("two", 1), ("one", 2)):
+        run = tmp_path / name
+        before = metrics(run)
+        checkpoint = run / "checkpoints" / "step-50"
+        checkpoint.rename(tmp_path / f"{name}-end")
+        pretrain(num_processes, "--out", run, "--resume")
+        for mine, other in zip(metrics(run), before, strict=True):
+            assert mine["loss"] == pytest.approx(other["loss"], abs=1e-4)
+        assert checkpoint.is_dir()
+
+
+def test_accumulated_parts_are_one_batch(tmp_path: Path) -> None:
+    for name, num_parts in (("whole", 1), ("parts", 4)):
+        Pretraining(
+            RunFolder(tmp_path / name),
+            shape=tiny_config(num_hidden_layers=1),
+            tokenizer=tiny_tokenizer(),
+            train=small_corpus(),
+            valid=small_corpus(8, seed=5),
+            train_config=TrainConfig(
+                steps=12,
+                device="cpu",
+                dtype="float32",
+                log_every=1,
+                gradient_accumulation=num_parts,
+            ),
+            data_config=DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=8),
+            optimizer_config=OptimizerConfig(),
+        ).run()
+    assert len(metrics(tmp_path / "parts")) == 12
+    assert_same_course(tmp_path / "parts", tmp_path / "whole", within=1e-4)
+
+
+def test_every_row_belongs_to_one_part_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    seen: list[int] = []
+    for rank in range(4):
+        monkeypatch.setenv("RANK", str(rank))
+        parts = Processes("cpu").rows(24, 3)
+        assert len(parts) == 3
+        for part in parts:
+            seen.extend(range(24)[part])
+    assert seen == list(range(24))
+    with pytest.raises(ValueError, match="batch_size is 20; expected a multiple of 12"):
+        Processes("cpu").rows(20, 3)
+    with pytest.raises(ValueError, match="batch_size is 8; expected a multiple of 12"):
+        Processes("cpu").rows(8, 3)
+
+
+def test_one_gpu_cannot_be_named_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "bertcore.pretraining.processes.choose_device", lambda name: torch.device(name)
+    )
+    assert Processes("cuda:1").device == torch.device("cuda:1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert Processes("cuda").device == torch.device("cuda:1")
+    with pytest.raises(ValueError, match="2 processes need one each"):
+        Processes("cuda:0")
+
+
+def test_alone_nothing_is_shared() -> None:
+    alone = Processes("cpu")
+    assert alone.is_main
+    assert alone.rows(8, 1) == [slice(0, 8)]
+    assert alone.sum([1.0, 2.0]) == [1.0, 2.0]
+    assert alone.of_main(3.5) == 3.5
+    assert [alone.any(flag) for flag in (True, False)] == [True, False]
+    module = torch.nn.Linear(2, 2)
+    assert alone.join(module) is module
+    alone.leave()
+
+
+def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    writer = Timer(0.3, path.write_text, ["{}"])
+    writer.start()
+    wait_for_file(path)
+    assert path.is_file()
+    writer.join()
+
+
+def test_sharding_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sharding:
+        distributed_type = "DistributedType.FSDP"
+
+        def __init__(self, **_: Any) -> None:
+            pass
+
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("accelerate.Accelerator", Sharding)
+    with pytest.raises(RuntimeError, match="asks for FSDP, which pretraining does not support"):
+        Processes("cpu").join(torch.nn.Linear(2, 2))
