@@ -37,7 +37,10 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of 12 steps that nobody disturbed; for looking only."""
     run = tmp_path_factory.mktemp("runs") / "whole"
-    succeed(*words_of(texts, run, "--steps", "12", "--evaluate-every", "2"))
+    words = words_of(texts, run, "--steps", "12", "--evaluate-every", "2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["bertscope", *words])  # as typed: a run records it
+        succeed(*words)
     return run
 
 
@@ -162,7 +165,9 @@ def test_a_full_disk_at_the_start_of_a_run_leaves_nothing(
 
 def test_a_run_says_what_it_is_made_of(texts: Path, whole: Path) -> None:
     settings = json.loads((whole / "config.json").read_text())
-    assert settings["command"].startswith("bertscope ")
+    assert settings["command"].startswith("bertscope pretrain ")
+    assert f" --out {whole} " in settings["command"]
+    assert settings["command"].endswith(" --steps 12 --evaluate-every 2")
     assert settings["directory"] == os.getcwd()
     assert settings["train"]["seed"] == 7
     assert settings["versions"]["torch"] == torch.__version__

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.bertcore.small_corpus import small_documents, write_documents
@@ -14,6 +15,8 @@ from tests.browser.visit import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+TRIES = 4
+"""How often a list is opened before it counts as broken."""
 STEPS = 2000
 """More than a run does before it is stopped; the resumed one is stopped as well."""
 
@@ -43,8 +46,18 @@ def wait_past(visit: Visit, step: int) -> None:
 
 def choose(visit: Visit, label: str, option: str) -> None:
     """Choose an option of a select box."""
-    visit.page.get_by_role("combobox", name=label).click()
-    visit.page.get_by_role("option", name=option, exact=True).click()
+    box = visit.page.get_by_role("combobox", name=label)
+    wanted = visit.page.get_by_role("option", name=option, exact=True)
+    for _ in range(TRIES - 1):
+        box.click()
+        try:
+            wanted.click(timeout=5_000)
+            break
+        except PlaywrightTimeout:
+            continue  # a list closes when the page moves under it
+    else:
+        box.click()
+        wanted.click()
     visit.settle()
 
 
