@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from playwright.sync_api import Browser, Error, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from torch import Tensor
 
@@ -35,6 +35,8 @@ TIMEOUT = 60.0
 """Seconds after which a view counts as not painted."""
 ROUNDS = 3
 """Of our views; BertViz's run once above 32 tokens, as they take long."""
+PART = 4_000_000
+"""Characters that the browser is sent at a time."""
 
 _COMPONENTS = Path(attention_view.__file__).parent
 
@@ -232,6 +234,13 @@ def measure(
     return View(name, num_tokens, num_bytes, statistics.median(seconds), heap)
 
 
+def send(page: Page, html: str) -> None:
+    """Give a page a text as `window.html`, in parts: the browser drops one message of 100 MB."""
+    page.evaluate("() => { window.html = ''; }")
+    for start in range(0, len(html), PART):
+        page.evaluate("(part) => { window.html += part; }", html[start : start + PART])
+
+
 def draw_once(browser: Browser, html: str, data: bytes | None) -> tuple[float, int]:
     """Return the seconds to the painted frame and the heap's bytes, of one drawing."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
@@ -243,7 +252,7 @@ def draw_once(browser: Browser, html: str, data: bytes | None) -> tuple[float, i
     if data is None:
         page.set_content("<!DOCTYPE html><script>" + _CLOCK + "</script>")
         libraries = f"<script>{bertviz_view._libraries()}{bertviz_view._REQUIRE}</script>"
-        page.evaluate("(text) => { window.html = text; }", f"<!DOCTYPE html>{libraries}{html}")
+        send(page, f"<!DOCTYPE html>{libraries}{html}")
         draw = """() => clock(() => new Promise((done) => {
           const frame = document.createElement("iframe");
           frame.style.cssText = "width: 1200px; height: 800px";

@@ -89,7 +89,8 @@ def sum_strips(
     ]
     layout: dict[str, object] = {
         "height": 590,
-        "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+        # Fixed, for Plotly finds margins by drawing twice, and this picture follows every edit.
+        "margin": {"l": 56, "r": 112, "t": 12, "b": _label_height(tokens), "autoexpand": False},
         "hoverlabel": {"align": "left"},
         "hovermode": "x unified" if num_tokens <= MAX_LABELS else "closest",
         "coloraxis": {
@@ -116,7 +117,7 @@ def sum_strips(
             "anchor": _axis("y", len(STRIPS)),
             "showgrid": False,
             "zeroline": False,
-            "automargin": True,
+            "automargin": False,
             "ticklabeloverflow": "allow",  # else each label is measured, a tenth of a redraw
         },
         "shapes": [] if selected is None else [_token_frame(selected)],
@@ -127,6 +128,7 @@ def sum_strips(
             "domain": [bottom, top],
             "title": {"text": [*STRIPS.values(), "length"][row]},
             "showticklabels": not is_strip,
+            "automargin": False,
             "showgrid": not is_strip,
             "gridcolor": theme.GRID,
             "zeroline": False,
@@ -170,6 +172,18 @@ def _cosine_rows(numbers: SumNumbers) -> Matrix:
     return np.stack([*numbers.cosines.values(), *numbers.shares.values()], axis=1)
 
 
+def _label_height(tokens: Sequence[str]) -> int:
+    """Return the pixels that the labels of `token_axis` take, 150 at most."""
+    longest = max(map(len, tokens), default=0)
+    if len(tokens) > MAX_LABELS or not _is_tilted(tokens):
+        return 48
+    return min(150, 24 + 6 * longest)
+
+
+def _is_tilted(tokens: Sequence[str]) -> bool:
+    return len(tokens) > 12
+
+
 def token_axis(tokens: Sequence[str]) -> dict[str, object]:
     """Return the settings of an axis that has one place for each token."""
     if len(tokens) > MAX_LABELS:
@@ -177,7 +191,7 @@ def token_axis(tokens: Sequence[str]) -> dict[str, object]:
     return {
         "tickvals": list(range(len(tokens))),
         "ticktext": [theme.escape(token) for token in tokens],
-        "tickangle": -60 if len(tokens) > 12 else 0,
+        "tickangle": -60 if _is_tilted(tokens) else 0,
         "range": [-0.5, len(tokens) - 0.5],
     }
 
