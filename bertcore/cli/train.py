@@ -113,6 +113,14 @@ def pretrain(
     start: Annotated[
         str, typer.Option("--start", help="warm: vectors from counts; noise: BERT's own.")
     ] = "warm",
+    from_checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--from-checkpoint",
+            help="Go on from the weights of a checkpoint (default, a folder or a hub id); "
+            "it brings shape and tokenizer.",
+        ),
+    ] = None,
     optimizer: Annotated[str, typer.Option("--optimizer", help="muon or adamw.")] = "muon",
     learning_rate: Annotated[
         float, typer.Option("--learning-rate", help="Peak rate of AdamW.")
@@ -171,10 +179,17 @@ def pretrain(
         return
     if tokenizer:
         _refuse(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
+    if from_checkpoint:
+        _refuse(
+            context,
+            {"tokenizer", "vocab_size", "uncased", "layers", "hidden", "heads", "start"},
+            "--from-checkpoint brings its own",
+        )
     if optimizer == "adamw":
         _refuse(context, {"muon_learning_rate"}, "--optimizer adamw has no use for this")
     if not corpus or valid is None:
         raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
+    from bertcore.checkpoints import load
     from bertcore.config import bert_of
     from bertcore.pretraining import (
         DataConfig,
@@ -201,7 +216,7 @@ def pretrain(
         steps=steps,
         minutes=minutes,
         seed=seed,
-        start=start,
+        start="checkpoint" if from_checkpoint else start,
         dropout=dropout,
         dtype=dtype,
         compile=compile,
@@ -218,13 +233,17 @@ def pretrain(
         warmup_ratio=warmup_ratio,
         flat_ratio=flat_ratio,
     )
-    opened = Tokenizer.open(tokenizer) if tokenizer else None
-    shape = bert_of(
-        vocab_size=opened.vocab_size if opened else vocab_size,
-        num_hidden_layers=layers,
-        hidden_size=hidden,
-        num_attention_heads=heads,
-    )
+    start_from = load(from_checkpoint, device="cpu") if from_checkpoint else None
+    if start_from is not None:
+        opened, shape = start_from.tokenizer, start_from.config
+    else:
+        opened = Tokenizer.open(tokenizer) if tokenizer else None
+        shape = bert_of(
+            vocab_size=opened.vocab_size if opened else vocab_size,
+            num_hidden_layers=layers,
+            hidden_size=hidden,
+            num_attention_heads=heads,
+        )
     check_settings(shape, train_config, data_config)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
@@ -245,6 +264,7 @@ def pretrain(
             train_config=train_config,
             data_config=data_config,
             optimizer_config=optimizer_config,
+            start_from=start_from,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )

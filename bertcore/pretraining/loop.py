@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import torch
 
 from bertcore.config import BertConfig
 from bertcore.network import Network
-from bertcore.network.initialize import initialize
 from bertcore.pretraining.batches import DataConfig, fixed_batches
 from bertcore.pretraining.compiler import choose_compile
 from bertcore.pretraining.corpus import PackedCorpus
@@ -27,9 +26,9 @@ from bertcore.pretraining.random_state import random_state, seed_random, set_ran
 from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.run_lock import lock_run
+from bertcore.pretraining.starting_weights import starting_network
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.train_step import TrainStep
-from bertcore.pretraining.warm_start import warm_start
 from bertcore.tokenizer import Tokenizer
 
 HELD_OUT_SEED = 0
@@ -66,6 +65,8 @@ class Pretraining:
         tokenizer: With as many pieces as `shape.vocab_size`.
         train, valid: Packed corpora; `valid` is held out.
         train_config, data_config, optimizer_config: Settings.
+        start_from: The network to begin with, of that shape, where `train_config.start` is
+            "checkpoint".
         resume: Continue from the newest checkpoint, or from the start where there is none yet. The
             run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
             length is given in steps.
@@ -86,6 +87,7 @@ class Pretraining:
         train_config: TrainConfig,
         data_config: DataConfig,
         optimizer_config: OptimizerConfig,
+        start_from: Network | None = None,
         resume: bool = False,
     ) -> None:
         if tokenizer.vocab_size != shape.vocab_size:
@@ -94,6 +96,11 @@ class Pretraining:
                 f"{shape.vocab_size} embeddings. Give both the same size."
             )
         check_settings(shape, train_config, data_config)
+        if (start_from is not None) != (train_config.start == "checkpoint"):
+            raise ValueError(
+                f"start is {train_config.start!r}, but {'a' if start_from else 'no'} checkpoint to "
+                'start from was given. Give one with start="checkpoint", and only then.'
+            )
         self.folder, self.tokenizer = folder, tokenizer
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
@@ -122,7 +129,13 @@ class Pretraining:
         self.valid_batches = list(
             fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
         )
-        self.network = _starting_network(shape, train_config, train if state is None else None)
+        self.network = starting_network(
+            shape,
+            train_config,
+            train if state is None else None,
+            start_from,
+            on_notice=self.notices.append,
+        )
         self.network.to(self.device).train()
         self.optimizers = build_optimizers(self.network, optimizer_config)
         self.train_step = TrainStep(
@@ -348,18 +361,3 @@ class Pretraining:
 def _own_seed(seed: int, processes: Processes, step: int = 0) -> int:
     """Return a seed for dropout; the main process has the run's own."""
     return seed if processes.is_main else hash((seed, processes.rank, step)) % 2**63
-
-
-def _starting_network(
-    shape: BertConfig, config: TrainConfig, corpus: PackedCorpus | None
-) -> Network:
-    """Return a network with starting weights; without a corpus they are about to be replaced."""
-    generator = torch.Generator().manual_seed(config.seed)
-    dropout = config.dropout
-    trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
-    network = initialize(Network(trained), generator)
-    # What is saved says the paper's dropout, which fine-tuning uses.
-    network.config = shape
-    if corpus is not None and config.start == "warm":
-        warm_start(network, corpus, generator)
-    return network

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.corpus import (
@@ -38,6 +39,7 @@ from bertcore.pretraining.run_record import (
     record_vocabulary,
     versions,
 )
+from bertcore.pretraining.starting_weights import keep_start, kept_start
 from bertcore.pretraining.texts_in import TEXTS, ByteCount, OnStage, check_pairs, check_text, silent
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.unigrams import unigram_entropy
@@ -69,6 +71,7 @@ def start_run(
     train_config: TrainConfig,
     data_config: DataConfig,
     optimizer_config: OptimizerConfig,
+    start_from: Bert | None = None,
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
@@ -81,6 +84,8 @@ def start_run(
         tokenizer: Copied into the run.
         shape: The network to train.
         train_config, data_config, optimizer_config: Settings.
+        start_from: The checkpoint to begin with where `train_config.start` is "checkpoint"; copied
+            into the run.
         command: What was typed, for the run's config.json.
         on_stage: Told how far the preparation is.
 
@@ -93,6 +98,8 @@ def start_run(
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
+        if start_from is not None:
+            keep_start(start_from, partial.data)
         packed: dict[str, PackedCorpus] = {}
         sources = {}
         for name, paths in (("train", list(corpus)), ("valid", [valid])):
@@ -114,6 +121,7 @@ def start_run(
             train_config=train_config,
             data_config=data_config,
             optimizer_config=optimizer_config,
+            start_from=None if start_from is None else start_from.module,
         )
         partial.write_config(
             {
@@ -130,6 +138,7 @@ def start_run(
                     for name, corpus in packed.items()
                 },
                 "tokenizer": record_vocabulary(tokenizer),
+                "start_from": _record_start(start_from),
                 "model": shape.to_hf_dict(),
                 "train": asdict(train_config),
                 "data": asdict(data_config),
@@ -189,6 +198,7 @@ def resume_run(folder: Path) -> Pretraining:
             train_config=train_config,
             data_config=data_config,
             optimizer_config=optimizer_config,
+            start_from=kept_start(run.data),
             resume=True,
         )
     difference = describe_differences(settings.get("versions", {}), versions())
@@ -209,6 +219,13 @@ def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer
             f"the tokenizer {str(run.data / 'tokenizer')!r} changed since the run was started. "
             "Restore that folder to resume, or start a new run."
         )
+
+
+def _record_start(bert: Bert | None) -> dict[str, str] | None:
+    """Return what to remember of the checkpoint that a run begins with."""
+    if bert is None or bert.report is None:
+        return None
+    return {"name": bert.name, "fingerprint": bert.report.fingerprint}
 
 
 def _run_folder(folder: Path) -> RunFolder:

@@ -13,7 +13,7 @@ from bertcore.pretraining.processes import Processes
 
 SHORTEST_ROW = 5
 """[CLS] a [SEP] b [SEP]"""
-STARTS = ("warm", "noise")
+STARTS = ("warm", "noise", "checkpoint")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +31,8 @@ class TrainConfig:
     seed: int = 1
     """Fixes weights, pairs and masks; 0 or more."""
     start: str = "warm"
-    """"warm": counts of the training text give the first vectors; "noise": BERT's own."""
+    """"warm": counts of the training text give the first vectors; "noise": BERT's own;
+    "checkpoint": the weights of one."""
     dropout: float = 0.0
     """Dropout in pretraining, 0 <= p < 1. The saved config keeps 0.1 for fine-tuning."""
     dtype: str = "bfloat16"
