@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from bertcore.config import BertConfig
 from bertcore.network import Network
@@ -20,40 +17,22 @@ from bertcore.pretraining.corpus import PackedCorpus
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers, set_rate
 from bertcore.pretraining.phases import Phases
+from bertcore.pretraining.position import Position, Progress
 from bertcore.pretraining.probes import ProbeWriter
 from bertcore.pretraining.processes import Processes
-from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
 from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.run_lock import lock_run
 from bertcore.pretraining.starting_weights import starting_network
+from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.train_step import TrainStep
+from bertcore.pretraining.training_state import restore_state, seed_process, training_state
 from bertcore.tokenizer import Tokenizer
 
 HELD_OUT_SEED = 0
 """Fixes the held-out pairs and masks, the same for all runs."""
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What the loop tells after each step."""
-
-    step: int
-    share: float
-    """Part of the run that is done, 0 to 1."""
-    metrics: dict[str, Any]
-    """Of this step; with held-out scores (`valid_...`) when there are new ones."""
-
-
-@dataclass(slots=True)
-class _Position:
-    """Where a run is. Saved with each checkpoint."""
-
-    step: int = 0
-    elapsed_seconds: float = 0.0
-    num_tokens: int = 0
 
 
 class Pretraining:
@@ -145,10 +124,17 @@ class Pretraining:
             dtype=train_config.dtype,
             max_grad_norm=optimizer_config.max_grad_norm,
         )
-        self.position = _Position()
-        seed_random(_own_seed(train_config.seed, self.processes))
+        self.position = Position()
+        seed_process(train_config.seed, self.processes)
         if state is not None:
-            self._restore(state)
+            self.position = restore_state(
+                state,
+                self.network,
+                self.optimizers,
+                seed=train_config.seed,
+                processes=self.processes,
+                fingerprint=train.fingerprint,
+            )
         self.probes = ProbeWriter(folder.path, self.network, tokenizer)
         if resume and self.processes.is_main:
             folder.tidy_checkpoints(step=self.position.step, keep=train_config.keep_checkpoints)
@@ -207,17 +193,17 @@ class Pretraining:
     ) -> PretrainingScores | None:
         config = self.config
         scores: PretrainingScores | None = None
-        if self._share_done() >= 1:
+        if self.position.share(config) >= 1:
             return self.evaluate()
         if self.processes.is_main and self.position.step == 0:
             self.probes.write(0)
         self._prepare(on_notice)
         clock = time.perf_counter() - self.position.elapsed_seconds
-        while (share := self._share_done()) < 1:
+        while (share := self.position.share(config)) < 1:
             metrics = self._step(share)
             position = self.position
             self._read_clock(clock)
-            ended = self._share_done() >= 1
+            ended = position.share(config) >= 1
             if ended or position.step % config.evaluate_every == 0:
                 scores = self.evaluate()
                 metrics |= {f"valid_{name}": value for name, value in asdict(scores).items()}
@@ -231,7 +217,7 @@ class Pretraining:
             logged = "valid_mlm_loss" in metrics or position.step % config.log_every == 0
             if logged and self.processes.is_main:
                 self.folder.append_metrics(metrics)
-            on_progress(Progress(position.step, min(1.0, self._share_done()), metrics))
+            on_progress(Progress(position.step, min(1.0, position.share(config)), metrics))
             stopping = not ended and self.processes.any(should_stop())
             saving = ended or stopping or position.step % config.save_every == 0
             if saving and self.processes.is_main:
@@ -246,7 +232,7 @@ class Pretraining:
             on_notice(self._notice)
         if self._compile:
             try:
-                samples = self.phases.samples(self.position.step, self._share_done())
+                samples = self.phases.samples(self.position.step, self.position.share(self.config))
                 seconds = self.train_step.compile(samples)
                 notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
             except RuntimeError as error:
@@ -274,13 +260,7 @@ class Pretraining:
             self.position.step,
             self.network,
             self.tokenizer,
-            {
-                "position": asdict(self.position),
-                "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-                "random_state": random_state(),
-                "data_fingerprint": self.batches.corpus.fingerprint,
-                "data_place": self.phases.state(),
-            },
+            training_state(self.position, self.optimizers, self.phases),
             keep=self.config.keep_checkpoints,
             valid_mlm_loss=valid_mlm_loss,
         )
@@ -289,49 +269,29 @@ class Pretraining:
     def _autocast(self) -> bool:
         return self.config.dtype == "bfloat16"
 
-    def _share_done(self) -> float:
-        if self.config.steps is not None:
-            return self.position.step / self.config.steps
-        assert self.config.minutes is not None
-        return self.position.elapsed_seconds / (60 * self.config.minutes)
-
     def _step(self, share: float) -> dict[str, Any]:
         """Train on one batch and return its metrics."""
         parts = self.phases.parts(self.position.step, share)
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)
-        if not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"])):
-            raise RuntimeError(self._diverged(values["loss"], values["gradient_norm"]))
+        if has_diverged(values):
+            raise RuntimeError(self._diverged(values))
         totals = parts[0].totals
         self.position.step += 1
         self.position.num_tokens += totals.num_tokens
-        return {
-            "step": self.position.step,
-            "loss": values["loss"],
-            "mlm_loss": values["mlm_loss"],
-            "mlm_top1": values["mlm_correct"] / values["num_masked"],
-            "nsp_loss": values["nsp_loss"],
-            "nsp_accuracy": values["nsp_correct"] / totals.num_rows,
-            "learning_rate_share": rate,
-            "gradient_norm": values["gradient_norm"],
-        }
+        return step_metrics(values, totals, step=self.position.step, rate=rate)
 
-    def _diverged(self, loss: float, norm: float) -> str:
-        """Note the bad step in the metrics, without its numbers (JSON has none such)."""
-        note = {
-            "step": self.position.step + 1,
-            "diverged": f"loss {loss}, gradient norm {norm}",
-            "seconds": round(self.position.elapsed_seconds, 3),
-            "num_tokens": self.position.num_tokens,
-        }
+    def _diverged(self, values: dict[str, float]) -> str:
+        """Note the bad step in the metrics; return what to tell."""
+        note = divergence_note(values, self.position)
         if self.processes.is_main:
             self.folder.append_metrics(note)
         kept = self.folder.checkpoints()
         saved = f"{kept[-1].name} is kept" if kept else "no checkpoint was saved yet"
         return (
-            f"training diverged at step {self.position.step + 1} (loss {loss}, gradient norm "
-            f"{norm}); {saved}. Start a new run with a lower --learning-rate."
+            f"training diverged at step {note['step']} ({note['diverged']}); {saved}. "
+            "Start a new run with a lower --learning-rate."
         )
 
     def _pass_over(self, damaged: DamagedCheckpoint) -> None:
@@ -339,25 +299,3 @@ class Pretraining:
             f"{damaged.folder.name} is damaged ({damaged.reason}), so the run goes on from the "
             f"checkpoint before it; the damaged one is kept as damaged-{damaged.folder.name}."
         )
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        """Take over weights, optimisers, position and random state of a checkpoint."""
-        expected, fingerprint = state["data_fingerprint"], self.batches.corpus.fingerprint
-        if expected != fingerprint:
-            raise ValueError(
-                "the packed corpus is another than the one this run was trained on "
-                f"(fingerprint {fingerprint}, expected {expected}). "
-                "Restore the run's data folder, or start a new run."
-            )
-        self.network.load_state_dict(state["network"])
-        for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(values)
-        self.position = _Position(**state["position"])
-        set_random_state(state["random_state"])
-        if not self.processes.is_main:  # each process drops other numbers out
-            torch.manual_seed(_own_seed(self.config.seed, self.processes, self.position.step))
-
-
-def _own_seed(seed: int, processes: Processes, step: int = 0) -> int:
-    """Return a seed for dropout; the main process has the run's own."""
-    return seed if processes.is_main else hash((seed, processes.rank, step)) % 2**63
