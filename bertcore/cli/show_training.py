@@ -83,15 +83,17 @@ def _describe(metrics: dict[str, float], share: float) -> str:
     speed = metrics["num_tokens"] / max(metrics["seconds"], 1e-9)
     return (
         f"step {metrics['step']}  loss {metrics['loss']:.2f}  words {metrics['mlm_top1']:.0%}  "
-        f"pairs {metrics['nsp_accuracy']:.0%}  {speed:,.0f} tokens/s"
+        + (f"pairs {metrics['nsp_accuracy']:.0%}  " if "nsp_accuracy" in metrics else "")
+        + f"{speed:,.0f} tokens/s"
         + (f"  {duration(metrics['seconds'] * (1 - share) / share)} left" if share else "")
     )
 
 
 def _describe_scores(metrics: dict[str, float]) -> str:
+    has_pairs = "valid_nsp_accuracy" in metrics
     return (
         f"held-out at step {metrics['step']}: masked-word loss {metrics['valid_mlm_loss']:.3f}, "
         f"top-1 {metrics['valid_mlm_top1']:.1%}, "
-        f"next sentence {metrics['valid_nsp_accuracy']:.1%}, "
-        f"{metrics['valid_bits_per_character']:.3f} bits per character"
+        + (f"next sentence {metrics['valid_nsp_accuracy']:.1%}, " if has_pairs else "")
+        + f"{metrics['valid_bits_per_character']:.3f} bits per character"
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertcore.pretraining.batches import Batch, DataConfig
+from bertcore.pretraining.batches import Batch
 from bertcore.pretraining.corpus import PackedCorpus
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.rounds import Batches, Place
 from bertcore.tokenizer import Tokenizer

@@ -34,7 +34,7 @@ def take_probe(
     number is drawn.
 
     Args:
-        network: With both pretraining heads.
+        network: With a masked-word head; without a next-sentence head, pairs get no answer.
         tokenizer: Of the run.
         step: For the record.
         texts: What to ask about; those that are longer than the position table are cut.
@@ -65,7 +65,7 @@ def take_probe(
             words = torch.softmax(network.mlm_logits(at_masks).float(), -1)[
                 :, : tokenizer.vocab_size
             ].cpu()
-            pairs = torch.softmax(network.nsp_logits(hidden[: len(texts)]).float(), -1)[:, 0].cpu()
+            is_next = _is_next(network, hidden[: len(texts)])
     finally:
         network.train(was_training)
     attention = quantize(torch.stack(weights, 1))  # [N, L, H, T, T]
@@ -87,10 +87,18 @@ def take_probe(
                 top_probabilities=top.values[index].tolist(),
                 probability=float(probability),
                 rank=1 + int((words[index] > probability).sum()),
-                is_next=None if text.text_b is None else float(pairs[index]),
+                is_next=None if text.text_b is None or is_next is None else is_next[index],
             )
         )
     return Probe(step, found)
+
+
+def _is_next(network: Network, hidden: Tensor) -> list[float] | None:
+    """Return the probability that text B follows, [N]; None without a head for it."""
+    if network.nsp is None:
+        return None
+    found: list[float] = torch.softmax(network.nsp_logits(hidden).float(), -1)[:, 0].tolist()
+    return found
 
 
 def _masked_position(encoding: Encoding, text: ProbeText) -> int:

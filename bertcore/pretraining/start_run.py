@@ -14,7 +14,6 @@ import numpy as np
 
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
-from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.corpus import (
     PackedCorpus,
     open_corpus,
@@ -22,6 +21,7 @@ from bertcore.pretraining.corpus import (
     read_documents,
     read_sentences,
 )
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.processes import launched_rank
@@ -39,15 +39,29 @@ from bertcore.pretraining.run_record import (
     record_vocabulary,
     versions,
 )
-from bertcore.pretraining.starting_weights import keep_start, kept_start
-from bertcore.pretraining.texts_in import TEXTS, ByteCount, OnStage, check_pairs, check_text, silent
+from bertcore.pretraining.starting_weights import check_start, keep_start, kept_start
+from bertcore.pretraining.texts_in import (
+    TEXTS,
+    ByteCount,
+    OnStage,
+    check_counts,
+    check_text,
+    silent,
+)
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.unigrams import unigram_entropy
 from bertcore.tokenizer import Tokenizer
 
 
-def check_inputs(folder: Path, corpus: Sequence[Path], valid: Path) -> None:
+def check_inputs(
+    folder: Path, corpus: Sequence[Path], valid: Path, *, has_pairs: bool = True
+) -> None:
     """Refuse, before minutes of reading, what can be seen to be wrong at once.
+
+    Args:
+        folder: Of the new run.
+        corpus, valid: Text files.
+        has_pairs: Whether next-sentence pairs are to be made of them.
 
     Raises:
         ValueError: If the folder is not empty, a file is missing or does not begin as text, or a
@@ -57,8 +71,8 @@ def check_inputs(folder: Path, corpus: Sequence[Path], valid: Path) -> None:
     _run_folder(folder).check_is_new()
     for path in (*corpus, valid):
         next(read_documents([path]), None)
-    check_text("train", corpus)
-    check_text("valid", [valid])
+    check_text("train", corpus, has_pairs=has_pairs)
+    check_text("valid", [valid], has_pairs=has_pairs)
 
 
 def start_run(
@@ -94,7 +108,10 @@ def start_run(
         OSError: If a file cannot be opened or written.
     """
     check_settings(shape, train_config, data_config)
-    check_inputs(folder, corpus, valid)
+    if start_from is not None:
+        check_start(start_from)
+    has_pairs = data_config.has_pairs
+    check_inputs(folder, corpus, valid, has_pairs=has_pairs)
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
@@ -108,10 +125,10 @@ def start_run(
             sentences = read_sentences(paths, on_read=on_read)
             packed[name] = pack_corpus_to(partial.data / name, sentences, tokenizer)
             longest = int(np.diff(packed[name].document_starts).max())
-            check_pairs(name, packed[name].num_documents, longest)
+            check_counts(name, packed[name].num_documents, longest, has_pairs=has_pairs)
             sources[name] = record_files(paths)
             check_unchanged(times)
-        on_stage("cutting pairs and counting words", None)
+        on_stage("cutting rows and counting words", None)
         pretraining = Pretraining(
             run,
             shape=shape,

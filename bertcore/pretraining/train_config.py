@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from bertcore.config import BertConfig
-from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.compiler import COMPILE, choose_compile
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.masking import num_masked
 from bertcore.pretraining.processes import Processes
 
@@ -48,7 +48,7 @@ class TrainConfig:
     evaluate_every: int = 500
     """Steps between scores on held-out text."""
     evaluate_rows: int = 512
-    """Held-out pairs scored each time."""
+    """Held-out rows scored each time."""
     save_every: int = 500
     """Steps between checkpoints."""
     keep_checkpoints: int = 2
@@ -92,8 +92,8 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
 
     Raises:
         ValueError: If the rows are longer than the position table, more tokens are to be hidden
-            than a short row has, the segment table has fewer
-            than two rows, the device or the compiler is not there, or the batch cannot be divided.
+            than a short pair has, the segment table has fewer than two rows for pairs, the device
+            or the compiler is not there, or the batch cannot be divided.
     """
     long_phase = data_config.long_phase()
     for name, config in (("max_seq_length", data_config), ("long_seq_length", long_phase)):
@@ -102,19 +102,8 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
                 f"{name} {config.max_seq_length} is longer than the "
                 f"{shape.max_position_embeddings} position embeddings. Lower it."
             )
-    longest = (long_phase or data_config).max_seq_length
-    probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
-    for length in range(SHORTEST_ROW, longest + 1):
-        count = num_masked(length, most, probability)
-        if count > length - 3:
-            raise ValueError(
-                f"masked_lm_prob is {probability}, which hides {count} tokens of a row of "
-                f"{length}, but only {length - 3} are there beside [CLS] and [SEP]. Lower it."
-            )
-    if shape.type_vocab_size < 2:
-        raise ValueError(
-            f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
-        )
+    if data_config.has_pairs:
+        _check_pairs(shape, data_config)
     processes = Processes(train_config.device)
     for phase in (data_config, long_phase):
         if phase is not None:
@@ -125,3 +114,20 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
         steps=train_config.steps,
         minutes=train_config.minutes,
     )
+
+
+def _check_pairs(shape: BertConfig, data_config: DataConfig) -> None:
+    longest = (data_config.long_phase() or data_config).max_seq_length
+    probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
+    for length in range(SHORTEST_ROW, longest + 1):
+        count = num_masked(length, most, probability)
+        if count > length - 3:
+            raise ValueError(
+                f"masked_lm_prob is {probability}, which hides {count} tokens of a row of "
+                f"{length}, but only {length - 3} are there beside [CLS] and [SEP]. Lower it."
+            )
+    if shape.type_vocab_size < 2:
+        raise ValueError(
+            f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2, "
+            'or train masked words alone (objective "mlm").'
+        )
