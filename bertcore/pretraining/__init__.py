@@ -5,11 +5,12 @@ from bertcore.pretraining.corpus import PackedCorpus, pack_corpus, read_document
 from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.instances import Instances, create_instances
-from bertcore.pretraining.loop import Pretraining, Progress
+from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
 from bertcore.pretraining.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.packed_rows import PackedRows, create_packed_rows
+from bertcore.pretraining.position import Progress
 from bertcore.pretraining.rounds import Batches
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.sentences import split_sentences

@@ -24,7 +24,8 @@ from bertcore.tokenizer import Tokenizer
 class Totals(NamedTuple):
     """Counts of a whole batch."""
 
-    num_rows: int
+    num_pairs: int
+    """All rows; 0 if they are no pairs."""
     num_masked: int
     num_tokens: int
     """Padding not counted."""
@@ -56,7 +57,7 @@ class Batch:
         if self.whole is not None:
             return self.whole
         return Totals(
-            num_rows=len(self.segment_ids),
+            num_pairs=0 if self.next_sentence_labels is None else len(self.next_sentence_labels),
             num_masked=int(self.masked.weights.sum()),
             num_tokens=self.num_tokens,
         )
@@ -112,7 +113,7 @@ def make_batch(
         attention_mask=rows.attention_mask,
         next_sentence_labels=labels,
         whole=Totals(
-            num_rows=len(instances),
+            num_pairs=0 if labels is None else len(instances),
             num_masked=int(counts.sum()),
             num_tokens=int(lengths.sum()),
         ),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bertcore.config import BertConfig
 from bertcore.network import Network
-from bertcore.pretraining.batches import DataConfig, fixed_batches
+from bertcore.pretraining.batches import fixed_batches
 from bertcore.pretraining.compiler import choose_compile
 from bertcore.pretraining.corpus import PackedCorpus
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers, set_rate
 from bertcore.pretraining.phases import Phases
@@ -113,6 +113,7 @@ class Pretraining:
             train_config,
             train if state is None else None,
             start_from,
+            has_pairs=data_config.has_pairs,
             on_notice=self.notices.append,
         )
         self.network.to(self.device).train()
@@ -206,7 +207,7 @@ class Pretraining:
             ended = position.share(config) >= 1
             if ended or position.step % config.evaluate_every == 0:
                 scores = self.evaluate()
-                metrics |= {f"valid_{name}": value for name, value in asdict(scores).items()}
+                metrics |= {f"valid_{name}": value for name, value in scores.to_dict().items()}
                 if self.processes.is_main:
                     self.probes.write(position.step, is_last=ended)
                 self._read_clock(clock)

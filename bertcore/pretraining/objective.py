@@ -51,8 +51,8 @@ class BatchTensors(NamedTuple):
     """None if the rows are no pairs."""
     total_masked: Tensor
     """Hidden tokens of the whole batch, of which this may be a part; float32 scalar."""
-    total_rows: Tensor
-    """Rows of the whole batch; float32 scalar."""
+    total_pairs: Tensor
+    """Pairs of the whole batch; float32 scalar."""
 
 
 def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) -> BatchTensors:
@@ -76,7 +76,7 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
         weights=masked.weights.to(device),
         next_sentence_labels=None if labels is None else labels.to(device),
         total_masked=torch.tensor(float(batch.totals.num_masked), device=device),
-        total_rows=torch.tensor(float(batch.totals.num_rows), device=device),
+        total_pairs=torch.tensor(float(batch.totals.num_pairs), device=device),
     )
 
 
@@ -117,7 +117,7 @@ def pretraining_loss(
     if batch.next_sentence_labels is not None:
         pair_logits = network.nsp_logits(hidden).float()
         pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
-        nsp_loss = pair_losses.sum() / batch.total_rows
+        nsp_loss = pair_losses.sum() / batch.total_pairs
         with torch.no_grad():
             pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
     return PretrainingLoss(

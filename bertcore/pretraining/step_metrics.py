@@ -17,17 +17,22 @@ def step_metrics(
 
     Args:
         values: From TrainStep, of the whole batch.
-        totals: Of the whole batch.
+        totals: Of the whole batch. Without pairs, next sentences have no numbers.
         step: Its number, from 1.
         rate: Share of the peak learning rate.
     """
+    pairs = {}
+    if totals.num_pairs:
+        pairs = {
+            "nsp_loss": values["nsp_loss"],
+            "nsp_accuracy": values["nsp_correct"] / totals.num_pairs,
+        }
     return {
         "step": step,
         "loss": values["loss"],
         "mlm_loss": values["mlm_loss"],
         "mlm_top1": values["mlm_correct"] / values["num_masked"],
-        "nsp_loss": values["nsp_loss"],
-        "nsp_accuracy": values["nsp_correct"] / totals.num_rows,
+        **pairs,
         "learning_rate_share": rate,
         "gradient_norm": values["gradient_norm"],
     }
