@@ -42,6 +42,7 @@ def pretrain(
     dropout: options.Dropout = 0.0,
     start: options.Start = "warm",
     from_checkpoint: options.FromCheckpoint = None,
+    objective: options.Objective = "mlm+nsp",
     batch_size: options.BatchSize = 32,
     max_seq_length: options.MaxSeqLength = 128,
     long_ratio: options.LongRatio = 0.0,
@@ -61,7 +62,7 @@ def pretrain(
     keep_checkpoints: options.KeepCheckpoints = 2,
     tensorboard: options.Tensorboard = False,
 ) -> None:
-    """Pretrain a BERT: masked words and next sentences.
+    """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.
 
     Stops cleanly at Ctrl+C: the state is saved, and --resume goes on from there.
 
@@ -69,6 +70,8 @@ def pretrain(
     Examples:
       bertscope pretrain --corpus books.txt --valid held-out.txt --out runs/mine --minutes 20
       bertscope pretrain --out runs/mine --resume
+      bertscope pretrain --from-checkpoint default --corpus law.txt --valid law-held-out.txt \\
+        --out runs/law --minutes 20
     """
     if resume:
         _refuse(
@@ -85,6 +88,11 @@ def pretrain(
             context,
             {"tokenizer", "vocab_size", "uncased", "layers", "hidden", "heads", "start"},
             "--from-checkpoint brings its own",
+        )
+    elif start == "checkpoint":
+        raise ValueError(
+            "--start checkpoint does not say which. Name it by --from-checkpoint (default, a "
+            "folder or a hub id) in place of --start."
         )
     if optimizer == "adamw":
         _refuse(context, {"muon_learning_rate"}, "--optimizer adamw has no use for this")
@@ -103,11 +111,13 @@ def pretrain(
     from bertcore.pretraining import train_tokenizer as learn
     from bertcore.pretraining.event_files import check_tensorboard
     from bertcore.pretraining.processes import launched_rank, wait_for_file
+    from bertcore.pretraining.starting_weights import check_start
     from bertcore.tokenizer import Tokenizer
 
     # Settings first: a wrong one is told before minutes of reading.
     data_config = DataConfig.for_length(
         max_seq_length,
+        objective=objective,
         batch_size=batch_size,
         masked_lm_prob=masked_lm_prob,
         long_ratio=long_ratio,
@@ -147,11 +157,13 @@ def pretrain(
             num_attention_heads=heads,
         )
     check_settings(shape, train_config, data_config)
+    if start_from is not None:
+        check_start(start_from)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
         _resume(out, tensorboard=tensorboard)
         return
-    check_inputs(out, corpus, valid)
+    check_inputs(out, corpus, valid, has_pairs=data_config.has_pairs)
     if tensorboard:
         check_tensorboard()
     with stages() as on_stage:

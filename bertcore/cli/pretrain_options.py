@@ -100,6 +100,15 @@ FromCheckpoint = Annotated[
     ),
 ]
 
+Objective = Annotated[
+    str,
+    Option(
+        "--objective",
+        help="mlm+nsp: BERT's, on sentence pairs; mlm: masked words alone, on rows packed full "
+        "of running text.",
+        rich_help_panel=BATCHES,
+    ),
+]
 BatchSize = Annotated[int, Option("--batch-size", help="Rows of a step.", rich_help_panel=BATCHES)]
 MaxSeqLength = Annotated[
     int, Option("--max-seq-length", help="Tokens of a row.", rich_help_panel=BATCHES)
