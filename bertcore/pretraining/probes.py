@@ -47,6 +47,7 @@ def take_probe(
     masked = [_masked_position(e, t) for e, t in zip(encodings, texts, strict=True)]
     device = network.embeddings.word_embeddings.device
     ids, segments, mask = _batch(encodings, masked, tokenizer)
+    segments = segments.clamp(max=network.config.type_vocab_size - 1)  # some have only one
     weights: list[Tensor] = []
 
     def keep(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, dropout: float) -> Tensor:
