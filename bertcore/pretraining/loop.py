@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from bertcore.config import BertConfig
@@ -23,6 +22,7 @@ from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.run_lock import lock_run
+from bertcore.pretraining.sharding import describe_shards, whole_network
 from bertcore.pretraining.starting_weights import starting_network
 from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
 from bertcore.pretraining.train_config import TrainConfig, check_settings
@@ -89,6 +89,7 @@ class Pretraining:
             self.device,
             steps=train_config.steps,
             minutes=train_config.minutes,
+            is_sharded=self.processes.are_sharding,
         )
         self.notices: list[str] = []
         """What the user should know, told by `run` before anything else."""
@@ -136,7 +137,7 @@ class Pretraining:
                 processes=self.processes,
                 fingerprint=train.fingerprint,
             )
-        self.probes = ProbeWriter(folder.path, self.network, tokenizer)
+        self.probes = ProbeWriter(folder.path, tokenizer)
         if resume and self.processes.is_main:
             folder.tidy_checkpoints(step=self.position.step, keep=train_config.keep_checkpoints)
             folder.forget_metrics_after(self.position.step)
@@ -197,7 +198,7 @@ class Pretraining:
         if self.position.share(config) >= 1:
             return self.evaluate()
         if self.processes.is_main and self.position.step == 0:
-            self.probes.write(0)
+            self.probes.write(self.network, 0)
         self._prepare(on_notice)
         clock = time.perf_counter() - self.position.elapsed_seconds
         while (share := self.position.share(config)) < 1:
@@ -206,10 +207,8 @@ class Pretraining:
             self._read_clock(clock)
             ended = position.share(config) >= 1
             if ended or position.step % config.evaluate_every == 0:
-                scores = self.evaluate()
+                scores = self._score_and_probe(is_last=ended)
                 metrics |= {f"valid_{name}": value for name, value in scores.to_dict().items()}
-                if self.processes.is_main:
-                    self.probes.write(position.step, is_last=ended)
                 self._read_clock(clock)
             metrics |= {
                 "seconds": round(position.elapsed_seconds, 3),
@@ -221,7 +220,7 @@ class Pretraining:
             on_progress(Progress(position.step, min(1.0, position.share(config)), metrics))
             stopping = not ended and self.processes.any(should_stop())
             saving = ended or stopping or position.step % config.save_every == 0
-            if saving and self.processes.is_main:
+            if saving:
                 self.save(valid_mlm_loss=metrics.get("valid_mlm_loss"))
             if stopping:
                 return None
@@ -244,24 +243,43 @@ class Pretraining:
             if self.processes.is_main:
                 on_notice(notice)
         self.train_step.join()
+        if self.processes.are_sharding and self.processes.is_main:
+            on_notice(describe_shards(self.network))
 
     def _read_clock(self, clock: float) -> None:
         """Take the main process's time: all must see the same share of a run by the clock."""
         self.position.elapsed_seconds = self.processes.of_main(time.perf_counter() - clock)
 
     def evaluate(self) -> PretrainingScores:
-        """Score the network on the run's held-out pairs."""
+        """Score the network on the run's held-out pairs. Every process must call this."""
+        return self._score(whole_network(self.network))
+
+    def _score(self, network: Network) -> PretrainingScores:
         return evaluate_pretraining(
-            self.network, self.valid_batches, self.tokenizer, autocast=self._autocast
+            network, self.valid_batches, self.tokenizer, autocast=self._autocast
         )
 
-    def save(self, *, valid_mlm_loss: float | None = None) -> Path:
-        """Write a checkpoint of this moment, with its held-out loss if it was scored just now."""
-        return self.folder.save_checkpoint(
+    def _score_and_probe(self, *, is_last: bool) -> PretrainingScores:
+        network = whole_network(self.network)
+        scores = self._score(network)
+        if self.processes.is_main:
+            self.probes.write(network, self.position.step, is_last=is_last)
+        return scores
+
+    def save(self, *, valid_mlm_loss: float | None = None) -> None:
+        """Write a checkpoint of this moment, with its held-out loss if it was scored just now.
+
+        Every process must call this; the main one writes.
+        """
+        network = whole_network(self.network)
+        state = training_state(self.position, self.optimizers, self.phases)
+        if not self.processes.is_main:
+            return
+        self.folder.save_checkpoint(
             self.position.step,
-            self.network,
+            network,
             self.tokenizer,
-            training_state(self.position, self.optimizers, self.phases),
+            state,
             keep=self.config.keep_checkpoints,
             valid_mlm_loss=valid_mlm_loss,
         )

@@ -133,29 +133,29 @@ class ProbeWriter:
 
     Args:
         run: The run's folder; the files go to `probes/` in it.
-        network, tokenizer: As for `take_probe`.
+        tokenizer: Of the run.
         texts: What to ask about.
     """
 
     def __init__(
         self,
         run: Path,
-        network: Network,
         tokenizer: Tokenizer,
         texts: Sequence[ProbeText] = PROBE_TEXTS,
     ) -> None:
-        self._run, self._network, self._tokenizer, self._texts = run, network, tokenizer, texts
+        self._run, self._tokenizer, self._texts = run, tokenizer, texts
         self._last: int | None = None
 
-    def write(self, step: int, *, is_last: bool = False) -> None:
+    def write(self, network: Network, step: int, *, is_last: bool = False) -> None:
         """Write the probe of this moment, unless it lies too close to the one before.
 
         Args:
+            network: As for `take_probe`.
             step: Steps trained so far.
             is_last: The run ends here: written in any case.
         """
         if is_last or is_due(step, self._last):
-            probe = take_probe(self._network, self._tokenizer, step, self._texts)
+            probe = take_probe(network, self._tokenizer, step, self._texts)
             write_probe(self._run / "probes", probe)
             self._last = step
 

@@ -14,15 +14,19 @@ from bertcore.pretraining.phases import Phases
 from bertcore.pretraining.position import Position
 from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
+from bertcore.pretraining.sharding import whole_state
 
 
 def training_state(
     position: Position, optimizers: Sequence[Optimizer], phases: Phases
 ) -> dict[str, Any]:
-    """Return the state of a run as tensors and plain values, for a checkpoint."""
+    """Return the state of a run as tensors and plain values, for a checkpoint.
+
+    Of a sharded one, every process must call this; the optimisers' state is gathered.
+    """
     return {
         "position": asdict(position),
-        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
+        "optimizers": [whole_state(optimizer) for optimizer in optimizers],
         "random_state": random_state(),
         "data_fingerprint": phases.short.corpus.fingerprint,
         "data_place": phases.state(),
