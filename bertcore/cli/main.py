@@ -34,6 +34,7 @@ def start(
     port: open_app.Port = open_app.DEFAULT_PORT,
     address: open_app.Address = open_app.DEFAULT_ADDRESS,
     no_browser: open_app.NoBrowser = False,
+    no_training: open_app.NoTraining = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """See a sentence through BERT. Without a command: open the app in the browser.
@@ -48,7 +49,9 @@ def start(
         typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
-        open_app.open_app(port=port, address=address, no_browser=no_browser)
+        open_app.open_app(
+            port=port, address=address, no_browser=no_browser, no_training=no_training
+        )
 
 
 app = build_app()
