@@ -157,7 +157,7 @@ def evaluate(
         pack_corpus,
         read_sentences,
     )
-    from bertcore.pretraining.loop import HELD_OUT_SEED
+    from bertcore.pretraining.assembly import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
     bert = load(checkpoint, device=device, dtype=dtype)
