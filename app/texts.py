@@ -468,13 +468,14 @@ TEXTS["training.from_checkpoint"] = (
     "It brings its own layers, width and word pieces. A copy is kept in the run."
 )
 TEXTS["training.objectives"] = (
-    "Next sentence is learned from pairs of text. Masked words alone are learned from rows packed "
-    "full of running text, with no padding, as RoBERTa does; there is no pair score then."
+    "Words and pairs: masked words and next sentences, from pairs of text, as BERT. Words alone: "
+    "masked words from rows packed full of running text, as RoBERTa; there is no pair score then."
 )
 TEXTS["training.preparing"] = (
     "It learns the vocabulary and reads the text first; training begins when that is done. You may "
     "leave this page: the run goes on by itself."
 )
+TEXTS["training.held_out"] = "on held-out text at the last time that the run was scored."
 TEXTS["training.healthy"] = "The coach sees nothing wrong with this run."
 TEXTS["training.curves"] = (
     "Blue: the text it learns from, one batch each, so it jumps. Orange: held-out text, which it "

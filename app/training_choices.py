@@ -19,7 +19,7 @@ ROW_LENGTHS = (32, 64, 128, 256, 512)
 BATCH_SIZES = (8, 16, 32, 64, 128)
 KEPT_MOMENTS = 20
 STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
-LEARNS = {"mlm+nsp": "masked words, next sentence", "mlm": "masked words alone"}
+LEARNS = {"mlm+nsp": "words and pairs", "mlm": "words alone"}
 
 
 def choose_text() -> str:
@@ -73,44 +73,70 @@ def choose_length() -> list[str]:
     return ["--minutes", f"{minutes:g}"]
 
 
-def choose_model() -> list[str]:
-    """Draw the choice of start, shape and training; return them as options of the command."""
-    start = st.segmented_control(
+def choose_kind() -> tuple[str, str]:
+    """Draw the choice of what a run begins with and what it learns; return both."""
+    row = st.container(horizontal=True)
+    start = row.segmented_control(
         "Start from",
         list(STARTS),
         key=state.keep("start_from", "warm", options=list(STARTS)),
         format_func=STARTS.__getitem__,
         help=texts.TEXTS["training.starts"],
     )
-    start = start or "warm"
-    options = _choose_checkpoint() if start == "checkpoint" else _choose_shape(start)
-    left, right = st.columns(2)
-    objective = left.selectbox(
+    objective = row.segmented_control(
         "Learns",
         OBJECTIVES,
-        key="shape_objective",
+        key=state.keep("objective", OBJECTIVES[0], options=OBJECTIVES),
         format_func=LEARNS.__getitem__,
         help=texts.TEXTS["training.objectives"],
     )
-    row = right.selectbox(
+    return start or "warm", objective or OBJECTIVES[0]
+
+
+Options = dict[str, object]
+
+
+def choose_model(start: str, objective: str) -> list[str]:
+    """Draw the choice of shape and rhythm; return all as options of the command."""
+    found: Options = {"--objective": objective}
+    if start == "checkpoint":
+        found |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
+    else:
+        left, right = st.columns(2)
+        with left:
+            layers = st.number_input("Layers", 1, 12, 2, key="shape_layers")
+            pieces = st.selectbox(
+                "Word pieces",
+                PIECE_COUNTS,
+                index=2,
+                key="shape_pieces",
+                format_func=lambda n: f"{n:,}",
+                help="Size of the vocabulary that is learned from the text first.",
+            )
+        with right:
+            hidden = st.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
+            row = _choose_row()
+        found |= {"--start": start, "--layers": layers, "--hidden": hidden, "--vocab-size": pieces}
+        found |= {"--max-seq-length": row}
+    found |= _choose_rhythm()
+    return [str(part) for option in found.items() for part in option]
+
+
+def _choose_row() -> int:
+    return st.selectbox(
         "Tokens of a row",
         ROW_LENGTHS,
         index=1,
         key="shape_row",
         help="The most that a sentence pair, or a row of running text, may have.",
     )
-    options |= {"--objective": objective, "--max-seq-length": row, **_choose_rhythm()}
-    return [str(part) for option in options.items() for part in option]
 
 
-Options = dict[str, object]
-
-
-def _choose_checkpoint() -> Options:
+def _choose_checkpoint() -> str:
     chosen = state.value("checkpoint") or state.default_source()
     known = [chosen, "default", *sidebar.local_checkpoints()]
     source = st.selectbox(
-        "Checkpoint",
+        "Checkpoint to start from",
         list(dict.fromkeys(known)),
         key="start_checkpoint",
         accept_new_options=True,
@@ -118,22 +144,7 @@ def _choose_checkpoint() -> Options:
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
     st.caption(texts.TEXTS["training.from_checkpoint"])
-    return {"--from-checkpoint": source or chosen}
-
-
-def _choose_shape(start: str) -> Options:
-    columns = st.columns(3)
-    layers = columns[0].number_input("Layers", 1, 12, 2, key="shape_layers")
-    hidden = columns[1].selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
-    pieces = columns[2].selectbox(
-        "Word pieces",
-        PIECE_COUNTS,
-        index=2,
-        key="shape_pieces",
-        format_func=lambda n: f"{n:,}",
-        help="Size of the vocabulary that is learned from the text first.",
-    )
-    return {"--start": start, "--layers": layers, "--hidden": hidden, "--vocab-size": pieces}
+    return source or chosen
 
 
 def _choose_rhythm() -> Options:

@@ -31,6 +31,7 @@ def draw(folder: Path) -> None:
         st.info(texts.TEXTS["training.forbidden"])
         return
     source = training_choices.choose_text()
+    start, objective = training_choices.choose_kind()
     left, right = st.columns(2, gap="large")
     with left:
         name = st.text_input(
@@ -41,7 +42,7 @@ def draw(folder: Path) -> None:
         ).strip() or _free_name(folder)
         length = training_choices.choose_length()
     with right:
-        options = [*length, *training_choices.choose_model()]
+        options = [*length, *training_choices.choose_model(start, objective)]
     if st.button("Start training", type="primary", icon=":material/play_arrow:"):
         with frame.guard(stop=True):
             _start(folder, name, _read_choice(source), options)

@@ -25,18 +25,18 @@ LATEST_PROBES = 5
 
 
 def table_of_runs(runs: list[Run]) -> pd.DataFrame:
-    """Return a row for each run."""
+    """Return a row for each run; shares are 0 to 1."""
     return pd.DataFrame(
         [
             {
                 "run": run.name,
                 "state": STATES[run.state][0],
-                "done": run.share,
-                "step": run.step,
-                "time": duration(run.seconds),
+                "done": round(run.share, 2),
                 "words right": _score(run, "valid_mlm_top1"),
                 "next sentence": _score(run, "valid_nsp_accuracy"),
                 "loss of words": _score(run, "valid_mlm_loss"),
+                "step": run.step,
+                "time": duration(run.seconds),
             }
             for run in runs
         ]
@@ -44,17 +44,28 @@ def table_of_runs(runs: list[Run]) -> pd.DataFrame:
 
 
 def show_runs(runs: list[Run]) -> None:
-    """Draw the table of all runs."""
+    """Draw the table of all runs, what one compares before what fits a wide window only."""
+    number = st.column_config.NumberColumn
+    held_out = texts.TEXTS["training.held_out"]
     st.dataframe(
         table_of_runs(runs),
         hide_index=True,
         width="stretch",
         height=min(36 * (len(runs) + 1), 260),
         column_config={
-            "done": st.column_config.ProgressColumn(format="percent", width="small"),
-            "words right": st.column_config.NumberColumn(format="percent"),
-            "next sentence": st.column_config.NumberColumn(format="percent"),
-            "loss of words": st.column_config.NumberColumn(format="%.3f"),
+            "state": st.column_config.TextColumn(width=74),
+            "done": number(format="percent", width=54),
+            "words right": number(
+                "words", format="percent", width=62, help=f"Hidden words right, {held_out}"
+            ),
+            "next sentence": number(
+                "pairs", format="percent", width=60, help=f"Next sentence right, {held_out}"
+            ),
+            "loss of words": number(
+                "loss", format="%.2f", width=54, help=f"Loss of the hidden words, nats, {held_out}"
+            ),
+            "step": number(width=64),
+            "time": st.column_config.TextColumn(width=64),
         },
     )
 
@@ -232,4 +243,4 @@ def _open(folder: Path) -> None:
 
 def _score(run: Run, name: str) -> float | None:
     found = None if run.scores is None else run.scores.get(name)
-    return None if found is None else float(found)
+    return None if found is None else round(float(found), 3)

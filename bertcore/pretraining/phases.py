@@ -18,11 +18,12 @@ _LONG_SEED = 2**63
 class Phases:
     """The batches of a run, short rows first, and each process's parts of them.
 
-    Long rows are fewer, so that a step has as many tokens as before. A run by the clock has its
-    second phase from the first step after its time, and its checkpoints remember that step.
+    Each phase is a `Batches` of its own; `DataConfig.long_phase` has the settings of the second. A
+    run by the clock has its second phase from the first step after its time, and its checkpoints
+    remember that step.
 
     Args:
-        corpus, tokenizer, config, seed: As `Batches` takes them.
+        corpus, tokenizer, config, seed: Of `Batches`.
         processes: That train together.
         num_parts: Parts that each process goes through in turn for one step.
         state: Of a checkpoint, from `state`.
@@ -82,7 +83,7 @@ class Phases:
         return found
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint needs to go on from here without cutting all text again."""
+        """Return, for a checkpoint, the state of both phases and where the second began."""
         return {
             "short": self.short.state(),
             "long": None if self._long is None else self._long.state(),

@@ -1,4 +1,4 @@
-"""An endless row of batches over a corpus of any size: rounds, windows, steps."""
+"""Batches over a corpus of any size, in rounds and windows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Batches:
     background meanwhile, however large the corpus is; a corpus of less than a window (some
     6 million tokens) is shuffled as a whole.
 
-    All is fixed by (seed, round, window, step), so the same step always gives the same batch.
+    All is fixed by (seed, round, window, step).
 
     Args:
         corpus: Packed documents.

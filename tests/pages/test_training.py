@@ -223,7 +223,7 @@ def test_a_checkpoint_brings_shape_and_vocabulary(page, runs, started):
     shown = [box.label for box in (*at.selectbox, *at.number_input)]
     assert not {"Layers", "Width", "Word pieces"} & set(shown)
     assert at.selectbox(key="start_checkpoint").value == begin  # what is open in the sidebar
-    at.selectbox(key="shape_objective").set_value("mlm").run()
+    at.segmented_control(key="objective").set_value("mlm").run()
     button(at, "Start training").click().run()
     assert not at.exception
     given = options_of(started)
