@@ -113,8 +113,9 @@ def pretraining_loss(
         batch.labels.flatten(),
         weights / batch.total_masked,
     )
-    nsp_loss, pairs_right = mlm_loss.new_zeros(()), mlm_loss.new_zeros(())
-    if batch.next_sentence_labels is not None:
+    if batch.next_sentence_labels is None:
+        nsp_loss = pairs_right = mlm_loss.new_zeros(())
+    else:
         pair_logits = network.nsp_logits(hidden).float()
         pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
         nsp_loss = pair_losses.sum() / batch.total_pairs
