@@ -10,11 +10,12 @@ from typing import Any
 from bertcore.network import Network
 from bertcore.pretraining.assembly import Assembly
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
+from bertcore.pretraining.long_positions import extend_positions
 from bertcore.pretraining.optimizer import set_rate
 from bertcore.pretraining.position import Progress
 from bertcore.pretraining.run_checkpoints import step_of
 from bertcore.pretraining.run_lock import lock_run
-from bertcore.pretraining.sharding import describe_shards, whole_network
+from bertcore.pretraining.sharding import change_whole, describe_shards, whole_network
 from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
 from bertcore.pretraining.training_state import training_state
 
@@ -171,6 +172,9 @@ class Pretraining(Assembly):
     def _step(self, share: float) -> dict[str, Any]:
         """Train on one batch and return its metrics."""
         parts = self.phases.parts(self.position.step, share)
+        if self.phases.long_begins(self.position.step):
+            table = self.network.embeddings.position_embeddings
+            change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)

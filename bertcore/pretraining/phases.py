@@ -31,6 +31,8 @@ class Phases:
     Raises:
         ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
 
+    The first long step finds position vectors that no short row has trained: `extend_positions`.
+
     Source: Devlin et al. 2019, appendix A.2 (90% of steps in rows of 128, then 512). Differs: fewer
         long rows a step, where the paper keeps their number.
     """
@@ -71,6 +73,15 @@ class Phases:
             assert self._long is not None
             batches, number, rows = self._long, step - self._long_start, self._long_rows
         return [batches.batch(number, part=part, device=self._device) for part in rows]
+
+    @property
+    def num_short(self) -> int:
+        """Tokens of a row of the first phase."""
+        return self._config.max_seq_length
+
+    def long_begins(self, step: int) -> bool:
+        """Return whether the second phase began with this step; asked after `parts`."""
+        return self._long_start == step
 
     def samples(self, step: int, share: float) -> list[Batch]:
         """Return a part of each shape that is still to come from here on, for a compiler."""

@@ -122,6 +122,23 @@ def whole(tensor: Tensor) -> Tensor:
     return tensor.full_tensor() if is_sharded(tensor) else tensor
 
 
+@torch.no_grad()
+def change_whole(tensor: Tensor, change: Callable[[Tensor], object]) -> None:
+    """Let a function change a tensor in place, the whole of it if it is sharded.
+
+    Then every process must call this, and the function must do the same in each.
+    """
+    if not is_sharded(tensor):
+        change(tensor)
+        return
+    from torch.distributed.tensor import distribute_tensor
+
+    full = whole(tensor).clone()
+    change(full)
+    spread = distribute_tensor(full, tensor.device_mesh, tensor.placements, src_data_rank=None)
+    own_part(tensor).copy_(own_part(spread))
+
+
 def on_whole_matrices(like: Tensor, parts: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
     """Work on sharded matrices that are needed whole, each in one of the processes.
 
