@@ -19,7 +19,7 @@ ROW_LENGTHS = (32, 64, 128, 256, 512)
 BATCH_SIZES = (8, 16, 32, 64, 128)
 KEPT_MOMENTS = 20
 STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
-LEARNS = {"mlm+nsp": "words and pairs", "mlm": "words alone"}
+LEARNS = {"mlm+nsp": "Words and pairs", "mlm": "Words alone"}
 
 
 def choose_text() -> str:

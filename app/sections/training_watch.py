@@ -51,6 +51,7 @@ def show_runs(runs: list[Run]) -> None:
         table_of_runs(runs),
         hide_index=True,
         width="stretch",
+        placeholder="–",
         height=min(36 * (len(runs) + 1), 260),
         column_config={
             "state": st.column_config.TextColumn(width=74),
