@@ -34,7 +34,7 @@ PAGES: dict[str, tuple[str, str]] = {
     ),
     "training": (
         "Training",
-        "Start a small BERT from nothing, watch it learn, and play its training again.",
+        "Start a small BERT, watch it learn, and play its training again.",
     ),
 }
 """Title and purpose of each page, by its name in the address."""
@@ -454,18 +454,36 @@ TEXTS["training.novel"] = (
 )
 TEXTS["training.form_of_text"] = (
     "UTF-8 text (.txt, or packed as .xz or .gz): a paragraph a line and a blank line between "
-    "documents. The sentence pairs need several documents."
+    "documents. Sentence pairs need several documents."
+)
+TEXTS["training.forbidden"] = (
+    "This server starts no runs from the browser. They can be watched here; `bertscope pretrain` "
+    "starts them in a terminal."
+)
+TEXTS["training.starts"] = (
+    "Word counts: the first vectors say which words stand beside each other in the text, which "
+    "saves the slow first part. Noise: BERT's own start. A checkpoint: goes on from its weights."
+)
+TEXTS["training.from_checkpoint"] = (
+    "It brings its own layers, width and word pieces. A copy is kept in the run."
+)
+TEXTS["training.objectives"] = (
+    "Words and pairs: masked words and next sentences, from pairs of text, as BERT. Words alone: "
+    "masked words from rows packed full of running text, as RoBERTa; there is no pair score then."
 )
 TEXTS["training.preparing"] = (
     "It learns the vocabulary and reads the text first; training begins when that is done. You may "
     "leave this page: the run goes on by itself."
 )
+TEXTS["training.held_out"] = "on held-out text at the last time that the run was scored."
 TEXTS["training.healthy"] = "The coach sees nothing wrong with this run."
 TEXTS["training.curves"] = (
     "Blue: the text it learns from, one batch each, so it jumps. Orange: held-out text, which it "
-    "never learns from; believe this one. A loss of ln V means pure guessing; at the dashed line "
-    "the model knows how frequent words are and nothing else. If orange rises while blue falls, "
-    "it learns by heart."
+    "never learns from; believe this one. A loss of ln V means pure guessing{unigrams}. If orange "
+    "rises while blue falls, it learns by heart."
+)
+TEXTS["training.curves.unigrams"] = (
+    "; at the dashed line the model knows how frequent words are and nothing else"
 )
 TEXTS["training.moments"] = (
     "A saved moment is a whole checkpoint. Open it here for all other pages, or open two moments "
@@ -481,7 +499,10 @@ TEXTS["training.replay"] = (
     "is a word in its sentence, large for this one; its path is the grey trail. The axes are the "
     "last moment's own (they show {explained} of what differs there), so that a place means the "
     "same at every step. *Guesses*: the best five for the hidden word, pink if right. *Answers*: "
-    "the first pair belongs together and the second does not."
+    "how probable the hidden word is{pairs}."
+)
+TEXTS["training.replay.pairs"] = (
+    ", and that B follows A; the first pair belongs together and the second does not"
 )
 TEXTS["training.heads"] = (
     "A row for each attention head. Bright: it looks at all tokens alike, as most heads do at the "
@@ -491,7 +512,7 @@ CODE["training.curves"] = """
 import pandas as pd
 
 table = pd.read_json({path!r}, lines=True)
-table[["step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy"]]
+table[{columns!r}]
 """
 CODE["training.replay"] = """
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The form that starts a small run: what text, what shape, how long."""
+"""The form that starts a small run: what was chosen becomes a process."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import frame, state, texts, training_process, training_runs
+from app import frame, state, texts, training_choices, training_process, training_runs
 from bertcore.pretraining.bundled import NOVEL
 from bertcore.pretraining.hold_out import split_held_out
 
-SOURCES = {
-    "novel": "A novel",
-    "upload": "Upload",
-    "path": "File or folder",
-}
-HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
-PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
-ROW_LENGTHS = (32, 64, 128, 256, 512)
-BATCH_SIZES = (8, 16, 32, 64, 128)
-KEPT_MOMENTS = 20
 SUFFIXES = (".txt", ".xz", ".gz")
 
 
@@ -37,7 +27,11 @@ class Corpus:
 
 def draw(folder: Path) -> None:
     """Draw the form and its button; a started run is shown at once."""
-    source = _choose_text()
+    if not training_process.may_start():
+        st.info(texts.TEXTS["training.forbidden"])
+        return
+    source = training_choices.choose_text()
+    start, objective = training_choices.choose_kind()
     left, right = st.columns(2, gap="large")
     with left:
         name = st.text_input(
@@ -46,10 +40,9 @@ def draw(folder: Path) -> None:
             placeholder=_free_name(folder),
             help="Becomes its folder's name.",
         ).strip() or _free_name(folder)
-        length = _choose_length()
+        length = training_choices.choose_length()
     with right:
-        options = _choose_shape()
-    options = [*length, *options]
+        options = [*length, *training_choices.choose_model(start, objective)]
     if st.button("Start training", type="primary", icon=":material/play_arrow:"):
         with frame.guard(stop=True):
             _start(folder, name, _read_choice(source), options)
@@ -73,116 +66,6 @@ def show_started() -> None:
     if name is not None:
         state.put("run", name)
         state.put("training_view", "Watch")
-
-
-def _choose_text() -> str:
-    source = st.segmented_control(
-        "Text to learn from",
-        list(SOURCES),
-        key=state.keep("corpus", "novel", options=list(SOURCES)),
-        format_func=SOURCES.__getitem__,
-    )
-    source = source or "novel"
-    if source == "novel":
-        st.caption(texts.TEXTS["training.novel"].format(title=NOVEL.title))
-    elif source == "upload":
-        st.file_uploader(
-            "Text files",
-            type=["txt", "xz", "gz"],
-            accept_multiple_files=True,
-            key="corpus_upload",
-            label_visibility="collapsed",
-        )
-        st.caption(texts.TEXTS["training.form_of_text"])
-    else:
-        st.text_input(
-            "File or folder",
-            key="corpus_path",
-            placeholder="/home/me/books",
-            label_visibility="collapsed",
-        )
-        st.text_input(
-            "Held-out file (optional)",
-            key="valid_path",
-            placeholder="left empty, every 20th document is held out",
-        )
-        st.caption(texts.TEXTS["training.form_of_text"])
-    return source
-
-
-def _choose_length() -> list[str]:
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    unit = row.segmented_control(
-        "How long",
-        ["minutes", "steps"],
-        key=state.keep("length_unit", "minutes", options=["minutes", "steps"]),
-    )
-    if unit == "steps":
-        steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
-        return ["--steps", str(steps)]
-    minutes = row.number_input("Minutes", 0.5, 1440.0, 3.0, 0.5, key="length_minutes", width=150)
-    return ["--minutes", f"{minutes:g}"]
-
-
-def _choose_shape() -> list[str]:
-    left, right = st.columns(2)
-    layers = left.number_input("Layers", 1, 12, 2, key="shape_layers")
-    hidden = right.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
-    pieces = left.selectbox(
-        "Word pieces",
-        PIECE_COUNTS,
-        index=2,
-        key="shape_pieces",
-        format_func=lambda n: f"{n:,}",
-        help="Size of the vocabulary that is learned from the text first.",
-    )
-    row = right.selectbox(
-        "Tokens of a row", ROW_LENGTHS, index=1, key="shape_row", help="A sentence pair's most."
-    )
-    with st.expander("More: batch, optimiser, rhythm"):
-        left, right = st.columns(2)
-        batch = left.selectbox("Rows of a step", BATCH_SIZES, index=2, key="shape_batch")
-        optimizer = right.selectbox("Optimiser", ["muon", "adamw"], key="shape_optimizer")
-        rate = left.number_input(
-            "Peak learning rate", 1e-5, 0.1, 2e-3, format="%.5f", step=5e-4, key="shape_rate"
-        )
-        start = right.selectbox(
-            "Starting vectors",
-            ["warm", "noise"],
-            key="shape_start",
-            help="warm: from counts of the text; noise: as BERT's own.",
-        )
-        every = left.number_input(
-            "Score every ... steps",
-            5,
-            100_000,
-            50,
-            key="shape_every",
-            help="On held-out text; the probes for the replay are taken then too.",
-        )
-        save = right.number_input(
-            "Save every ... steps",
-            5,
-            100_000,
-            100,
-            key="shape_save",
-            help=f"The newest {KEPT_MOMENTS} moments are kept.",
-        )
-    found = {
-        "--layers": layers,
-        "--hidden": hidden,
-        "--vocab-size": pieces,
-        "--max-seq-length": row,
-        "--batch-size": batch,
-        "--optimizer": optimizer,
-        "--learning-rate": f"{rate:g}",
-        **({"--muon-learning-rate": f"{rate:g}"} if optimizer == "muon" else {}),
-        "--start": start,
-        "--evaluate-every": every,
-        "--save-every": save,
-        "--keep-checkpoints": KEPT_MOMENTS,
-    }
-    return [str(part) for option in found.items() for part in option]
 
 
 def _free_name(folder: Path) -> str:

@@ -20,9 +20,17 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 CAN_STOP = os.name == "posix"
 """Whether this system lets a process be asked to save and end."""
 
+NO_TRAINING = "BERTSCOPE_NO_TRAINING"
+"""Environment variable that forbids to start, resume or stop runs from the browser."""
+
 _children: dict[Path, subprocess.Popen[bytes]] = {}
 """Processes that this server started. They live on when it ends."""
 _lock = threading.Lock()
+
+
+def may_start() -> bool:
+    """Return whether visitors may start, resume and stop runs; a shared server may forbid it."""
+    return os.environ.get(NO_TRAINING, "0") in ("", "0")
 
 
 def log_file(run: Path) -> Path:
@@ -54,8 +62,14 @@ def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
         append: Keep what the log has; else it begins anew.
 
     Raises:
+        ValueError: If this server does not let visitors train.
         OSError: If the folder or the log cannot be written.
     """
+    if not may_start():
+        raise ValueError(
+            f"this server starts no training runs ({NO_TRAINING} is set). Start them in a "
+            "terminal with bertscope pretrain."
+        )
     command = [sys.executable, "-P", "-m", "bertcore.cli.main", "pretrain", "--out", str(run)]
     run.parent.mkdir(parents=True, exist_ok=True)
     # The package may be found only because of where this server runs.

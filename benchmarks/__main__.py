@@ -6,7 +6,15 @@ import argparse
 import re
 from pathlib import Path
 
-from benchmarks import attention_views, machine, page_speed, pretrain, pretrain_loss, trace
+from benchmarks import (
+    attention_views,
+    machine,
+    page_speed,
+    pretrain,
+    pretrain_loss,
+    pretrain_memory,
+    trace,
+)
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = {
@@ -16,6 +24,7 @@ BENCHMARKS = {
     "page_speed": page_speed.run,
     "pretrain": pretrain.run,
     "pretrain_loss": pretrain_loss.run,
+    "pretrain_memory": pretrain_memory.run,
 }
 
 

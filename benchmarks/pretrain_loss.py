@@ -71,6 +71,7 @@ def run() -> str:
 
     def our_scores() -> tuple[float, float]:
         scores = evaluate_pretraining(network, held_out, tokenizer, autocast=True)
+        assert scores.nsp_accuracy is not None  # the rows are pairs
         return scores.mlm_loss, scores.nsp_accuracy
 
     found = {

@@ -48,7 +48,9 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 
 
 def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> go.Figure:
-    """Draw six small pictures: training as a line, held-out scores as points on a line.
+    """Draw up to six small pictures: training as a line, held-out scores as points on a line.
+
+    What a run has no numbers of, as of next sentences where it learns none, has no picture.
 
     Args:
         table: From `curve_table`.
@@ -56,16 +58,21 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         chance: Of next sentence, drawn in the third, if known.
     """
     columns, height = 2, 210
-    rows = len(_PANELS) // columns
+    panels = [panel for panel in _PANELS if panel[1] in table or panel[2] in table] or _PANELS[:1]
+    rows = -(-len(panels) // columns)
     fig = make_subplots(
         rows,
         columns,
-        subplot_titles=[title for title, *_ in _PANELS],
+        specs=[
+            [{} if row * columns + column < len(panels) else None for column in range(columns)]
+            for row in range(rows)
+        ],
+        subplot_titles=[title for title, *_ in panels],
         vertical_spacing=52 / (rows * height),
         horizontal_spacing=0.11,
     )
     every = -(-len(table) // MAX_POINTS) if len(table) else 1
-    for index, (_, train, held_out, is_share) in enumerate(_PANELS):
+    for index, (_, train, held_out, is_share) in enumerate(panels):
         place = {"row": index // columns + 1, "col": index % columns + 1}
         form = ".1%" if is_share else ".4g"
         if train in table:
@@ -76,11 +83,13 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         fig.update_yaxes(tickformat=".0%" if is_share else "", **place)
         if index:  # a loss far from 0 is read better close by
             fig.update_yaxes(rangemode="tozero", **place)
-    for index, level, name in (
-        (0, unigram_entropy, "word frequencies alone"),
-        (2, chance, "chance"),
+    shown = [train for _, train, *_ in panels]
+    for panel, level, name in (
+        ("mlm_loss", unigram_entropy, "word frequencies alone"),
+        ("nsp_accuracy", chance, "chance"),
     ):
-        if level is not None:
+        if level is not None and panel in shown:
+            index = shown.index(panel)
             fig.add_hline(
                 y=level,
                 row=index // columns + 1,
@@ -93,7 +102,8 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
     fig.update_annotations(font_size=12)
     fig.update_layout(margin={"t": 56}, legend={"y": 1.045}, uirevision="run", hovermode="x")
     fig.update_xaxes(title_text="", tickfont={"size": 11})
-    fig.update_xaxes(title_text="step", row=rows)
+    for index in range(max(0, len(panels) - columns), len(panels)):  # the lowest of each column
+        fig.update_xaxes(title_text="step", row=index // columns + 1, col=index % columns + 1)
     return fig
 
 

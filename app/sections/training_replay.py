@@ -93,4 +93,9 @@ def _play(path: Path, found: list[Probe]) -> None:
     frame.figure(fig, "replay", tables.probe_answers(found), code)
     if len(shown) < len(found):
         st.caption(f"{len(shown)} of {len(found)} moments are under the slider.")
-    frame.how_to_read("training.replay", explained=f"{mapped.explained[-1]:.0%}")
+    has_pairs = any(one.is_next is not None for one in sentences)
+    frame.how_to_read(
+        "training.replay",
+        explained=f"{mapped.explained[-1]:.0%}",
+        pairs=texts.TEXTS["training.replay.pairs"] if has_pairs else "",
+    )

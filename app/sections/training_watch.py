@@ -18,23 +18,25 @@ from bertcore.cli.progress import duration
 
 REFRESH_SECONDS = 2.0
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
+_COLUMNS = ("step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy")
+"""What the Python under the curves shows of a run's metrics, where it has them."""
 LATEST_PROBES = 5
 """Moments from which the coach judges the heads."""
 
 
 def table_of_runs(runs: list[Run]) -> pd.DataFrame:
-    """Return a row for each run."""
+    """Return a row for each run; shares are 0 to 1."""
     return pd.DataFrame(
         [
             {
                 "run": run.name,
                 "state": STATES[run.state][0],
-                "done": run.share,
-                "step": run.step,
-                "time": duration(run.seconds),
+                "done": round(run.share, 2),
                 "words right": _score(run, "valid_mlm_top1"),
                 "next sentence": _score(run, "valid_nsp_accuracy"),
                 "loss of words": _score(run, "valid_mlm_loss"),
+                "step": run.step,
+                "time": duration(run.seconds),
             }
             for run in runs
         ]
@@ -42,17 +44,29 @@ def table_of_runs(runs: list[Run]) -> pd.DataFrame:
 
 
 def show_runs(runs: list[Run]) -> None:
-    """Draw the table of all runs."""
+    """Draw the table of all runs, what one compares before what fits a wide window only."""
+    number = st.column_config.NumberColumn
+    held_out = texts.TEXTS["training.held_out"]
     st.dataframe(
         table_of_runs(runs),
         hide_index=True,
         width="stretch",
+        placeholder="–",
         height=min(36 * (len(runs) + 1), 260),
         column_config={
-            "done": st.column_config.ProgressColumn(format="percent", width="small"),
-            "words right": st.column_config.NumberColumn(format="percent"),
-            "next sentence": st.column_config.NumberColumn(format="percent"),
-            "loss of words": st.column_config.NumberColumn(format="%.3f"),
+            "state": st.column_config.TextColumn(width=74),
+            "done": number(format="percent", width=54),
+            "words right": number(
+                "words", format="percent", width=62, help=f"Hidden words right, {held_out}"
+            ),
+            "next sentence": number(
+                "pairs", format="percent", width=60, help=f"Next sentence right, {held_out}"
+            ),
+            "loss of words": number(
+                "loss", format="%.2f", width=54, help=f"Loss of the hidden words, nats, {held_out}"
+            ),
+            "step": number(width=64),
+            "time": st.column_config.TextColumn(width=64),
         },
     )
 
@@ -93,7 +107,8 @@ def _show_state(run: Run) -> None:
     word, colour, icon = STATES[run.state]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.badge(word, color=colour, icon=icon)
-    if run.is_active and run.pid and training_process.CAN_STOP:
+    may_start = training_process.may_start()
+    if run.is_active and run.pid and training_process.CAN_STOP and may_start:
         help_text = "It saves first, and can be resumed."
         if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_asked(run)):
             training_process.stop(run.pid, has_begun=run.state == "running")
@@ -101,9 +116,10 @@ def _show_state(run: Run) -> None:
             st.rerun(scope="app")
         if _asked(run):
             row.caption("Asked to stop; it saves after this step.")
-    elif run.is_active:
+    elif run.is_active and may_start:
         row.caption(f"Running {texts.plain(run.detail)}: it can be stopped there.")
-    if run.state == "stopped" and row.button("Resume", icon=":material/play_arrow:"):
+    can_resume = run.state == "stopped" and may_start
+    if can_resume and row.button("Resume", icon=":material/play_arrow:"):
         _resume(run)
     if run.detail and run.state in ("damaged", "not started"):
         st.error(texts.plain(frame.sentence_of(ValueError(run.detail))))
@@ -137,7 +153,8 @@ def _show_numbers(run: Run) -> None:
     row.metric("Tokens a second", f"{speed:,.0f}", width="content")
     if scores:
         row.metric("Words right", f"{scores['valid_mlm_top1']:.1%}", width="content")
-        row.metric("Next sentence", f"{scores['valid_nsp_accuracy']:.1%}", width="content")
+        if "valid_nsp_accuracy" in scores:
+            row.metric("Next sentence", f"{scores['valid_nsp_accuracy']:.1%}", width="content")
 
 
 def _show_coach(run: Run) -> None:
@@ -177,9 +194,13 @@ def _show_curves(run: Run) -> None:
         return
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)
-    code = texts.CODE["training.curves"].format(path=str(run.path / "metrics.jsonl"))
+    columns = [name for name in _COLUMNS if name in table]
+    code = texts.CODE["training.curves"].format(
+        path=str(run.path / "metrics.jsonl"), columns=columns
+    )
     frame.figure(curves(table, run.unigram_entropy, chance), "training", table, code)
-    frame.how_to_read("training.curves")
+    dashed = "" if run.unigram_entropy is None else texts.TEXTS["training.curves.unigrams"]
+    frame.how_to_read("training.curves", unigrams=dashed)
 
 
 def _show_moments(path: Path) -> None:
@@ -222,4 +243,5 @@ def _open(folder: Path) -> None:
 
 
 def _score(run: Run, name: str) -> float | None:
-    return None if run.scores is None else float(run.scores[name])
+    found = None if run.scores is None else run.scores.get(name)
+    return None if found is None else round(float(found), 3)

@@ -66,6 +66,11 @@ class _Run:
         return [line for line in self.lines if "valid_mlm_loss" in line]
 
     @property
+    def held_out_pairs(self) -> list[Line]:
+        """Of a run that learns no next sentences there are none."""
+        return [line for line in self.held_out if "valid_nsp_accuracy" in line]
+
+    @property
     def is_early(self) -> bool:
         return self.share < EARLY_SHARE
 
@@ -108,7 +113,7 @@ def _diverged(run: _Run) -> Iterator[Finding]:
 
 
 def _next_sentence_at_chance(run: _Run) -> Iterator[Finding]:
-    scores = run.held_out[-NUM_LAST:]
+    scores = run.held_out_pairs[-NUM_LAST:]
     if run.is_early or len(scores) < NUM_LAST:
         return
     pairs, random = scores[-1]["valid_num_pairs"], scores[-1]["valid_share_random"]
@@ -130,7 +135,7 @@ def _next_sentence_at_chance(run: _Run) -> Iterator[Finding]:
 
 
 def _next_sentence_too_good(run: _Run) -> Iterator[Finding]:
-    for line in run.held_out:
+    for line in run.held_out_pairs:
         accuracy, loss = line["valid_nsp_accuracy"], line["valid_mlm_loss"]
         if run.unigram_entropy is not None:
             knows_words = loss < 0.8 * run.unigram_entropy

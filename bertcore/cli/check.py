@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,16 +113,24 @@ def evaluate(
     task: Annotated[
         str, typer.Option("--task", help="mlm: masked words and next sentences.")
     ] = "mlm",
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help="mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of "
+            "text; auto: as the checkpoint's heads allow.",
+        ),
+    ] = "auto",
     checkpoint: Annotated[
         str,
         typer.Option(
             "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
         ),
     ] = "default",
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Pairs to score, at most.")] = 512,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to score, at most.")] = 512,
     max_seq_length: Annotated[
         int | None,
-        typer.Option("--max-seq-length", help="Tokens of a pair; default: 128 or the most."),
+        typer.Option("--max-seq-length", help="Tokens of a row; default: 128 or the most."),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[
@@ -131,7 +138,9 @@ def evaluate(
     ] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Score a checkpoint on held-out text, with fixed pairs and fixed masks (15%, 80/10/10).
+    """Score a checkpoint on held-out text, with fixed rows and fixed masks (15%, 80/10/10).
+
+    A checkpoint without a next-sentence head is scored on masked words alone.
 
     \b
     Examples:
@@ -148,7 +157,7 @@ def evaluate(
         pack_corpus,
         read_sentences,
     )
-    from bertcore.pretraining.loop import HELD_OUT_SEED
+    from bertcore.pretraining.assembly import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
     bert = load(checkpoint, device=device, dtype=dtype)
@@ -158,9 +167,15 @@ def evaluate(
         raise ValueError(
             f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
         )
-    if bert.config.type_vocab_size < 2:
-        raise ValueError("this checkpoint has no second segment, so it cannot be given pairs.")
-    config = DataConfig.for_length(length)
+    can_pair = bert.module.nsp is not None and bert.config.type_vocab_size >= 2
+    if objective == "auto":
+        objective = "mlm+nsp" if can_pair else "mlm"
+    config = DataConfig.for_length(length, objective=objective)
+    if config.has_pairs and bert.config.type_vocab_size < 2:
+        raise ValueError(
+            "this checkpoint has no second segment, so it cannot be given pairs. "
+            "Leave --objective out, or make it mlm."
+        )
     with stages() as on_stage:
         on_stage("reading the text", None)
         corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
@@ -176,7 +191,7 @@ def evaluate(
         scores = evaluate_pretraining(bert.module, counted(), bert.tokenizer)
     if as_json:
         about = {"task": task, "checkpoint": checkpoint, "data": str(data)}
-        print_json({**about, "max_seq_length": length, **asdict(scores)})
+        print_json({**about, "objective": objective, "max_seq_length": length, **scores.to_dict()})
         return
     print_table(scores_table(scores))
 
@@ -184,20 +199,25 @@ def evaluate(
 def scores_table(scores: PretrainingScores) -> Table:
     """Return held-out scores as a table of three columns: measure, value, what it means."""
     table = make_table("measure", "value", "note", right=("value",))
-    table.title = plain(f"{scores.num_pairs:,} pairs, {scores.num_masked:,} hidden tokens")
+    rows = "rows of packed text" if scores.num_pairs is None else "pairs"
+    table.title = plain(f"{scores.num_rows:,} {rows}, {scores.num_masked:,} hidden tokens")
     table.title_justify = "left"
-    chance = max(scores.share_random, 1 - scores.share_random)
     perplexity = math.exp(min(scores.mlm_loss, 700.0))
-    for row in (
+    found = [
         ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
         ("masked-word top-1", f"{scores.mlm_top1:.1%}", "the most probable word is the right one"),
-        ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
-        (
-            "next-sentence accuracy",
-            f"{scores.nsp_accuracy:.1%}",
-            f"one answer for all: {chance:.1%}",
-        ),
-        ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens"),
-    ):
+    ]
+    if scores.share_random is not None:
+        chance = max(scores.share_random, 1 - scores.share_random)
+        found += [
+            ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
+            (
+                "next-sentence accuracy",
+                f"{scores.nsp_accuracy:.1%}",
+                f"one answer for all: {chance:.1%}",
+            ),
+        ]
+    bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
+    for row in (*found, bits):
         table.add_row(*row)
     return table

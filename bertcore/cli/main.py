@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bertcore
-from bertcore.cli import check, open_app, text, train
+from bertcore.cli import check, open_app, pretrain, text, train_tokenizer
 from bertcore.cli.errors import SentenceGroup
 
 
@@ -24,7 +24,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for group in (open_app, text, train, check):
+    for group in (open_app, text, train_tokenizer, pretrain, check):
         group.register(app)
     return app
 
@@ -34,6 +34,7 @@ def start(
     port: open_app.Port = open_app.DEFAULT_PORT,
     address: open_app.Address = open_app.DEFAULT_ADDRESS,
     no_browser: open_app.NoBrowser = False,
+    no_training: open_app.NoTraining = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """See a sentence through BERT. Without a command: open the app in the browser.
@@ -48,7 +49,9 @@ def start(
         typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
-        open_app.open_app(port=port, address=address, no_browser=no_browser)
+        open_app.open_app(
+            port=port, address=address, no_browser=no_browser, no_training=no_training
+        )
 
 
 app = build_app()

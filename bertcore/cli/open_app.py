@@ -32,6 +32,13 @@ Address = Annotated[
 NoBrowser = Annotated[
     bool, typer.Option("--no-browser", help="Start the server without opening a browser.")
 ]
+NoTraining = Annotated[
+    bool,
+    typer.Option(
+        "--no-training",
+        help="Visitors cannot start, resume or stop training runs, only watch them.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,14 +47,17 @@ def register(app: typer.Typer) -> None:
 
 
 def open_app(
-    port: Port = DEFAULT_PORT, address: Address = DEFAULT_ADDRESS, no_browser: NoBrowser = False
+    port: Port = DEFAULT_PORT,
+    address: Address = DEFAULT_ADDRESS,
+    no_browser: NoBrowser = False,
+    no_training: NoTraining = False,
 ) -> None:
     """Open the app in the browser.
 
     \b
     Examples:
       bertscope app --port 8600
-      bertscope app --address 0.0.0.0 --no-browser
+      bertscope app --address 0.0.0.0 --no-browser --no-training
     """
     if importlib.util.find_spec("streamlit") is None:
         raise RuntimeError(
@@ -58,6 +68,8 @@ def open_app(
     check_port(address, port)
     command = streamlit_command(root, port=port, address=address, headless=no_browser)
     environment = {**os.environ, "PYTHONPATH": _python_path(root)}
+    if no_training:
+        environment["BERTSCOPE_NO_TRAINING"] = "1"
     typer.echo(_where(address, port))
     _replace_process(command, environment)
 

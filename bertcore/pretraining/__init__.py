@@ -1,13 +1,16 @@
 """Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
 
-from bertcore.pretraining.batches import Batch, DataConfig, fixed_batches
+from bertcore.pretraining.batches import Batch, fixed_batches
 from bertcore.pretraining.corpus import PackedCorpus, pack_corpus, read_documents, read_sentences
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.instances import Instances, create_instances
-from bertcore.pretraining.loop import Pretraining, Progress
+from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
 from bertcore.pretraining.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.optimizer import OptimizerConfig
+from bertcore.pretraining.packed_rows import PackedRows, create_packed_rows
+from bertcore.pretraining.position import Progress
 from bertcore.pretraining.rounds import Batches
 from bertcore.pretraining.run_folder import RunFolder
 from bertcore.pretraining.sentences import split_sentences
@@ -23,6 +26,7 @@ __all__ = [
     "Masked",
     "OptimizerConfig",
     "PackedCorpus",
+    "PackedRows",
     "Pretraining",
     "PretrainingLoss",
     "PretrainingScores",
@@ -32,6 +36,7 @@ __all__ = [
     "check_inputs",
     "check_settings",
     "create_instances",
+    "create_packed_rows",
     "evaluate_pretraining",
     "fixed_batches",
     "mask_tokens",

@@ -35,7 +35,12 @@ def missing_for_compile(device: torch.device) -> str | None:
 
 
 def choose_compile(
-    choice: str, device: torch.device, *, steps: int | None, minutes: float | None
+    choice: str,
+    device: torch.device,
+    *,
+    steps: int | None,
+    minutes: float | None,
+    is_sharded: bool = False,
 ) -> tuple[bool, str | None]:
     """Return whether to compile, and a notice if that was wanted but cannot be.
 
@@ -43,13 +48,22 @@ def choose_compile(
         choice: "on", "off", or "auto": if the run is long enough to win back the wait.
         device: Where the network is.
         steps, minutes: Length of the run.
+        is_sharded: Whether each process will have a part of the network: it comes together and
+            parts within a step, which one compiled graph cannot hold.
 
     Raises:
-        ValueError: If it is "on" and something is missing.
+        ValueError: If it is "on" and something is missing, or the network is to be sharded.
     """
     long_enough = (minutes or 0) >= AUTO_MINUTES or (steps or 0) >= AUTO_STEPS
     if choice == "off" or (choice == "auto" and not long_enough):
         return False, None
+    if is_sharded:
+        if choice == "on":
+            raise ValueError(
+                "--compile on cannot work with sharding (FSDP). Leave it to auto, or start "
+                "without --use_fsdp."
+            )
+        return False, "not compiled, so training is slower: the network is sharded (FSDP)."
     missing = missing_for_compile(device)
     if missing is None:
         return True, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 
@@ -16,25 +16,34 @@ from bertcore.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class PretrainingScores:
-    """Held-out scores with fixed pairs and fixed masks (15%, 80/10/10)."""
+    """Held-out scores on fixed rows with fixed masks (15%, 80/10/10).
+
+    Those of next sentences are None where the rows are no pairs.
+    """
 
     mlm_loss: float
     """Mean of -ln p over the hidden tokens, nats."""
     mlm_top1: float
     """Share of hidden tokens whose most probable word is the right one."""
-    nsp_loss: float
+    nsp_loss: float | None
     """Nats."""
-    nsp_accuracy: float
+    nsp_accuracy: float | None
     """Share of pairs judged rightly, 0 to 1."""
     bits_per_character: float
     """Bits of all hidden tokens over their characters, a space before each word counted; [UNK]
     counts as one character and a space. Comparable across vocabularies."""
-    num_pairs: int
+    num_rows: int
+    """Rows scored, pairs or not."""
+    num_pairs: int | None
     """Pairs scored."""
     num_masked: int
     """Hidden tokens scored."""
-    share_random: float
+    share_random: float | None
     """Share of pairs whose B is random: what always answering so would score."""
+
+    def to_dict(self) -> dict[str, int | float]:
+        """Return the scores that there are, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @torch.no_grad()
@@ -44,47 +53,51 @@ def evaluate_pretraining(
     """Score a network on held-out batches.
 
     Args:
-        network: With both pretraining heads; its mode is restored afterwards.
+        network: With a masked-word head, and for pairs a next-sentence head; its mode is restored
+            afterwards.
         batches: From `fixed_batches`.
         tokenizer: For the characters of each token.
         autocast: Compute in bfloat16, as in training.
 
     Raises:
-        ValueError: If there is no batch, or the checkpoint lacks a pretraining head.
+        ValueError: If there is no batch, or the checkpoint lacks a head that they need.
     """
     device = network.embeddings.word_embeddings.device
     characters = torch.tensor([_num_characters(token) for token in tokenizer.vocab])
     was_training = network.training
     network.eval()
     mlm = nsp = right = num_masked = pairs_right = num_characters = 0.0
-    num_pairs = num_random = 0
+    num_rows = num_pairs = num_random = 0
     try:
         for batch in batches:
             with torch.autocast(device.type, torch.bfloat16, enabled=autocast):
                 result = batch_loss(network, batch, device)
-            rows = len(batch.next_sentence_labels)
             mlm += float(result.mlm_loss * result.num_masked)
             num_masked += float(result.num_masked)
             right += float(result.mlm_correct)
-            nsp += float(result.nsp_loss) * rows
-            pairs_right += float(result.nsp_correct)
-            num_pairs += rows
-            num_random += int(batch.next_sentence_labels.sum())
+            rows = len(batch.segment_ids)
+            num_rows += rows
+            if batch.next_sentence_labels is not None:
+                nsp += float(result.nsp_loss) * rows
+                pairs_right += float(result.nsp_correct)
+                num_pairs += rows
+                num_random += int(batch.next_sentence_labels.sum())
             masked = batch.masked
             num_characters += float((characters[masked.labels] * masked.weights).sum())
     finally:
         network.train(was_training)
-    if not num_pairs:
+    if not num_rows:
         raise ValueError("the held-out text gives no sentence pair. Give a longer text.")
     return PretrainingScores(
         mlm_loss=mlm / num_masked,
         mlm_top1=right / num_masked,
-        nsp_loss=nsp / num_pairs,
-        nsp_accuracy=pairs_right / num_pairs,
+        nsp_loss=nsp / num_pairs if num_pairs else None,
+        nsp_accuracy=pairs_right / num_pairs if num_pairs else None,
         bits_per_character=mlm / math.log(2) / num_characters,
-        num_pairs=num_pairs,
+        num_rows=num_rows,
+        num_pairs=num_pairs or None,
         num_masked=int(num_masked),
-        share_random=num_random / num_pairs,
+        share_random=num_random / num_pairs if num_pairs else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -46,6 +47,14 @@ class Instances:
     def take(self, rows: NDArray[np.int64] | slice) -> Instances:
         """Return some of the instances."""
         return Instances(self.spans[rows], self.labels[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence[Instances]) -> Instances:
+        """Return the instances of all parts, in order."""
+        return cls(
+            np.concatenate([part.spans for part in parts]),
+            np.concatenate([part.labels for part in parts]),
+        )
 
 
 def create_instances(

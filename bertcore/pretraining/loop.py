@@ -3,145 +3,27 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import torch
-
-from bertcore.config import BertConfig
 from bertcore.network import Network
-from bertcore.network.initialize import initialize
-from bertcore.pretraining.batches import DataConfig, fixed_batches
-from bertcore.pretraining.compiler import choose_compile
-from bertcore.pretraining.corpus import PackedCorpus
+from bertcore.pretraining.assembly import Assembly
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers, set_rate
-from bertcore.pretraining.phases import Phases
-from bertcore.pretraining.probes import ProbeWriter
-from bertcore.pretraining.processes import Processes
-from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
-from bertcore.pretraining.run_checkpoints import DamagedCheckpoint, step_of
-from bertcore.pretraining.run_folder import RunFolder
+from bertcore.pretraining.long_positions import extend_positions
+from bertcore.pretraining.optimizer import set_rate
+from bertcore.pretraining.position import Progress
+from bertcore.pretraining.run_checkpoints import step_of
 from bertcore.pretraining.run_lock import lock_run
-from bertcore.pretraining.train_config import TrainConfig, check_settings
-from bertcore.pretraining.train_step import TrainStep
-from bertcore.pretraining.warm_start import warm_start
-from bertcore.tokenizer import Tokenizer
+from bertcore.pretraining.sharding import change_whole, describe_shards, whole_network
+from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
+from bertcore.pretraining.training_state import training_state
 
-HELD_OUT_SEED = 0
-"""Fixes the held-out pairs and masks, the same for all runs."""
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What the loop tells after each step."""
-
-    step: int
-    share: float
-    """Part of the run that is done, 0 to 1."""
-    metrics: dict[str, Any]
-    """Of this step; with held-out scores (`valid_...`) when there are new ones."""
-
-
-@dataclass(slots=True)
-class _Position:
-    """Where a run is. Saved with each checkpoint."""
-
-    step: int = 0
-    elapsed_seconds: float = 0.0
-    num_tokens: int = 0
-
-
-class Pretraining:
-    """One run: builds everything once, then `run` trains to the end or until told to stop.
-
-    Args:
-        folder: Where metrics and checkpoints go. Nothing is written before `run`.
-        shape: The network to train.
-        tokenizer: With as many pieces as `shape.vocab_size`.
-        train, valid: Packed corpora; `valid` is held out.
-        train_config, data_config, optimizer_config: Settings.
-        resume: Continue from the newest checkpoint, or from the start where there is none yet. The
-            run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
-            length is given in steps.
-
-    Raises:
-        ValueError: If the settings do not fit each other or the corpora.
-        RuntimeError: If all checkpoints are damaged; of some, the newest whole one is taken.
-    """
-
-    def __init__(
-        self,
-        folder: RunFolder,
-        *,
-        shape: BertConfig,
-        tokenizer: Tokenizer,
-        train: PackedCorpus,
-        valid: PackedCorpus,
-        train_config: TrainConfig,
-        data_config: DataConfig,
-        optimizer_config: OptimizerConfig,
-        resume: bool = False,
-    ) -> None:
-        if tokenizer.vocab_size != shape.vocab_size:
-            raise ValueError(
-                f"the tokenizer has {tokenizer.vocab_size} pieces but the network is to have "
-                f"{shape.vocab_size} embeddings. Give both the same size."
-            )
-        check_settings(shape, train_config, data_config)
-        self.folder, self.tokenizer = folder, tokenizer
-        self.config, self.optimizer_config = train_config, optimizer_config
-        self.processes = Processes(train_config.device)
-        self.device = self.processes.device
-        self._compile, self._notice = choose_compile(
-            train_config.compile,
-            self.device,
-            steps=train_config.steps,
-            minutes=train_config.minutes,
-        )
-        self.notices: list[str] = []
-        """What the user should know, told by `run` before anything else."""
-        state = folder.load_checkpoint(on_damage=self._pass_over) if resume else None
-        self.phases = Phases(
-            train,
-            tokenizer,
-            data_config,
-            seed=train_config.seed,
-            processes=self.processes,
-            num_parts=train_config.gradient_accumulation,
-            # Runs of an earlier version have no place in their checkpoints.
-            state=None if state is None else state.get("data_place"),
-        )
-        self.batches = self.phases.short
-        num_rows = train_config.evaluate_rows
-        self.valid_batches = list(
-            fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
-        )
-        self.network = _starting_network(shape, train_config, train if state is None else None)
-        self.network.to(self.device).train()
-        self.optimizers = build_optimizers(self.network, optimizer_config)
-        self.train_step = TrainStep(
-            self.network,
-            self.optimizers,
-            self.processes,
-            dtype=train_config.dtype,
-            max_grad_norm=optimizer_config.max_grad_norm,
-        )
-        self.position = _Position()
-        seed_random(_own_seed(train_config.seed, self.processes))
-        if state is not None:
-            self._restore(state)
-        self.probes = ProbeWriter(folder.path, self.network, tokenizer)
-        if resume and self.processes.is_main:
-            folder.tidy_checkpoints(step=self.position.step, keep=train_config.keep_checkpoints)
-            folder.forget_metrics_after(self.position.step)
-            self.probes.forget_after(self.position.step)
-            logger.info("resumed at step %d", self.position.step)
+class Pretraining(Assembly):
+    """One run, with the arguments of `Assembly`: trains to its end or until told to stop."""
 
     def run(
         self,
@@ -194,22 +76,20 @@ class Pretraining:
     ) -> PretrainingScores | None:
         config = self.config
         scores: PretrainingScores | None = None
-        if self._share_done() >= 1:
+        if self.position.share(config) >= 1:
             return self.evaluate()
         if self.processes.is_main and self.position.step == 0:
-            self.probes.write(0)
+            self.probes.write(self.network, 0)
         self._prepare(on_notice)
         clock = time.perf_counter() - self.position.elapsed_seconds
-        while (share := self._share_done()) < 1:
+        while (share := self.position.share(config)) < 1:
             metrics = self._step(share)
             position = self.position
             self._read_clock(clock)
-            ended = self._share_done() >= 1
+            ended = position.share(config) >= 1
             if ended or position.step % config.evaluate_every == 0:
-                scores = self.evaluate()
-                metrics |= {f"valid_{name}": value for name, value in asdict(scores).items()}
-                if self.processes.is_main:
-                    self.probes.write(position.step, is_last=ended)
+                scores = self._score_and_probe(is_last=ended)
+                metrics |= {f"valid_{name}": value for name, value in scores.to_dict().items()}
                 self._read_clock(clock)
             metrics |= {
                 "seconds": round(position.elapsed_seconds, 3),
@@ -218,10 +98,10 @@ class Pretraining:
             logged = "valid_mlm_loss" in metrics or position.step % config.log_every == 0
             if logged and self.processes.is_main:
                 self.folder.append_metrics(metrics)
-            on_progress(Progress(position.step, min(1.0, self._share_done()), metrics))
+            on_progress(Progress(position.step, min(1.0, position.share(config)), metrics))
             stopping = not ended and self.processes.any(should_stop())
             saving = ended or stopping or position.step % config.save_every == 0
-            if saving and self.processes.is_main:
+            if saving:
                 self.save(valid_mlm_loss=metrics.get("valid_mlm_loss"))
             if stopping:
                 return None
@@ -233,7 +113,7 @@ class Pretraining:
             on_notice(self._notice)
         if self._compile:
             try:
-                samples = self.phases.samples(self.position.step, self._share_done())
+                samples = self.phases.samples(self.position.step, self.position.share(self.config))
                 seconds = self.train_step.compile(samples)
                 notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
             except RuntimeError as error:
@@ -244,30 +124,43 @@ class Pretraining:
             if self.processes.is_main:
                 on_notice(notice)
         self.train_step.join()
+        if self.processes.are_sharding and self.processes.is_main:
+            on_notice(describe_shards(self.network))
 
     def _read_clock(self, clock: float) -> None:
         """Take the main process's time: all must see the same share of a run by the clock."""
         self.position.elapsed_seconds = self.processes.of_main(time.perf_counter() - clock)
 
     def evaluate(self) -> PretrainingScores:
-        """Score the network on the run's held-out pairs."""
+        """Score the network on the run's held-out pairs. Every process must call this."""
+        return self._score(whole_network(self.network))
+
+    def _score(self, network: Network) -> PretrainingScores:
         return evaluate_pretraining(
-            self.network, self.valid_batches, self.tokenizer, autocast=self._autocast
+            network, self.valid_batches, self.tokenizer, autocast=self._autocast
         )
 
-    def save(self, *, valid_mlm_loss: float | None = None) -> Path:
-        """Write a checkpoint of this moment, with its held-out loss if it was scored just now."""
-        return self.folder.save_checkpoint(
+    def _score_and_probe(self, *, is_last: bool) -> PretrainingScores:
+        network = whole_network(self.network)
+        scores = self._score(network)
+        if self.processes.is_main:
+            self.probes.write(network, self.position.step, is_last=is_last)
+        return scores
+
+    def save(self, *, valid_mlm_loss: float | None = None) -> None:
+        """Write a checkpoint of this moment, with its held-out loss if it was scored just now.
+
+        Every process must call this; the main one writes.
+        """
+        network = whole_network(self.network)
+        state = training_state(self.position, self.optimizers, self.phases)
+        if not self.processes.is_main:
+            return
+        self.folder.save_checkpoint(
             self.position.step,
-            self.network,
+            network,
             self.tokenizer,
-            {
-                "position": asdict(self.position),
-                "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-                "random_state": random_state(),
-                "data_fingerprint": self.batches.corpus.fingerprint,
-                "data_place": self.phases.state(),
-            },
+            state,
             keep=self.config.keep_checkpoints,
             valid_mlm_loss=valid_mlm_loss,
         )
@@ -276,90 +169,30 @@ class Pretraining:
     def _autocast(self) -> bool:
         return self.config.dtype == "bfloat16"
 
-    def _share_done(self) -> float:
-        if self.config.steps is not None:
-            return self.position.step / self.config.steps
-        assert self.config.minutes is not None
-        return self.position.elapsed_seconds / (60 * self.config.minutes)
-
     def _step(self, share: float) -> dict[str, Any]:
         """Train on one batch and return its metrics."""
         parts = self.phases.parts(self.position.step, share)
+        if self.phases.long_begins(self.position.step):
+            table = self.network.embeddings.position_embeddings
+            change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)
-        if not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"])):
-            raise RuntimeError(self._diverged(values["loss"], values["gradient_norm"]))
+        if has_diverged(values):
+            raise RuntimeError(self._diverged(values))
         totals = parts[0].totals
         self.position.step += 1
         self.position.num_tokens += totals.num_tokens
-        return {
-            "step": self.position.step,
-            "loss": values["loss"],
-            "mlm_loss": values["mlm_loss"],
-            "mlm_top1": values["mlm_correct"] / values["num_masked"],
-            "nsp_loss": values["nsp_loss"],
-            "nsp_accuracy": values["nsp_correct"] / totals.num_rows,
-            "learning_rate_share": rate,
-            "gradient_norm": values["gradient_norm"],
-        }
+        return step_metrics(values, totals, step=self.position.step, rate=rate)
 
-    def _diverged(self, loss: float, norm: float) -> str:
-        """Note the bad step in the metrics, without its numbers (JSON has none such)."""
-        note = {
-            "step": self.position.step + 1,
-            "diverged": f"loss {loss}, gradient norm {norm}",
-            "seconds": round(self.position.elapsed_seconds, 3),
-            "num_tokens": self.position.num_tokens,
-        }
+    def _diverged(self, values: dict[str, float]) -> str:
+        """Note the bad step in the metrics; return what to tell."""
+        note = divergence_note(values, self.position)
         if self.processes.is_main:
             self.folder.append_metrics(note)
         kept = self.folder.checkpoints()
         saved = f"{kept[-1].name} is kept" if kept else "no checkpoint was saved yet"
         return (
-            f"training diverged at step {self.position.step + 1} (loss {loss}, gradient norm "
-            f"{norm}); {saved}. Start a new run with a lower --learning-rate."
+            f"training diverged at step {note['step']} ({note['diverged']}); {saved}. "
+            "Start a new run with a lower --learning-rate."
         )
-
-    def _pass_over(self, damaged: DamagedCheckpoint) -> None:
-        self.notices.append(
-            f"{damaged.folder.name} is damaged ({damaged.reason}), so the run goes on from the "
-            f"checkpoint before it; the damaged one is kept as damaged-{damaged.folder.name}."
-        )
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        """Take over weights, optimisers, position and random state of a checkpoint."""
-        expected, fingerprint = state["data_fingerprint"], self.batches.corpus.fingerprint
-        if expected != fingerprint:
-            raise ValueError(
-                "the packed corpus is another than the one this run was trained on "
-                f"(fingerprint {fingerprint}, expected {expected}). "
-                "Restore the run's data folder, or start a new run."
-            )
-        self.network.load_state_dict(state["network"])
-        for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(values)
-        self.position = _Position(**state["position"])
-        set_random_state(state["random_state"])
-        if not self.processes.is_main:  # each process drops other numbers out
-            torch.manual_seed(_own_seed(self.config.seed, self.processes, self.position.step))
-
-
-def _own_seed(seed: int, processes: Processes, step: int = 0) -> int:
-    """Return a seed for dropout; the main process has the run's own."""
-    return seed if processes.is_main else hash((seed, processes.rank, step)) % 2**63
-
-
-def _starting_network(
-    shape: BertConfig, config: TrainConfig, corpus: PackedCorpus | None
-) -> Network:
-    """Return a network with starting weights; without a corpus they are about to be replaced."""
-    generator = torch.Generator().manual_seed(config.seed)
-    dropout = config.dropout
-    trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
-    network = initialize(Network(trained), generator)
-    # What is saved says the paper's dropout, which fine-tuning uses.
-    network.config = shape
-    if corpus is not None and config.start == "warm":
-        warm_start(network, corpus, generator)
-    return network

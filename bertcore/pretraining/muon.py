@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from bertcore.pretraining.sharding import is_sharded, on_whole_matrices, own_part
 
 
 class StackedMuon(torch.optim.Muon):
     """torch.optim.Muon with the same settings, state and steps, but batched matrix products.
 
     A small BERT has dozens of matrices of two shapes; one product a matrix leaves a GPU idle and
-    costs a CPU a fifth more time. Several processes need no word about it: each holds the whole
-    summed gradients, so each makes the same step.
+    costs a CPU a fifth more time. Several processes that each hold the whole summed gradients make
+    the same step each. Of a sharded network (FSDP), each process puts together its share of the
+    matrices, in bfloat16, and orthogonalises those.
 
     Source: Jordan et al. 2024; torch.optim.Muon. Differs: a matrix that is taller than wide is
         turned before stacking, and rounding in bfloat16 differs from one product a matrix.
@@ -39,28 +43,34 @@ class StackedMuon(torch.optim.Muon):
 
     def _step_stack(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
         """Update matrices of one shape."""
-        gradients, momenta = [], []
+        weights, gradients, momenta = [], [], []
         for parameter in parameters:
             assert parameter.grad is not None  # `step` has chosen those
             state = self.state[parameter]
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = torch.zeros_like(parameter.grad)
-            gradients.append(parameter.grad)
-            momenta.append(state["momentum_buffer"])
+            weights.append(own_part(parameter))
+            gradients.append(own_part(parameter.grad))
+            momenta.append(own_part(state["momentum_buffer"]))
         momentum = group["momentum"]
         torch._foreach_lerp_(momenta, gradients, 1 - momentum)
         directions = (
             torch._foreach_lerp(gradients, momenta, momentum) if group["nesterov"] else momenta
         )
-        updates = orthogonalize(
-            torch.stack(list(directions)),
+        orthogonal = partial(
+            orthogonalize,
             coefficients=group["ns_coefficients"],
             num_steps=group["ns_steps"],
             eps=group["eps"],
-        ).to(parameters[0].dtype)
-        torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+        )
+        stack = torch.stack(list(directions)).bfloat16()
+        if is_sharded(parameters[0]):
+            updates = on_whole_matrices(parameters[0], stack, orthogonal)
+        else:
+            updates = orthogonal(stack)
+        torch._foreach_mul_(weights, 1 - group["lr"] * group["weight_decay"])
         rate = group["lr"] * _rate_scale(group["adjust_lr_fn"], parameters[0].shape)
-        torch._foreach_add_(parameters, list(updates.unbind()), alpha=-rate)
+        torch._foreach_add_(weights, list(updates.to(weights[0].dtype).unbind()), alpha=-rate)
 
 
 def orthogonalize(

@@ -1,4 +1,4 @@
-"""BERT's pretraining loss: masked words plus next sentence."""
+"""The pretraining loss: masked words, and next sentence where rows are pairs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PretrainingLoss(NamedTuple):
     mlm_loss: Tensor
     """Mean over hidden tokens."""
     nsp_loss: Tensor
-    """Mean over rows."""
+    """Mean over pairs; 0, as is nsp_correct, where rows are no pairs."""
     mlm_correct: Tensor
     """Hidden tokens whose most probable word is the right one."""
     num_masked: Tensor
@@ -47,11 +47,12 @@ class BatchTensors(NamedTuple):
     labels: Tensor
     weights: Tensor
     """Hidden positions, their words, 1 or 0 for padding, [B, P]."""
-    next_sentence_labels: Tensor
+    next_sentence_labels: Tensor | None
+    """None if the rows are no pairs."""
     total_masked: Tensor
     """Hidden tokens of the whole batch, of which this may be a part; float32 scalar."""
-    total_rows: Tensor
-    """Rows of the whole batch; float32 scalar."""
+    total_pairs: Tensor
+    """Pairs of the whole batch; float32 scalar."""
 
 
 def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) -> BatchTensors:
@@ -65,6 +66,7 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
     """
     masked = batch.masked
     full = not keep_mask and bool(batch.attention_mask.all())
+    labels = batch.next_sentence_labels
     return BatchTensors(
         input_ids=masked.input_ids.to(device),
         segment_ids=batch.segment_ids.to(device),
@@ -72,9 +74,9 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
         positions=masked.positions.to(device),
         labels=masked.labels.to(device),
         weights=masked.weights.to(device),
-        next_sentence_labels=batch.next_sentence_labels.to(device),
+        next_sentence_labels=None if labels is None else labels.to(device),
         total_masked=torch.tensor(float(batch.totals.num_masked), device=device),
-        total_rows=torch.tensor(float(batch.totals.num_rows), device=device),
+        total_pairs=torch.tensor(float(batch.totals.num_pairs), device=device),
     )
 
 
@@ -88,13 +90,14 @@ def pretraining_loss(
     """Return the loss of a batch; the masked-word head runs on hidden positions only.
 
     Args:
-        network: With masked-word and next-sentence heads.
+        network: With a masked-word head; for pairs with a next-sentence head too.
         batch: On the network's device.
         attention: How to attend.
         word_loss: How to go from vectors to the masked words' loss.
 
-    Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py. Differs: no
-        1e-5 in the denominator, since every batch hides a token.
+    Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py; without
+        pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, since every batch
+        hides a token.
     """
     hidden = network(
         batch.input_ids, batch.segment_ids, batch.attention_mask, attention=attention
@@ -110,11 +113,14 @@ def pretraining_loss(
         batch.labels.flatten(),
         weights / batch.total_masked,
     )
-    pair_logits = network.nsp_logits(hidden).float()
-    pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
-    nsp_loss = pair_losses.sum() / batch.total_rows
-    with torch.no_grad():
-        pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
+    if batch.next_sentence_labels is None:
+        nsp_loss = pairs_right = mlm_loss.new_zeros(())
+    else:
+        pair_logits = network.nsp_logits(hidden).float()
+        pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
+        nsp_loss = pair_losses.sum() / batch.total_pairs
+        with torch.no_grad():
+            pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
     return PretrainingLoss(
         loss=mlm_loss + nsp_loss,
         mlm_loss=mlm_loss.detach(),

@@ -10,6 +10,7 @@ from torch.optim import Optimizer
 
 from bertcore.network import Network
 from bertcore.pretraining.muon import StackedMuon
+from bertcore.pretraining.sharding import whole
 
 OPTIMIZERS = ("muon", "adamw")
 
@@ -134,4 +135,4 @@ def set_rate(optimizers: list[Optimizer], share: float) -> None:
 
 def clip_gradients(network: Network, max_norm: float) -> Tensor:
     """Scale all gradients to a joint norm of at most `max_norm`; return the norm before."""
-    return nn.utils.clip_grad_norm_(network.parameters(), max_norm, foreach=True)
+    return whole(nn.utils.clip_grad_norm_(network.parameters(), max_norm, foreach=True))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertcore.pretraining.batches import Batch, DataConfig
+from bertcore.pretraining.batches import Batch
 from bertcore.pretraining.corpus import PackedCorpus
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.rounds import Batches, Place
 from bertcore.tokenizer import Tokenizer
@@ -17,17 +18,20 @@ _LONG_SEED = 2**63
 class Phases:
     """The batches of a run, short rows first, and each process's parts of them.
 
-    Long rows are fewer, so that a step has as many tokens as before. A run by the clock has its
-    second phase from the first step after its time, and its checkpoints remember that step.
+    Each phase is a `Batches` of its own; `DataConfig.long_phase` has the settings of the second. A
+    run by the clock has its second phase from the first step after its time, and its checkpoints
+    remember that step.
 
     Args:
-        corpus, tokenizer, config, seed: As `Batches` takes them.
+        corpus, tokenizer, config, seed: Of `Batches`.
         processes: That train together.
         num_parts: Parts that each process goes through in turn for one step.
         state: Of a checkpoint, from `state`.
 
     Raises:
         ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
+
+    The first long step finds position vectors that no short row has trained: `extend_positions`.
 
     Source: Devlin et al. 2019, appendix A.2 (90% of steps in rows of 128, then 512). Differs: fewer
         long rows a step, where the paper keeps their number.
@@ -70,6 +74,15 @@ class Phases:
             batches, number, rows = self._long, step - self._long_start, self._long_rows
         return [batches.batch(number, part=part, device=self._device) for part in rows]
 
+    @property
+    def num_short(self) -> int:
+        """Tokens of a row of the first phase."""
+        return self._config.max_seq_length
+
+    def long_begins(self, step: int) -> bool:
+        """Return whether the second phase began with this step; asked after `parts`."""
+        return self._long_start == step
+
     def samples(self, step: int, share: float) -> list[Batch]:
         """Return a part of each shape that is still to come from here on, for a compiler."""
         found = []
@@ -81,7 +94,7 @@ class Phases:
         return found
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint needs to go on from here without cutting all text again."""
+        """Return, for a checkpoint, the state of both phases and where the second began."""
         return {
             "short": self.short.state(),
             "long": None if self._long is None else self._long.state(),

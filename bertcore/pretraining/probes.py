@@ -34,7 +34,7 @@ def take_probe(
     number is drawn.
 
     Args:
-        network: With both pretraining heads.
+        network: With a masked-word head; without a next-sentence head, pairs get no answer.
         tokenizer: Of the run.
         step: For the record.
         texts: What to ask about; those that are longer than the position table are cut.
@@ -47,6 +47,7 @@ def take_probe(
     masked = [_masked_position(e, t) for e, t in zip(encodings, texts, strict=True)]
     device = network.embeddings.word_embeddings.device
     ids, segments, mask = _batch(encodings, masked, tokenizer)
+    segments = segments.clamp(max=network.config.type_vocab_size - 1)  # some have only one
     weights: list[Tensor] = []
 
     def keep(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, dropout: float) -> Tensor:
@@ -65,7 +66,7 @@ def take_probe(
             words = torch.softmax(network.mlm_logits(at_masks).float(), -1)[
                 :, : tokenizer.vocab_size
             ].cpu()
-            pairs = torch.softmax(network.nsp_logits(hidden[: len(texts)]).float(), -1)[:, 0].cpu()
+            is_next = _is_next(network, hidden[: len(texts)])
     finally:
         network.train(was_training)
     attention = quantize(torch.stack(weights, 1))  # [N, L, H, T, T]
@@ -87,10 +88,18 @@ def take_probe(
                 top_probabilities=top.values[index].tolist(),
                 probability=float(probability),
                 rank=1 + int((words[index] > probability).sum()),
-                is_next=None if text.text_b is None else float(pairs[index]),
+                is_next=None if text.text_b is None or is_next is None else is_next[index],
             )
         )
     return Probe(step, found)
+
+
+def _is_next(network: Network, hidden: Tensor) -> list[float] | None:
+    """Return the probability that text B follows, [N]; None without a head for it."""
+    if network.nsp is None:
+        return None
+    found: list[float] = torch.softmax(network.nsp_logits(hidden).float(), -1)[:, 0].tolist()
+    return found
 
 
 def _masked_position(encoding: Encoding, text: ProbeText) -> int:
@@ -124,29 +133,29 @@ class ProbeWriter:
 
     Args:
         run: The run's folder; the files go to `probes/` in it.
-        network, tokenizer: As for `take_probe`.
+        tokenizer: Of the run.
         texts: What to ask about.
     """
 
     def __init__(
         self,
         run: Path,
-        network: Network,
         tokenizer: Tokenizer,
         texts: Sequence[ProbeText] = PROBE_TEXTS,
     ) -> None:
-        self._run, self._network, self._tokenizer, self._texts = run, network, tokenizer, texts
+        self._run, self._tokenizer, self._texts = run, tokenizer, texts
         self._last: int | None = None
 
-    def write(self, step: int, *, is_last: bool = False) -> None:
+    def write(self, network: Network, step: int, *, is_last: bool = False) -> None:
         """Write the probe of this moment, unless it lies too close to the one before.
 
         Args:
+            network: As for `take_probe`.
             step: Steps trained so far.
             is_last: The run ends here: written in any case.
         """
         if is_last or is_due(step, self._last):
-            probe = take_probe(self._network, self._tokenizer, step, self._texts)
+            probe = take_probe(network, self._tokenizer, step, self._texts)
             write_probe(self._run / "probes", probe)
             self._last = step
 

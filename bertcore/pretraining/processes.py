@@ -11,8 +11,11 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from bertcore.device import choose_device
+from bertcore.network import Network
+from bertcore.pretraining.sharding import launcher_shards, shard
 
 
 class Processes:
@@ -25,12 +28,14 @@ class Processes:
         device: As `choose_device` takes it; on GPUs each process gets its own.
 
     Raises:
-        ValueError: If the device is not there, or names one GPU for several processes.
+        ValueError: If the device is not there, or names one GPU for several processes, or if the
+            launcher asks for a kind of sharding that is not there.
     """
 
     def __init__(self, device: str) -> None:
         self.rank = launched_rank()
         self.num = int(os.environ.get("WORLD_SIZE", "1"))
+        self.are_sharding = self.num > 1 and launcher_shards()
         self.device = choose_device(device)
         self._accelerator: Any = None
         if self.num > 1 and self.device.type != "cpu":
@@ -62,10 +67,17 @@ class Processes:
         first = self.rank * num_parts
         return [slice(i * size, (i + 1) * size) for i in range(first, first + num_parts)]
 
-    def join(self, module: nn.Module) -> nn.Module:
+    def join(
+        self, module: nn.Module, network: Network, optimizers: Sequence[Optimizer]
+    ) -> nn.Module:
         """Wait for the others and return the module with synchronised weights and gradients.
 
         The weights become those of the main process. Gradients are the means over the processes.
+        Where the launcher asks for it, the network and the optimisers are sharded from now on.
+
+        Args:
+            module: What is called for the loss; it has the network in it.
+            network, optimizers: On the device, whole.
 
         Raises:
             RuntimeError: If a way of sharding was configured that is not supported.
@@ -81,17 +93,25 @@ class Processes:
                 cpu=self.device.type == "cpu", mixed_precision="no", kwargs_handlers=[options]
             )
             kind = str(self._accelerator.distributed_type).rpartition(".")[2]
-            if not kind.startswith("MULTI_"):
+            if not (kind.startswith("MULTI_") or (kind == "FSDP" and self.are_sharding)):
                 raise RuntimeError(
                     f"the launcher asks for {kind}, which pretraining does not support. "
-                    "Start it with torchrun, or with accelerate launch --multi_gpu."
+                    "Start it with torchrun, or with accelerate launch --multi_gpu or --use_fsdp."
                 )
+        if self.are_sharding:
+            # Not by `prepare`: Accelerate shards on GPUs only, and knows nothing of our Muon.
+            shard(network, optimizers, self.device)
+            return module
         joined: nn.Module = self._accelerator.prepare(module)
         return joined
 
     def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
-        """Keep gradients apart until a later part of the batch."""
-        if self._accelerator is None:
+        """Keep gradients apart until a later part of the batch.
+
+        Sharded ones are always brought together: whole ones of a part would take all the memory
+        that sharding saves.
+        """
+        if self._accelerator is None or self.are_sharding:
             return nullcontext()
         context: AbstractContextManager[None] = self._accelerator.no_sync(module)
         return context

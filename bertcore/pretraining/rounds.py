@@ -1,4 +1,4 @@
-"""An endless row of batches over a corpus of any size: rounds, windows, steps."""
+"""Batches over a corpus of any size, in rounds and windows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.pretraining.batches import Batch, DataConfig, make_batch
+from bertcore.pretraining.batches import Batch, cut, make_batch
 from bertcore.pretraining.corpus import PackedCorpus
-from bertcore.pretraining.instances import Instances, create_instances
+from bertcore.pretraining.data_config import DataConfig
+from bertcore.pretraining.instances import Instances
+from bertcore.pretraining.packed_rows import PackedRows
 from bertcore.tokenizer import Tokenizer
 
 BLOCK_SENTENCES = 4096
@@ -34,7 +36,7 @@ class Place:
 class _Window(NamedTuple):
     """Instances and the order in which they come."""
 
-    instances: Instances
+    instances: Instances | PackedRows
     order: NDArray[np.int64]
 
 
@@ -47,7 +49,7 @@ class Batches:
     background meanwhile, however large the corpus is; a corpus of less than a window (some
     6 million tokens) is shuffled as a whole.
 
-    All is fixed by (seed, round, window, step), so the same step always gives the same batch.
+    All is fixed by (seed, round, window, step).
 
     Args:
         corpus: Packed documents.
@@ -109,11 +111,7 @@ class Batches:
             len(self._blocks) - 1
         )
         chosen = np.array_split(order, self.num_windows)[place.window]
-        parts = [self._cut(place.round, int(block)) for block in chosen]
-        instances = Instances(
-            np.concatenate([part.spans for part in parts]),
-            np.concatenate([part.labels for part in parts]),
-        )
+        instances = self._cut(place.round, chosen)
         if len(instances) < self.config.batch_size:
             raise ValueError(
                 f"the corpus gives {len(instances)} training instances, fewer than one batch of "
@@ -122,25 +120,34 @@ class Batches:
         rng = np.random.default_rng([self.seed, place.round, 2, place.window])
         return _Window(instances, rng.permutation(len(instances)))
 
-    def _cut(self, round_number: int, block: int) -> Instances:
-        return create_instances(
-            self.corpus,
-            max_seq_length=self.config.max_seq_length,
-            short_seq_prob=self.config.short_seq_prob,
-            rng=Random(f"{self.seed}/{round_number}/{block}"),
-            documents=range(int(self._blocks[block]), int(self._blocks[block + 1])),
-        )
+    def _cut(self, round_number: int, blocks: NDArray[np.int64]) -> Instances | PackedRows:
+        """Cut blocks; each has pairs of its own in each round, wherever it comes in it."""
+        parts = [
+            cut(
+                self.corpus,
+                self.config,
+                rng=Random(f"{self.seed}/{round_number}/{block}"),
+                documents=range(int(self._blocks[block]), int(self._blocks[block + 1])),
+            )
+            for block in blocks
+        ]
+        pairs = [part for part in parts if isinstance(part, Instances)]
+        rows = [part for part in parts if isinstance(part, PackedRows)]
+        return Instances.join(pairs) if pairs else PackedRows.join(rows)
 
     def describe(self) -> dict[str, int | float]:
         """Return what the open window is made of, for a run's log; shares are 0 to 1."""
         corpus, instances = self.corpus, self._instances
+        pairs = {}
+        if isinstance(instances, Instances):
+            pairs["share_random"] = round(instances.share_random, 6)
         return {
             "num_documents": corpus.num_documents,
             "num_sentences": corpus.num_sentences,
             "num_tokens": corpus.num_tokens,
             "num_windows": self.num_windows,
             "num_instances": len(instances),
-            "share_random": round(instances.share_random, 6),
+            **pairs,
             "share_padding": round(instances.share_padding(self.config.max_seq_length), 6),
         }
 
@@ -163,7 +170,7 @@ class Batches:
             part=part,
         )
 
-    def _instances_at(self, step: int) -> Instances:
+    def _instances_at(self, step: int) -> Instances | PackedRows:
         if step < self.place.first_step:
             self._go_to(Place())
         while step >= (following := self._next_place()).first_step:

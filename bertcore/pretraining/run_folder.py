@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from bertcore.pretraining.run_checkpoints import (
     write_checkpoint,
 )
 from bertcore.pretraining.run_lock import LOCK_FILE, lock_run
+from bertcore.pretraining.run_metrics import append_line, forget_lines_after, write_whole
 from bertcore.tokenizer import Tokenizer
 
 
@@ -114,7 +115,7 @@ class RunFolder:
 
     def write_config(self, values: dict[str, Any]) -> None:
         """Write the settings of a new run."""
-        _write_whole(self.config_file, json.dumps(values, indent=2) + "\n")
+        write_whole(self.config_file, json.dumps(values, indent=2) + "\n")
 
     def read_config(self) -> dict[str, Any]:
         """Return the settings of an existing run.
@@ -137,33 +138,18 @@ class RunFolder:
         Raises:
             RuntimeError: If it cannot be written, such as on a full disk.
         """
-        left = (json.dumps(values) + "\n").encode()
-        with self.metrics_file.open("ab", buffering=0) as lines:
-            length = lines.seek(0, os.SEEK_END)
-            try:
-                while left:
-                    left = left[lines.write(left) :]
-            except OSError as error:
-                with suppress(OSError):
-                    lines.truncate(length)
-                reason = why_not_written(error, self.path)
-                raise RuntimeError(
-                    f"the metrics of step {values.get('step')} could not be written: {reason} "
-                    f"{self._how_to_go_on()}"
-                ) from error
+        try:
+            append_line(self.metrics_file, values)
+        except OSError as error:
+            reason = why_not_written(error, self.path)
+            raise RuntimeError(
+                f"the metrics of step {values.get('step')} could not be written: {reason} "
+                f"{self._how_to_go_on()}"
+            ) from error
 
     def forget_metrics_after(self, step: int) -> None:
         """Drop the lines of steps that a resumed run will do again (and a line cut by a kill)."""
-        if not self.metrics_file.is_file():
-            return
-        kept = []
-        for line in self.metrics_file.read_text(encoding="utf-8").splitlines():
-            try:
-                if json.loads(line)["step"] <= step:
-                    kept.append(line + "\n")
-            except ValueError:
-                continue  # half a line: the kill came while it was written
-        _write_whole(self.metrics_file, "".join(kept))
+        forget_lines_after(self.metrics_file, step)
 
     def save_checkpoint(
         self,
@@ -264,13 +250,3 @@ def _empty(folder: Path) -> None:
     for entry in folder.iterdir():
         if entry.name != LOCK_FILE:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a text file under another name, then rename it: never half a file."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from bertcore.bert import Bert
 from bertcore.config import BertConfig
-from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.corpus import (
     PackedCorpus,
     open_corpus,
@@ -21,6 +21,7 @@ from bertcore.pretraining.corpus import (
     read_documents,
     read_sentences,
 )
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.processes import launched_rank
@@ -38,14 +39,29 @@ from bertcore.pretraining.run_record import (
     record_vocabulary,
     versions,
 )
-from bertcore.pretraining.texts_in import TEXTS, ByteCount, OnStage, check_pairs, check_text, silent
+from bertcore.pretraining.starting_weights import check_start, keep_start, kept_start
+from bertcore.pretraining.texts_in import (
+    TEXTS,
+    ByteCount,
+    OnStage,
+    check_counts,
+    check_text,
+    silent,
+)
 from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.unigrams import unigram_entropy
 from bertcore.tokenizer import Tokenizer
 
 
-def check_inputs(folder: Path, corpus: Sequence[Path], valid: Path) -> None:
+def check_inputs(
+    folder: Path, corpus: Sequence[Path], valid: Path, *, has_pairs: bool = True
+) -> None:
     """Refuse, before minutes of reading, what can be seen to be wrong at once.
+
+    Args:
+        folder: Of the new run.
+        corpus, valid: Text files.
+        has_pairs: Whether next-sentence pairs are to be made of them.
 
     Raises:
         ValueError: If the folder is not empty, a file is missing or does not begin as text, or a
@@ -55,8 +71,8 @@ def check_inputs(folder: Path, corpus: Sequence[Path], valid: Path) -> None:
     _run_folder(folder).check_is_new()
     for path in (*corpus, valid):
         next(read_documents([path]), None)
-    check_text("train", corpus)
-    check_text("valid", [valid])
+    check_text("train", corpus, has_pairs=has_pairs)
+    check_text("valid", [valid], has_pairs=has_pairs)
 
 
 def start_run(
@@ -69,6 +85,7 @@ def start_run(
     train_config: TrainConfig,
     data_config: DataConfig,
     optimizer_config: OptimizerConfig,
+    start_from: Bert | None = None,
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
@@ -81,6 +98,8 @@ def start_run(
         tokenizer: Copied into the run.
         shape: The network to train.
         train_config, data_config, optimizer_config: Settings.
+        start_from: The checkpoint to begin with where `train_config.start` is "checkpoint"; copied
+            into the run.
         command: What was typed, for the run's config.json.
         on_stage: Told how far the preparation is.
 
@@ -89,10 +108,15 @@ def start_run(
         OSError: If a file cannot be opened or written.
     """
     check_settings(shape, train_config, data_config)
-    check_inputs(folder, corpus, valid)
+    if start_from is not None:
+        check_start(start_from)
+    has_pairs = data_config.has_pairs
+    check_inputs(folder, corpus, valid, has_pairs=has_pairs)
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
+        if start_from is not None:
+            keep_start(start_from, partial.data)
         packed: dict[str, PackedCorpus] = {}
         sources = {}
         for name, paths in (("train", list(corpus)), ("valid", [valid])):
@@ -101,10 +125,10 @@ def start_run(
             sentences = read_sentences(paths, on_read=on_read)
             packed[name] = pack_corpus_to(partial.data / name, sentences, tokenizer)
             longest = int(np.diff(packed[name].document_starts).max())
-            check_pairs(name, packed[name].num_documents, longest)
+            check_counts(name, packed[name].num_documents, longest, has_pairs=has_pairs)
             sources[name] = record_files(paths)
             check_unchanged(times)
-        on_stage("cutting pairs and counting words", None)
+        on_stage("cutting rows and counting words", None)
         pretraining = Pretraining(
             run,
             shape=shape,
@@ -114,6 +138,7 @@ def start_run(
             train_config=train_config,
             data_config=data_config,
             optimizer_config=optimizer_config,
+            start_from=None if start_from is None else start_from.module,
         )
         partial.write_config(
             {
@@ -130,6 +155,7 @@ def start_run(
                     for name, corpus in packed.items()
                 },
                 "tokenizer": record_vocabulary(tokenizer),
+                "start_from": _record_start(start_from),
                 "model": shape.to_hf_dict(),
                 "train": asdict(train_config),
                 "data": asdict(data_config),
@@ -189,6 +215,7 @@ def resume_run(folder: Path) -> Pretraining:
             train_config=train_config,
             data_config=data_config,
             optimizer_config=optimizer_config,
+            start_from=kept_start(run.data),
             resume=True,
         )
     difference = describe_differences(settings.get("versions", {}), versions())
@@ -209,6 +236,13 @@ def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer
             f"the tokenizer {str(run.data / 'tokenizer')!r} changed since the run was started. "
             "Restore that folder to resume, or start a new run."
         )
+
+
+def _record_start(bert: Bert | None) -> dict[str, str] | None:
+    """Return what to remember of the checkpoint that a run begins with."""
+    if bert is None or bert.report is None:
+        return None
+    return {"name": bert.name, "fingerprint": bert.report.fingerprint}
 
 
 def _run_folder(folder: Path) -> RunFolder:

@@ -19,34 +19,38 @@ def silent(what: str, share: float | None) -> None:
     """Report to nobody."""
 
 
-def check_text(name: str, paths: Sequence[Path]) -> None:
-    """Refuse a text without next-sentence pairs; reads only until it has seen enough.
+def check_text(name: str, paths: Sequence[Path], *, has_pairs: bool = True) -> None:
+    """Refuse a text that has not what is learned from it; reads only until it has seen enough.
 
     Args:
         name: Of `TEXTS`.
         paths: As for `read_documents`.
+        has_pairs: Whether next-sentence pairs are to be made; else any text will do.
 
     Raises:
-        ValueError: As `check_pairs`, or if a file cannot be read.
+        ValueError: As `check_counts`, or if a file cannot be read.
         OSError: If a file cannot be opened.
     """
     num_documents = most_sentences = 0
     for document in read_sentences(paths):
         num_documents += 1
         most_sentences = max(most_sentences, len(document))
-        if num_documents > 1 and most_sentences > 1:
+        if not has_pairs or (num_documents > 1 and most_sentences > 1):
             break
-    check_pairs(name, num_documents, most_sentences)
+    check_counts(name, num_documents, most_sentences, has_pairs=has_pairs)
 
 
-def check_pairs(name: str, num_documents: int, most_sentences: int) -> None:
-    """Refuse a text of which no next-sentence pairs of both kinds can be made.
+def check_counts(
+    name: str, num_documents: int, most_sentences: int, *, has_pairs: bool = True
+) -> None:
+    """Refuse a text that is empty, or of which no next-sentence pairs of both kinds can be made.
 
     Args:
         name: Of `TEXTS`. A lone held-out document will do: it is not learned from, and its random
             halves are from other places in it.
         num_documents: Of the text.
         most_sentences: Of one document.
+        has_pairs: Whether pairs are to be made.
 
     Raises:
         ValueError: If there are too few.
@@ -55,15 +59,19 @@ def check_pairs(name: str, num_documents: int, most_sentences: int) -> None:
         raise ValueError(
             f"the {TEXTS[name]} has no text. Give at least one file with sentences in it."
         )
+    if not has_pairs:
+        return
     if num_documents == 1 and name == "train":
         raise ValueError(
             f"the {TEXTS[name]} is a single document, but a next-sentence pair takes its random "
-            "half from another one. Put a blank line between documents, or give more files."
+            "half from another one. Put a blank line between documents, give more files, or learn "
+            "masked words alone (--objective mlm)."
         )
     if most_sentences < 2:
         raise ValueError(
             f"no document of the {TEXTS[name]} has two sentences, so no sentence has a next one. "
-            "Put blank lines only between documents, not between their sentences."
+            "Put blank lines only between documents, not between their sentences, or learn masked "
+            "words alone (--objective mlm)."
         )
 
 

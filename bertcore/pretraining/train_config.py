@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 
 from bertcore.config import BertConfig
-from bertcore.pretraining.batches import DataConfig
 from bertcore.pretraining.compiler import COMPILE, choose_compile
+from bertcore.pretraining.data_config import DataConfig
 from bertcore.pretraining.masking import num_masked
 from bertcore.pretraining.processes import Processes
 
 SHORTEST_ROW = 5
 """[CLS] a [SEP] b [SEP]"""
-STARTS = ("warm", "noise")
+STARTS = ("warm", "noise", "checkpoint")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +31,8 @@ class TrainConfig:
     seed: int = 1
     """Fixes weights, pairs and masks; 0 or more."""
     start: str = "warm"
-    """"warm": counts of the training text give the first vectors; "noise": BERT's own."""
+    """"warm": counts of the training text give the first vectors; "noise": BERT's own;
+    "checkpoint": the weights of one."""
     dropout: float = 0.0
     """Dropout in pretraining, 0 <= p < 1. The saved config keeps 0.1 for fine-tuning."""
     dtype: str = "bfloat16"
@@ -47,7 +48,7 @@ class TrainConfig:
     evaluate_every: int = 500
     """Steps between scores on held-out text."""
     evaluate_rows: int = 512
-    """Held-out pairs scored each time."""
+    """Held-out rows scored each time."""
     save_every: int = 500
     """Steps between checkpoints."""
     keep_checkpoints: int = 2
@@ -91,8 +92,8 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
 
     Raises:
         ValueError: If the rows are longer than the position table, more tokens are to be hidden
-            than a short row has, the segment table has fewer
-            than two rows, the device or the compiler is not there, or the batch cannot be divided.
+            than a short pair has, the segment table has fewer than two rows for pairs, the device
+            or the compiler is not there, or the batch cannot be divided.
     """
     long_phase = data_config.long_phase()
     for name, config in (("max_seq_length", data_config), ("long_seq_length", long_phase)):
@@ -101,7 +102,23 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
                 f"{name} {config.max_seq_length} is longer than the "
                 f"{shape.max_position_embeddings} position embeddings. Lower it."
             )
-    longest = (long_phase or data_config).max_seq_length
+    if data_config.has_pairs:
+        _check_pairs(shape, data_config)
+    processes = Processes(train_config.device)
+    for phase in (data_config, long_phase):
+        if phase is not None:
+            processes.rows(phase.batch_size, train_config.gradient_accumulation)
+    choose_compile(
+        train_config.compile,
+        processes.device,
+        steps=train_config.steps,
+        minutes=train_config.minutes,
+        is_sharded=processes.are_sharding,
+    )
+
+
+def _check_pairs(shape: BertConfig, data_config: DataConfig) -> None:
+    longest = (data_config.long_phase() or data_config).max_seq_length
     probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
     for length in range(SHORTEST_ROW, longest + 1):
         count = num_masked(length, most, probability)
@@ -112,15 +129,6 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
             )
     if shape.type_vocab_size < 2:
         raise ValueError(
-            f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2."
+            f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2, "
+            'or train masked words alone (objective "mlm").'
         )
-    processes = Processes(train_config.device)
-    for phase in (data_config, long_phase):
-        if phase is not None:
-            processes.rows(phase.batch_size, train_config.gradient_accumulation)
-    choose_compile(
-        train_config.compile,
-        processes.device,
-        steps=train_config.steps,
-        minutes=train_config.minutes,
-    )

@@ -51,9 +51,12 @@ class TrainStep:
         self._is_joined = False
 
     def join(self) -> None:
-        """Wait for the other processes, and share gradients with them from now on."""
+        """Wait for the other processes, and share gradients with them from now on.
+
+        A network that is sharded over them has parts of its weights only, afterwards.
+        """
         if not self._is_joined:
-            self._module = self.processes.join(self._module)
+            self._module = self.processes.join(self._module, self.network, self.optimizers)
             self._is_joined = True
 
     def compile(self, samples: Sequence[Batch]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 2**24
+_BLOCK = 2**20
 
 
 def unigram_entropy(ids: NDArray[np.generic], vocab_size: int) -> float:

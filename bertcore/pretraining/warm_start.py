@@ -69,7 +69,9 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     noise[:, :num_places] = 0
     noise *= VECTOR_STD / noise.std()
     network.embeddings.word_embeddings.copy_(torch.where(unseen[:, None], noise, table))
-    counts = np.bincount(_counted(corpus), minlength=config.vocab_size) + 1.0
+    counts = np.ones(config.vocab_size)
+    for ids in _blocks(corpus):
+        counts += np.bincount(ids, minlength=config.vocab_size)
     network.mlm.decoder_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
     positions = sinusoids(config.max_position_embeddings, config.hidden_size)
     network.embeddings.position_embeddings.copy_(positions / positions.std() * VECTOR_STD)
@@ -160,17 +162,17 @@ def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[n
     return unit
 
 
-def _counted(corpus: PackedCorpus) -> NDArray[np.int64]:
+def _counted(corpus: PackedCorpus) -> NDArray[np.generic]:
     """Return the ids that are counted: at most MAX_COUNTED_TOKENS, spread over the corpus."""
     if corpus.num_tokens <= MAX_COUNTED_TOKENS:
-        return np.asarray(corpus.ids, dtype=np.int64)
+        return corpus.ids
     # Stretches from all over the corpus, so that every source is in them.
     length = MAX_COUNTED_TOKENS // 64
     starts = np.linspace(0, corpus.num_tokens - length, 64).astype(np.int64)
-    return np.concatenate([corpus.ids[s : s + length] for s in starts]).astype(np.int64)
+    return np.concatenate([corpus.ids[s : s + length] for s in starts])
 
 
 def _blocks(corpus: PackedCorpus) -> Iterator[NDArray[np.int64]]:
     ids = _counted(corpus)
     for start in range(0, len(ids), _BLOCK):
-        yield ids[start : start + _BLOCK]
+        yield np.asarray(ids[start : start + _BLOCK]).astype(np.int64)  # a block in memory at once

@@ -56,6 +56,20 @@ def test_training_is_a_line_and_every_held_out_score_a_point() -> None:
     assert len(curves.curves(curves.curve_table(lines(40), None), None, None).layout.shapes) == 0
 
 
+def test_a_run_without_next_sentences_has_no_picture_of_them() -> None:
+    words = [
+        {name: value for name, value in line.items() if "nsp" not in name} for line in lines(9)
+    ]
+    fig = curves.curves(curves.curve_table(words, 2e-3), 4.5, None)
+    titles = [note.text for note in fig.layout.annotations]
+    assert len([key for key in fig.layout if key.startswith("xaxis")]) == 5
+    assert "Next sentence: right" not in titles
+    assert [trace.name for trace in fig.data] == ["training text"] * 5
+    below = [fig.layout[f"xaxis{n}"].title.text for n in (3, 4, 5)]
+    assert below == ["", "step", "step"]  # under the lowest picture of each column
+    assert [shape.y0 for shape in fig.layout.shapes] == [4.5]
+
+
 def test_a_long_run_is_thinned_and_keeps_its_scores() -> None:
     count = 3 * curves.MAX_POINTS
     fig = curves.curves(curves.curve_table(lines(count), 1.0), None, None)

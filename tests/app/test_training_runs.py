@@ -186,3 +186,13 @@ def test_stop_asks_a_run_to_save_and_ends_a_preparation(tmp_path, monkeypatch):
     assert child.returncode == -signal.SIGTERM
     assert training_process.num_alive() == 0
     training_process.stop(pid, has_begun=True)  # it has ended: nothing to do
+
+
+@pytest.mark.parametrize(("value", "may"), [("", True), ("0", True), ("1", False), ("yes", False)])
+def test_a_server_may_forbid_to_start(tmp_path, monkeypatch, value, may):
+    monkeypatch.setenv("BERTSCOPE_NO_TRAINING", value)
+    assert training_process.may_start() is may
+    if not may:
+        with pytest.raises(ValueError, match="starts no training runs"):
+            training_process.start(tmp_path / "run", ["--steps", "5"])
+        assert list(tmp_path.iterdir()) == []

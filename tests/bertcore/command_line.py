@@ -7,13 +7,14 @@ from typing import Any
 import typer
 from typer.testing import CliRunner, Result
 
-from bertcore.cli import check, train
+from bertcore.cli import check, pretrain, train_tokenizer
 from bertcore.cli.errors import SentenceGroup
 from tests.bertcore.small_corpus import small_documents, write_documents
 from tests.bertcore.tiny import tiny_tokenizer
 
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-train.register(app)
+train_tokenizer.register(app)
+pretrain.register(app)
 check.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 

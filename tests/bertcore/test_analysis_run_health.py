@@ -192,3 +192,17 @@ def test_spread_and_favourite_of_known_heads() -> None:
 def test_no_probe_is_one_sentence() -> None:
     with pytest.raises(ValueError, match="no probe yet"):
         head_history([])
+
+
+def test_a_run_without_next_sentences_is_not_asked_about_them() -> None:
+    words = [
+        {
+            name: value
+            for name, value in line.items()
+            if name not in ("valid_nsp_accuracy", "valid_num_pairs", "valid_share_random")
+        }
+        for line in healthy_run()
+    ]
+    assert found(words) == {}
+    stuck = change_scores(words, valid_mlm_loss=ENTROPY)
+    assert "unigram_plateau" in found(stuck)

@@ -118,7 +118,7 @@ def test_a_part_has_the_rows_and_masks_that_it_has_in_the_batch(bounds: tuple[in
         assert torch.equal(part.attention_mask, whole.attention_mask[rows])
         assert torch.equal(part.next_sentence_labels, whole.next_sentence_labels[rows])
         assert part.totals == whole.totals
-        assert whole.totals.num_rows == 8
+        assert whole.totals.num_pairs == 8
         assert whole.totals.num_masked == int(whole.masked.weights.sum())
         assert whole.totals.num_tokens == whole.num_tokens
 

@@ -1,6 +1,8 @@
 """The commands pretrain, train-tokenizer and evaluate: interrupted, and what they say."""
 
+import inspect
 import json
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 import torch
 
 from bertcore import load
+from bertcore.cli import pretrain
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, Pretraining, evaluate_pretraining, fixed_batches
 from bertcore.tokenizer import Tokenizer
@@ -198,8 +201,9 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
         (["--task", "tag", *data, folder], "--task is 'tag'; this version scores mlm"),
         (["--data", tmp_path / "nowhere", "--checkpoint", folder], "does not exist"),
         (["--data", empty, "--checkpoint", folder], "has no text"),
-        ([*data, headless], "no next-sentence"),
-        ([*data, one_segment], "no second segment"),
+        ([*data, headless, "--objective", "mlm+nsp"], "no next-sentence"),
+        ([*data, one_segment, "--objective", "mlm+nsp"], "no second segment"),
+        ([*data, folder, "--objective", "clm"], "objective is 'clm'; expected one of mlm+nsp, mlm"),
         ([*data, tmp_path / "nowhere"], "nowhere"),
         ([*data, folder, "--max-seq-length", "65"], "this checkpoint has 64 positions"),
         ([*data, folder, "--max-seq-length", "3"], "expected at least 5"),
@@ -211,3 +215,20 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["pretrain", "train-tokenizer", "evaluate"])
 def test_help_has_an_example(command: str) -> None:
     assert f"bertscope {command} " in succeed(command, "--help").partition("Example")[2]
+
+
+def test_help_shows_each_setting_once_in_its_group() -> None:
+    """Only --help itself belongs to no group."""
+    shown = succeed("pretrain", "--help")
+    groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
+    assert groups[1::2] == [
+        *("Text and run", "Length", "Network", "Batches", "Optimiser", "Machine"),
+        *("Scores and checkpoints", "Other"),
+    ]
+    options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]
+    assert options[-1] == ["--help"]
+    listed = [name for group in options for name in group]
+    assert len(set(listed)) == len(listed)
+    signature = inspect.signature(pretrain.pretrain).parameters
+    assert len(listed) == len(signature)  # `context` is no option, --help no parameter
+    assert "--learning-rate" in options[4]

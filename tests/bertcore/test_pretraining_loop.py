@@ -18,7 +18,7 @@ from bertcore.pretraining import (
     TrainConfig,
     check_settings,
 )
-from bertcore.pretraining.loop import HELD_OUT_SEED
+from bertcore.pretraining.assembly import HELD_OUT_SEED
 from tests.bertcore.small_corpus import small_corpus
 from tests.bertcore.tiny import tiny_config, tiny_tokenizer
 

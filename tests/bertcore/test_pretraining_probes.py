@@ -129,10 +129,10 @@ def test_a_long_run_keeps_a_bounded_number_of_probes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bert: Bert
 ) -> None:
     monkeypatch.setattr("bertcore.pretraining.probes.MIN_STEP_GROWTH", 0.1)
-    writer = ProbeWriter(tmp_path, bert.module, bert.tokenizer, TEXTS[:1])
+    writer = ProbeWriter(tmp_path, bert.tokenizer, TEXTS[:1])
     for step in range(0, 200, 2):
-        writer.write(step)
-    writer.write(199, is_last=True)
+        writer.write(bert.module, step)
+    writer.write(bert.module, 199, is_last=True)
     steps = list(probe_files(tmp_path))
     assert steps[:11] == list(range(0, 22, 2))
     assert steps[-1] == 199

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,14 +13,17 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.pretraining.processes import Processes, wait_for_file
+from bertcore.pretraining.run_checkpoints import STATE_FILE
 from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
-from tests.bertcore.tiny import tiny_config, tiny_tokenizer
+from tests.bertcore.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 ROOT = Path(__file__).parents[2]
 SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
+EXACT = "--dtype float32 --steps 50 --evaluate-every 5 --save-every 25".split()
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +35,11 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def pretrain(num_processes: int, *options: Any) -> None:
-    """Run `bertscope pretrain` in one process, or in several as torchrun starts them."""
+def pretrain(num_processes: int, *options: Any, sharding: bool = False) -> str:
+    """Run `bertscope pretrain` in one process, or in several as torchrun starts them.
+
+    Returns what was told on stderr.
+    """
     launcher = [sys.executable]
     if num_processes > 1:
         with socket.socket() as free:
@@ -42,7 +50,13 @@ def pretrain(num_processes: int, *options: Any) -> None:
     answer = subprocess.run(
         [*launcher, "-m", "bertcore.cli.main", "pretrain", *map(str, options)],
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": str(ROOT),
+            # What `accelerate launch --use_fsdp --fsdp_version 2` sets.
+            **({"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"} if sharding else {}),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -50,16 +64,44 @@ def pretrain(num_processes: int, *options: Any) -> None:
     )
     assert answer.returncode == 0, answer.stderr[-3000:]
     assert answer.stdout.count("\n") == 1  # the main process speaks for all
+    return answer.stderr
 
 
-def start(texts: Path, out: Path, num_processes: int, *more: Any) -> None:
+def start(texts: Path, out: Path, num_processes: int, *more: Any, sharding: bool = False) -> str:
     text = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
     options = [*text, "--tokenizer", texts / "tokenizer", "--out", out, *SHAPE, *more]
-    pretrain(num_processes, *options)
+    return pretrain(num_processes, *options, sharding=sharding)
 
 
 def metrics(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def weights(checkpoint: Path) -> dict[str, torch.Tensor]:
+    return load_file(checkpoint / "model.safetensors")
+
+
+def assert_same_form(checkpoint: Path, expected: Path) -> None:
+    """The same files with the same tensors and values in them, all whole."""
+    assert sorted(f.name for f in checkpoint.iterdir()) == sorted(
+        f.name for f in expected.iterdir()
+    )
+    assert form(weights(checkpoint)) == form(weights(expected))
+    states = [
+        torch.load(folder / STATE_FILE, weights_only=True) for folder in (checkpoint, expected)
+    ]
+    assert form(states[0]["optimizers"]) == form(states[1]["optimizers"])
+
+
+def form(values: Any) -> Any:
+    """What is left of nested values when the numbers in tensors do not count."""
+    if isinstance(values, torch.Tensor):
+        return type(values), values.dtype, values.shape, values.device
+    if isinstance(values, dict):
+        return {key: form(value) for key, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [form(value) for value in values]
+    return values
 
 
 def assert_same_course(run: Path, expected: Path, *, within: float) -> None:
@@ -72,25 +114,44 @@ def assert_same_course(run: Path, expected: Path, *, within: float) -> None:
             assert mine[name] == pytest.approx(other[name], abs=1e-6), (mine["step"], name)
 
 
+@pytest.fixture(scope="module")
+def single(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of one process."""
+    run = tmp_path_factory.mktemp("single") / "run"
+    start(texts, run, 1, *EXACT)
+    assert len(metrics(run)) >= 10
+    return run
+
+
 @pytest.mark.slow
-def test_two_processes_train_as_one_and_resume_each_other(texts: Path, tmp_path: Path) -> None:
-    exact = ["--dtype", "float32", "--steps", "50", "--evaluate-every", "5", "--save-every", "25"]
-    start(texts, tmp_path / "one", 1, *exact)
-    start(texts, tmp_path / "two", 2, *exact)
-    assert len(metrics(tmp_path / "one")) >= 10
-    assert_same_course(tmp_path / "two", tmp_path / "one", within=1e-4)
+@pytest.mark.parametrize("sharding", [False, True], ids=["ddp", "fsdp"])
+def test_two_processes_train_as_one_and_resume_each_other(
+    texts: Path, single: Path, tmp_path: Path, sharding: bool
+) -> None:
+    told = start(texts, tmp_path / "two", 2, *EXACT, sharding=sharding)
+    assert_same_course(tmp_path / "two", single, within=1e-4)
     last = tmp_path / "two" / "checkpoints"
     assert sorted(path.name for path in last.iterdir()) == ["step-25", "step-50"]
+    num_weights = sum(tensor.numel() for tensor in weights(last / "step-50").values())
+    shards = re.search(r"of ([\d,]+) weights each of 2 processes keeps .* ([\d,]+)\.", told)
+    assert bool(shards) == sharding
+    if shards:
+        counts = [int(count.replace(",", "")) for count in shards.groups()]
+        assert counts[0] == num_weights
+        assert counts[1] == pytest.approx(num_weights / 2, rel=0.01)
+    assert_same_form(last / "step-50", single / "checkpoints" / "step-50")
     # From the checkpoint in the middle on: one process ends the run of two, and two that of one.
+    shutil.copytree(single, tmp_path / "one")
     for name, num_processes in (("two", 1), ("one", 2)):
         run = tmp_path / name
         before = metrics(run)
         checkpoint = run / "checkpoints" / "step-50"
         checkpoint.rename(tmp_path / f"{name}-end")
-        pretrain(num_processes, "--out", run, "--resume")
+        pretrain(num_processes, "--out", run, "--resume", sharding=sharding and num_processes > 1)
         for mine, other in zip(metrics(run), before, strict=True):
             assert mine["loss"] == pytest.approx(other["loss"], abs=1e-4)
         assert checkpoint.is_dir()
+        assert_same_form(checkpoint, single / "checkpoints" / "step-50")
 
 
 def test_accumulated_parts_are_one_batch(tmp_path: Path) -> None:
@@ -151,8 +212,9 @@ def test_alone_nothing_is_shared() -> None:
     assert alone.sum([1.0, 2.0]) == [1.0, 2.0]
     assert alone.of_main(3.5) == 3.5
     assert [alone.any(flag) for flag in (True, False)] == [True, False]
-    module = torch.nn.Linear(2, 2)
-    assert alone.join(module) is module
+    network = tiny_network()
+    module = torch.nn.Sequential(network)
+    assert alone.join(module, network, []) is module
     alone.leave()
 
 
@@ -165,14 +227,15 @@ def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_sharding_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Sharding:
-        distributed_type = "DistributedType.FSDP"
+def test_deepspeed_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class DeepSpeed:
+        distributed_type = "DistributedType.DEEPSPEED"
 
         def __init__(self, **_: Any) -> None:
             pass
 
     monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setattr("accelerate.Accelerator", Sharding)
-    with pytest.raises(RuntimeError, match="asks for FSDP, which pretraining does not support"):
-        Processes("cpu").join(torch.nn.Linear(2, 2))
+    monkeypatch.setattr("accelerate.Accelerator", DeepSpeed)
+    network = tiny_network()
+    with pytest.raises(RuntimeError, match="asks for DEEPSPEED, which pretraining does not supp"):
+        Processes("cpu").join(network, network, [])

@@ -44,6 +44,26 @@ def trained(tmp_path_factory):
     return folder / "mine"
 
 
+@pytest.fixture(scope="module")
+def words_alone(tmp_path_factory):
+    """A finished run of 8 steps that learned no next sentences."""
+    folder = tmp_path_factory.mktemp("trained")
+    text = write_documents(folder / "text.txt", small_documents(60))
+    start_run(
+        folder / "words",
+        corpus=[text],
+        valid=text,
+        tokenizer=tiny_tokenizer(),
+        shape=tiny_config(),
+        train_config=TrainConfig(
+            steps=8, device="cpu", log_every=2, evaluate_every=2, save_every=8, evaluate_rows=8
+        ),
+        data_config=DataConfig.for_length(24, objective="mlm", batch_size=4),
+        optimizer_config=OptimizerConfig(),
+    ).run()
+    return folder / "words"
+
+
 @pytest.fixture
 def runs(tmp_path, trained):
     st.cache_resource.clear()
@@ -95,6 +115,34 @@ def test_the_numbers_are_those_of_the_run(page, runs):
     assert shown["Words right"] == f"{last['valid_mlm_top1']:.1%}"
     assert shown["Next sentence"] == f"{last['valid_nsp_accuracy']:.1%}"
     assert [b.label for b in at.button if b.label in ("Stop", "Resume")] == []
+
+
+@pytest.mark.parametrize("view", ["Watch", "Replay"])
+def test_a_run_without_next_sentences_says_nothing_of_them(page, runs, words_alone, view):
+    shutil.copytree(words_alone, runs / "words")
+    page.query_params.update({"training_view": view, "run": "words"})
+    at = page.run()
+    assert not at.exception
+    assert [e.value for e in at.error] == []
+    assert "Next sentence" not in [metric.label for metric in at.metric]
+    said = " ".join(element.value for element in (*at.caption, *at.warning, *at.info))
+    assert "pair" not in said
+    drawn = " ".join(chart.proto.spec for chart in at.get("plotly_chart"))
+    assert "Next sentence" not in drawn
+    assert "B follows A" not in drawn
+    assert not [code.value for code in at.code if "nsp" in code.value]
+
+
+def test_the_caption_names_the_dashed_line_only_where_it_is_drawn(page, runs):
+    def captions():
+        return " ".join(caption.value for caption in page.run().caption)
+
+    assert "at the dashed line" in captions()
+    config = json.loads((runs / "mine" / "config.json").read_text())
+    del config["data_report"]["train"]["unigram_entropy"]  # as runs of old
+    (runs / "mine" / "config.json").write_text(json.dumps(config))
+    assert "How to read this" in captions()
+    assert "dashed" not in captions()
 
 
 def test_the_coach_speaks(page, runs):
@@ -160,6 +208,56 @@ def test_a_start_gives_the_command_what_was_chosen(page, runs, started):
     assert "--minutes" not in given
     assert at.session_state["run"] == "other"  # and it is watched at once
     assert at.session_state["training_view"] == "Watch"
+
+
+def options_of(started):
+    return dict(zip(started[-1][1][::2], started[-1][1][1::2], strict=True))
+
+
+def test_a_checkpoint_brings_shape_and_vocabulary(page, runs, started):
+    begin = str(runs / "mine" / "checkpoints" / "step-16")
+    page.query_params.update({"training_view": "Start a run", "checkpoint": begin})
+    at = page.run()
+    at.segmented_control(key="start_from").set_value("checkpoint").run()
+    assert not at.exception
+    shown = [box.label for box in (*at.selectbox, *at.number_input)]
+    assert not {"Layers", "Width", "Word pieces"} & set(shown)
+    assert at.selectbox(key="start_checkpoint").value == begin  # what is open in the sidebar
+    at.segmented_control(key="objective").set_value("mlm").run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    given = options_of(started)
+    assert given["--from-checkpoint"] == begin
+    assert given["--objective"] == "mlm"
+    assert not {"--layers", "--hidden", "--vocab-size", "--start", "--tokenizer"} & set(given)
+
+
+@pytest.mark.parametrize("start", ["warm", "noise"])
+def test_a_start_from_nothing_has_a_shape(page, started, start):
+    page.query_params.update({"training_view": "Start a run", "start_from": start})
+    at = page.run()
+    button(at, "Start training").click().run()
+    given = options_of(started)
+    assert (given["--start"], given["--objective"]) == (start, "mlm+nsp")
+    assert {"--layers", "--hidden", "--vocab-size"} <= set(given)
+    assert "--from-checkpoint" not in given
+
+
+def test_a_server_that_forbids_training_only_shows_it(page, runs, monkeypatch):
+    monkeypatch.setenv("BERTSCOPE_NO_TRAINING", "1")
+    config = json.loads((runs / "mine" / "config.json").read_text())
+    config["train"]["steps"] = 48
+    (runs / "mine" / "config.json").write_text(json.dumps(config))
+    at = page.run()
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 1
+    assert "Resume" not in [b.label for b in at.button]  # it was stopped at step 24
+    with lock_run(runs / "mine"):
+        assert "Stop" not in [b.label for b in page.run().button]
+    at.segmented_control(key="training_view").set_value("Start a run").run()
+    assert not at.exception
+    assert at.info[0].value.startswith("This server starts no runs")
+    assert "Start training" not in [b.label for b in at.button]
 
 
 @pytest.mark.parametrize("name", ["../up", "a b", "mine"])

@@ -122,6 +122,17 @@ def test_a_taken_port_is_one_sentence_that_offers_a_free_one() -> None:
             assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("words", [["--no-training"], ["app", "--no-training"], ["app"]])
+def test_no_training_reaches_the_app(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[dict[str, str]] = []
+    monkeypatch.delenv("BERTSCOPE_NO_TRAINING", raising=False)
+    monkeypatch.setattr(open_app, "check_port", lambda *_: None)
+    monkeypatch.setattr(open_app, "_replace_process", lambda _, env: found.append(env))
+    assert runner.invoke(app, words).exit_code == 0
+    expected = "1" if "--no-training" in words else None
+    assert found[0].get("BERTSCOPE_NO_TRAINING") == expected
+
+
 @pytest.mark.parametrize("address", ["no.such.host.invalid", "203.0.113.7"])
 def test_an_address_that_is_not_ours_is_one_sentence(address: str) -> None:
     result = runner.invoke(app, ["app", "--address", address])

@@ -1,0 +1,99 @@
+"""A run at work: a progress bar, its scores, the files of events, and how it is stopped."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from typing import TYPE_CHECKING
+
+import typer
+
+from bertcore.cli.progress import duration, progress_bar
+
+if TYPE_CHECKING:
+    from bertcore.pretraining import Pretraining
+    from bertcore.pretraining import Progress as Step
+    from bertcore.pretraining.event_files import EventFiles
+
+
+def train(run: Pretraining, *, tensorboard: bool) -> None:
+    """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
+    stop = False
+    events = _event_files(run, asked=tensorboard)
+
+    def ask_to_stop(*_: object) -> None:
+        nonlocal stop
+        stop = True
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
+
+    # SIGTERM: what a machine sends before it is switched off.
+    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with progress_bar() as bar:
+            task = bar.add_task("starting", total=1.0)
+
+            def show(progress: Step) -> None:
+                bar.update(
+                    task,
+                    completed=progress.share,
+                    description=_describe(progress.metrics, progress.share),
+                )
+                is_scored = "valid_mlm_loss" in progress.metrics
+                if events and (is_scored or progress.step % run.config.log_every == 0):
+                    events.write(progress.metrics)
+                if "valid_mlm_loss" in progress.metrics:
+                    bar.console.print(
+                        _describe_scores(progress.metrics), highlight=False, soft_wrap=True
+                    )
+
+            def tell(notice: str) -> None:
+                bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
+
+            scores = run.run(on_progress=show, should_stop=lambda: stop, on_notice=tell)
+            if scores is not None:
+                bar.update(task, completed=1.0)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if events is not None:
+            events.close()
+    run.processes.leave()
+    if not run.processes.is_main:
+        return
+    if scores is None:
+        folder = shlex.quote(str(run.folder.path))
+        typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")
+    else:
+        newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
+        typer.echo(f"Done. The checkpoint is {newest}")
+        if best is not None and best != newest:
+            typer.echo(f"On held-out text an earlier one is better: {best}")
+
+
+def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
+    """Return where events go, if asked for now or when the run was started."""
+    from bertcore.pretraining.event_files import EventFiles, has_events
+
+    if run.processes.is_main and (asked or has_events(run.folder.path)):
+        return EventFiles(run.folder.path, after_step=run.position.step)
+    return None
+
+
+def _describe(metrics: dict[str, float], share: float) -> str:
+    speed = metrics["num_tokens"] / max(metrics["seconds"], 1e-9)
+    return (
+        f"step {metrics['step']}  loss {metrics['loss']:.2f}  words {metrics['mlm_top1']:.0%}  "
+        + (f"pairs {metrics['nsp_accuracy']:.0%}  " if "nsp_accuracy" in metrics else "")
+        + f"{speed:,.0f} tokens/s"
+        + (f"  {duration(metrics['seconds'] * (1 - share) / share)} left" if share else "")
+    )
+
+
+def _describe_scores(metrics: dict[str, float]) -> str:
+    has_pairs = "valid_nsp_accuracy" in metrics
+    return (
+        f"held-out at step {metrics['step']}: masked-word loss {metrics['valid_mlm_loss']:.3f}, "
+        f"top-1 {metrics['valid_mlm_top1']:.1%}, "
+        + (f"next sentence {metrics['valid_nsp_accuracy']:.1%}, " if has_pairs else "")
+        + f"{metrics['valid_bits_per_character']:.3f} bits per character"
+    )

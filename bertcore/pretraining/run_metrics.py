@@ -1,0 +1,51 @@
+"""The lines of metrics of a run: one JSON object each, whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+
+def append_line(path: Path, values: dict[str, Any]) -> None:
+    """Add one line, whole or not at all; it is there for others at once.
+
+    Raises:
+        OSError: If it cannot be written, such as on a full disk.
+    """
+    left = (json.dumps(values) + "\n").encode()
+    with path.open("ab", buffering=0) as lines:
+        length = lines.seek(0, os.SEEK_END)
+        try:
+            while left:
+                left = left[lines.write(left) :]
+        except OSError:
+            with suppress(OSError):
+                lines.truncate(length)
+            raise
+
+
+def forget_lines_after(path: Path, step: int) -> None:
+    """Drop the lines of later steps than `step`, and a line cut by a kill."""
+    if not path.is_file():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] <= step:
+                kept.append(line + "\n")
+        except ValueError:
+            continue  # half a line: the kill came while it was written
+    write_whole(path, "".join(kept))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file under another name, then rename it: never half a file."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

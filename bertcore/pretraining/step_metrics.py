@@ -1,0 +1,58 @@
+"""The numbers of one step as they are written down, also of a step that went wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bertcore.pretraining.batches import Totals
+from bertcore.pretraining.position import Position
+
+
+def step_metrics(
+    values: Mapping[str, float], totals: Totals, *, step: int, rate: float
+) -> dict[str, Any]:
+    """Return the metrics of a step.
+
+    Args:
+        values: From TrainStep, of the whole batch.
+        totals: Of the whole batch. Without pairs, next sentences have no numbers.
+        step: Its number, from 1.
+        rate: Share of the peak learning rate.
+    """
+    pairs = {}
+    if totals.num_pairs:
+        pairs = {
+            "nsp_loss": values["nsp_loss"],
+            "nsp_accuracy": values["nsp_correct"] / totals.num_pairs,
+        }
+    return {
+        "step": step,
+        "loss": values["loss"],
+        "mlm_loss": values["mlm_loss"],
+        "mlm_top1": values["mlm_correct"] / values["num_masked"],
+        **pairs,
+        "learning_rate_share": rate,
+        "gradient_norm": values["gradient_norm"],
+    }
+
+
+def has_diverged(values: Mapping[str, float]) -> bool:
+    """Return whether loss or gradient is no number."""
+    return not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"]))
+
+
+def divergence_note(values: Mapping[str, float], position: Position) -> dict[str, Any]:
+    """Return the line of metrics of a step that diverged, without its numbers: JSON has none such.
+
+    Args:
+        values: From TrainStep.
+        position: Before that step.
+    """
+    return {
+        "step": position.step + 1,
+        "diverged": f"loss {values['loss']}, gradient norm {values['gradient_norm']}",
+        "seconds": round(position.elapsed_seconds, 3),
+        "num_tokens": position.num_tokens,
+    }
