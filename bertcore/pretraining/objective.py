@@ -114,15 +114,17 @@ def pretraining_loss(
         weights / batch.total_masked,
     )
     if batch.next_sentence_labels is None:
-        nsp_loss = pairs_right = mlm_loss.new_zeros(())
+        nsp_loss, pairs_right = mlm_loss.new_zeros(()), mlm_loss.new_zeros(())
+        loss = mlm_loss  # a compiler that adds 0 to it loses its gradient
     else:
         pair_logits = network.nsp_logits(hidden).float()
         pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
         nsp_loss = pair_losses.sum() / batch.total_pairs
         with torch.no_grad():
             pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
+        loss = mlm_loss + nsp_loss
     return PretrainingLoss(
-        loss=mlm_loss + nsp_loss,
+        loss=loss,
         mlm_loss=mlm_loss.detach(),
         nsp_loss=nsp_loss.detach(),
         mlm_correct=(words_right * weights).sum(),

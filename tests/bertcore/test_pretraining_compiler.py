@@ -17,7 +17,7 @@ CPU = torch.device("cpu")
 LONG: dict[str, Any] = {"steps": None, "minutes": 30.0}
 
 
-def build(path: Path, **changes: Any) -> Pretraining:
+def build(path: Path, *, objective: str = "mlm+nsp", **changes: Any) -> Pretraining:
     settings: dict[str, Any] = {"steps": 6, "dtype": "float32", "log_every": 1, **changes}
     return Pretraining(
         RunFolder(path),
@@ -26,7 +26,9 @@ def build(path: Path, **changes: Any) -> Pretraining:
         train=small_corpus(),
         valid=small_corpus(8, seed=5),
         train_config=TrainConfig(device="cpu", evaluate_rows=16, **settings),
-        data_config=DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=4),
+        data_config=DataConfig(
+            max_seq_length=24, max_predictions_per_seq=5, batch_size=4, objective=objective
+        ),
         optimizer_config=OptimizerConfig(),
     )
 
@@ -43,14 +45,15 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(missing_for_compile(CPU) is not None, reason="no compiler on this machine")
-def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("objective", ["mlm+nsp", "mlm"])
+def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective: str) -> None:
     told: list[str] = []
-    compiled = build(tmp_path / "compiled", compile="on", dropout=0.0)
+    compiled = build(tmp_path / "compiled", compile="on", dropout=0.0, objective=objective)
     compiled.run(on_notice=told.append)
     assert len(told) == 1
     assert told[0].startswith("compiled in ")
     assert compiled.position.elapsed_seconds < 5  # the wait for the compiler is not in it
-    plain = build(tmp_path / "plain", compile="off")
+    plain = build(tmp_path / "plain", compile="off", objective=objective)
     plain.run(on_notice=told.append)
     assert len(told) == 1
     assert losses(compiled) == pytest.approx(losses(plain), abs=1e-3)
