@@ -38,6 +38,8 @@ SHARES = {
     "to_separator": "[SEP]",
     "a_to_b": "A to B",
     "b_to_a": "B to A",
+    "to_same_word": "same word",
+    "to_punctuation": "punctuation",
 }
 """Measures drawn as bars, and what they are called there."""
 
@@ -73,7 +75,8 @@ def summarize(_bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) 
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
     trace = cache.trace(key, text_a, text_b)
     return Summary(
-        transport.thumbnails(trace.attentions), measure_heads(trace.attentions, trace.text_ids)
+        transport.thumbnails(trace.attentions),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
     )
 
 

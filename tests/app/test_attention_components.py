@@ -81,7 +81,7 @@ def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
 
 
 def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
-    measures = measure_heads(pair.attentions, pair.text_ids)
+    measures = measure_heads(pair.attentions, pair.text_ids, pair.tokens)
     small = transport.thumbnails(pair.attentions)
     summary = attention_overview.Summary(small, measures)
     header, (codes, colours, _) = read(attention_overview.message(summary, pair.num_tokens, 0, []))
