@@ -168,7 +168,8 @@ OURS = ("ours, lines of a layer", "ours, overview of all heads")
 def our_views(trace: Trace) -> list[tuple[str, str, bytes]]:
     """Return name, bare page and message of our two views."""
     summary = attention_overview.Summary(
-        transport.thumbnails(trace.attentions), measure_heads(trace.attentions, trace.text_ids)
+        transport.thumbnails(trace.attentions),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
     )
     names = [f"attention_{name}.js" for name in attention_view._SCRIPTS]
     return [

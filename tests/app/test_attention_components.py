@@ -96,7 +96,8 @@ def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
 def test_overview_sends_nothing_for_what_does_not_exist() -> None:
     trace = tiny_bert().trace("the river")
     summary = attention_overview.Summary(
-        transport.thumbnails(trace.attentions), measure_heads(trace.attentions, trace.text_ids)
+        transport.thumbnails(trace.attentions),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
     )
     header, _ = read(attention_overview.message(summary, trace.num_tokens, 0, []))
     assert set(header["measures"]["a_to_b"]) == {None}
