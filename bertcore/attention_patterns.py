@@ -23,7 +23,10 @@ class Block(NamedTuple):
 
 
 def pattern_mask(
-    pattern: str, num_tokens: int, prefix_length: int, blocked: Iterable[Block] = ()
+    pattern: str,
+    num_tokens: int,
+    prefix_length: int,
+    blocked: Iterable[tuple[int, int, int, int]] = (),
 ) -> Tensor | None:
     """Return who may look at whom, bool [T, T], row = the token that looks; None: all at all.
 
@@ -88,7 +91,7 @@ def _spans(row: Sequence[bool]) -> Iterable[tuple[int, int]]:
             first = None
 
 
-def _drawn(blocked: Iterable[Block], num_tokens: int) -> Tensor:
+def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Tensor:
     allowed = torch.ones(num_tokens, num_tokens, dtype=torch.bool)
     for values in blocked:
         block = Block(*values)

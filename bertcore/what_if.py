@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import torch
 
-from bertcore.attention_patterns import PATTERNS, Block, pattern_mask
+from bertcore.attention_patterns import PATTERNS, pattern_mask
 from bertcore.config import BertConfig
 from bertcore.interventions import Cell, Interventions
 
@@ -32,14 +32,14 @@ class Changes:
     """One of PATTERNS."""
     prefix_length: int | None = None
     """Tokens of the prefix, 0 to T, for the pattern "prefix"; None: [CLS], text A and its [SEP]."""
-    blocked: tuple[Block, ...] = ()
-    """Who may not look at whom, for the pattern "drawn"; see `blocks_of`."""
+    blocked: tuple[tuple[int, int, int, int], ...] = ()
+    """Who may not look at whom, for the pattern "drawn": a `Block` each; see `blocks_of`."""
     segment_ids: tuple[tuple[int, int], ...] = ()
     """(token, its new segment id)."""
     position_ids: tuple[tuple[int, int], ...] = ()
     """(token, its new position id)."""
-    cells: tuple[Cell, ...] = ()
-    """Attention weights set by hand; they win over the pattern."""
+    cells: tuple[tuple[int, int, int, int, float], ...] = ()
+    """Attention weights set by hand, a `Cell` each; they win over the pattern."""
 
     @classmethod
     def keep_only(cls, config: BertConfig, heads: Iterable[tuple[int, int]]) -> Changes:
