@@ -147,6 +147,21 @@ def every_head(config: BertConfig) -> list[tuple[int, int]]:
     return [(layer, head) for layer in layers for head in heads]
 
 
+def parse_head(text: str) -> tuple[int, int]:
+    """Return (layer, head) of a head written as layer.head.
+
+    Raises:
+        ValueError: If it is not written so.
+
+    >>> parse_head("0.3")
+    (0, 3)
+    """
+    layer, dot, head = text.strip().partition(".")
+    if not (dot and layer.isdecimal() and head.isdecimal() and len(text) < 20):
+        raise ValueError(f"{text[:40]!r} is no head; write layer.head, such as 0.3.")
+    return int(layer), int(head)
+
+
 def check_heads(heads: Iterable[tuple[int, int]], config: BertConfig) -> None:
     """Make sure that (layer, head) pairs exist.
 
