@@ -27,8 +27,6 @@ PATTERNS = tuple(name for name in MEASURES if name not in ("entropy", "distance"
 class HeadStatistics:
     """The head measures of many sentences; M = MEASURES, in their order."""
 
-    values: NDArray[np.float32]
-    """Of each sentence, [N, L, H, M]; NaN where it has no such token."""
     means: Interval
     """Means over the sentences that have the measure and their 95% bootstrap intervals, each
     [L, H, M]."""
@@ -36,6 +34,9 @@ class HeadStatistics:
     """The mean of a head that looks at all tokens alike, [M]: what is no habit."""
     num_sentences: NDArray[np.int64]
     """How many sentences have the measure, [M]."""
+    examples: NDArray[np.int64]
+    """The sentence in which a head has most of a measure, [L, H, M]; -1 where none has it. Of
+    sentences with EXAMPLE_TOKENS, if there are any."""
 
     def of(self, measure: str) -> Interval:
         """Return a measure of every head, each [L, H].
@@ -80,6 +81,10 @@ BROAD = 0.8
 """Mean evenness from which on a head is broad."""
 
 
+EXAMPLE_TOKENS = range(8, 33)
+"""Lengths of a good example: long enough to have a habit in, short enough to be seen at once."""
+
+
 class MeasureSurvey:
     """Adds up the head measures of sentences; give it to `run_surveys`.
 
@@ -90,7 +95,9 @@ class MeasureSurvey:
 
     def __init__(self, num_sentences: int, config: BertConfig) -> None:
         shape = (config.num_hidden_layers, config.num_attention_heads, len(MEASURES))
-        self._values = np.full((num_sentences, *shape), np.nan, dtype=np.float32)
+        self.values = np.full((num_sentences, *shape), np.nan, dtype=np.float32)
+        """Of each sentence, [N, L, H, M]; NaN where it has no such token."""
+        self._lengths = np.zeros(num_sentences, dtype=np.int64)
         self._uniform = np.full((num_sentences, len(MEASURES)), np.nan, dtype=np.float32)
 
     def add(self, batch: AttentionBatch) -> None:
@@ -98,7 +105,8 @@ class MeasureSurvey:
         inputs = [TokenKinds(encoding.text_ids, encoding.tokens) for encoding in batch.encodings]
         device = batch.attentions.device
         patterns = Patterns(*(part.to(device) for part in make_patterns(inputs)))
-        self._values[batch.rows] = measure_batch(batch.attentions, patterns).cpu().numpy()
+        self.values[batch.rows] = measure_batch(batch.attentions, patterns).cpu().numpy()
+        self._lengths[batch.rows] = [len(encoding) for encoding in batch.encodings]
         self._uniform[batch.rows] = uniform_measures(patterns).cpu().numpy()
 
     def result(self, *, num_resamples: int = RESAMPLES, seed: int = 0) -> HeadStatistics:
@@ -108,11 +116,18 @@ class MeasureSurvey:
         with np.errstate(invalid="ignore"):
             uniform = np.where(is_there, self._uniform, 0).sum(0, dtype=np.float64) / counts
         return HeadStatistics(
-            values=self._values,
-            means=bootstrap_means(self._values, num_resamples=num_resamples, seed=seed),
+            means=bootstrap_means(self.values, num_resamples=num_resamples, seed=seed),
             uniform=uniform,
             num_sentences=counts,
+            examples=self._examples(),
         )
+
+    def _examples(self) -> NDArray[np.int64]:
+        is_good = np.isin(self._lengths, EXAMPLE_TOKENS)
+        filled = np.nan_to_num(self.values, nan=-1.0)
+        good = np.where(is_good[:, None, None, None], filled, -1.0)
+        found = np.where(good.max(0) >= 0, good.argmax(0), filled.argmax(0))
+        return np.where(filled.max(0) >= 0, found, -1)
 
 
 def measure_index(measure: str) -> int:

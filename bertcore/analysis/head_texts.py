@@ -11,7 +11,13 @@ from bertcore.analysis.collect import Sentence
 from bertcore.analysis.conllu import BUNDLED as BUNDLED_TREES
 from bertcore.analysis.conllu import ParsedSentence, read_conllu
 from bertcore.analysis.syntactic_heads import as_inputs
-from bertcore.analysis.texts_file import MAX_FILE_BYTES, read_pasted, read_upload, shown_name
+from bertcore.analysis.texts_file import (
+    MAX_FILE_BYTES,
+    MAX_ROWS,
+    read_pasted,
+    read_upload,
+    shown_name,
+)
 
 BUNDLED = Path(__file__).parent / "texts" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""
@@ -75,8 +81,8 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
     ending = PurePath(name.lower().replace("\\", "/")).suffix
     if ending != ".conllu":
         # Of tables the reader looks at a few thousand rows only: its own limit says so.
-        limit = {} if ending in (".csv", ".tsv") else {"max_rows": MAX_LINES}
-        found = read_upload(data, name, **limit)
+        limit = MAX_ROWS if ending in (".csv", ".tsv") else MAX_LINES
+        found = read_upload(data, name, max_rows=limit)
         return HeadTexts(_split(found.sentences), (), found.notes)
     shown = shown_name(name)
     if len(data) > MAX_FILE_BYTES:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bertcore
-from bertcore.cli import check, open_app, text, train, what_if
+from bertcore.cli import check, heads, open_app, text, train, what_if
 from bertcore.cli.errors import SentenceGroup
 
 
@@ -24,7 +24,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for group in (open_app, text, what_if, train, check):
+    for group in (open_app, text, heads, what_if, train, check):
         group.register(app)
     return app
 

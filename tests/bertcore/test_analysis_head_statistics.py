@@ -51,21 +51,22 @@ def test_streamed_attention_is_that_of_a_trace(limit: int, monkeypatch: pytest.M
     assert sorted(seen) == [0, 1, 2, 3, 4]
 
 
-def survey(sentences: list[Sentence]) -> HeadStatistics:
+def survey(sentences: list[Sentence]) -> tuple[HeadStatistics, np.ndarray]:
     bert = tiny_bert()
     made = MeasureSurvey(len(sentences), bert.config)
     run_surveys(bert, sentences, [made])
-    return made.result(num_resamples=200)
+    return made.result(num_resamples=200), made.values
 
 
 def test_means_are_those_of_the_sentences_one_by_one() -> None:
-    bert, found = tiny_bert(), survey(SENTENCES)
+    bert = tiny_bert()
+    found, values = survey(SENTENCES)
     for number, (text, pair, _) in enumerate(SENTENCES):
         trace = bert.trace(text, pair)
         alone = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
         for name in MEASURES:
             np.testing.assert_allclose(
-                found.values[number, :, :, measure_index(name)],
+                values[number, :, :, measure_index(name)],
                 getattr(alone, name).numpy(),
                 atol=1e-5,
             )
@@ -74,10 +75,14 @@ def test_means_are_those_of_the_sentences_one_by_one() -> None:
     assert found.num_sentences[measure_index("to_punctuation")] == 2
     assert found.num_sentences[measure_index("to_same_word")] == 2
     assert np.isnan(found.of("a_to_b").low).all()
-    np.testing.assert_allclose(found.of("a_to_b").mean, found.values[1, :, :, index], rtol=1e-6)
+    np.testing.assert_allclose(found.of("a_to_b").mean, values[1, :, :, index], rtol=1e-6)
     previous = found.of("to_previous")
     assert (previous.low <= previous.mean).all()
     assert (previous.mean <= previous.high).all()
+    # Sentences 0 and 1 have 8 tokens or more; sentence 3 is looked at where both lack the measure.
+    own = measure_index("to_self")
+    np.testing.assert_array_equal(found.examples[..., own], values[:2, ..., own].argmax(0))
+    assert (found.examples[..., index] == 1).all()
     # A head that looks at all tokens alike: 1 over the number of tokens, on average.
     lengths = [len(bert.tokenize(*sentence[:2])) for sentence in SENTENCES]
     expected = np.mean([1 / length for length in lengths])
@@ -166,5 +171,5 @@ def test_our_sentences_have_all_that_the_measures_need() -> None:
     sentences = bundled_sentences().sentences
     assert len(sentences) == 60
     assert sum(sentence.text_pair is not None for sentence in sentences) == 13
-    found = survey(list(sentences))
+    found, _ = survey(list(sentences))
     assert (found.num_sentences >= 10).all()
