@@ -155,13 +155,15 @@ nearest_words(bert, trace.input_ids[{index}], top_k=12)
 TEXTS["attention.overview"] = (
     "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is a "
     "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head "
-    "for its numbers; click to open it below."
+    "for its numbers; click to open it below. *Measure* writes one number under each head: sort by "
+    "it and dim the rest, to find the head that does most of it."
 )
 TEXTS["attention.lines"] = (
     "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
     "strength the weight. The weights that leave a token in one head sum to 100%, and hidden lines "
-    "are not shared out among the others. Numbers beside them are within 0.3 percentage points; "
-    "the heat map and the download are exact. Attention says where a head takes information from, "
+    "are not shared out among the others. Shift and a click choose several tokens: what they look "
+    "at is averaged, what they get is summed. Each weight here is within 0.3 percentage points; "
+    "the heat map and the NPZ below the view are exact. Attention says where a head takes information from, "
     "not why BERT decides as it does."
 )
 TEXTS["attention.map"] = (
@@ -764,15 +766,18 @@ TEXTS["heads.grid"] = (
 TEXTS["heads.habits"] = (
     "For each habit the head that has most of it. Heads are written layer.head; a click opens the "
     "head on the Attention page, in a new tab, with the sentence beside it. *All alike* is what "
-    "a head without any habit would have. Same word: other places of the same piece. Clark et al. "
-    "2019 found such heads in BERT."
+    "a head without any habit would have; the mean is in bold where its interval lies above that: "
+    "else no head has this habit. The last row is about evenness, 100% if every token gets the "
+    "same. The same word means other places of the same piece. Clark et al. 2019 found such heads "
+    "in BERT."
 )
 TEXTS["heads.relations"] = (
     "Each head is taken for a parser: the word it looks at most, itself, \\[CLS\\] and "
     "\\[SEP\\] left out, is its answer. *Right* is how often that is the word at the other end of "
     "the relation (Clark et al. 2019, section 4), measured on {trees} sentences{whose} The honest "
     "rival is the *fixed offset*: always answering the word so many places before (−) or after "
-    "(+). A head that only equals it knows a place, not grammar. The best of many heads is partly "
+    "(+). A head that only equals it knows a place, not grammar; in bold are those whose interval "
+    "lies above. The best of many heads is partly "
     "luck: on other sentences expect a little less, and believe wide intervals little."
 )
 TEXTS["heads.own_trees"] = (
