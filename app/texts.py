@@ -163,8 +163,8 @@ TEXTS["attention.lines"] = (
     "strength the weight. The weights that leave a token in one head sum to 100%, and hidden lines "
     "are not shared out among the others. Shift and a click choose several tokens: what they look "
     "at is averaged, what they get is summed. Each weight here is within 0.3 percentage points; "
-    "the heat map and the NPZ below the view are exact. Attention says where a head takes information from, "
-    "not why BERT decides as it does."
+    "the heat map and the NPZ below the view are exact. Attention says where a head takes "
+    "information from, not why BERT decides as it does."
 )
 TEXTS["attention.map"] = (
     "Each row is a token that looks, each column a token that is looked at; a row sums to 1. "

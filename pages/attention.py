@@ -6,8 +6,8 @@ from types import ModuleType
 import numpy as np
 import streamlit as st
 
-from app import cache, frame, state, texts
-from app.components import attention_map, attention_overview, attention_view, bertviz_view
+from app import cache, frame, state
+from app.components import attention_map, attention_overview, attention_view
 from app.components.looks import Look, read_look, write_look
 from app.figures.attention_data import (
     attention_code,
@@ -16,10 +16,10 @@ from app.figures.attention_data import (
     shown_heads,
 )
 from app.figures.head_sentence import head_sentence
+from app.sections import bertviz
 from bertcore import Trace
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "bertviz": "BertViz"}
-BERTVIZ = {"head": "Head view", "model": "Model view"}
 
 
 def open_heads(chosen: dict) -> None:
@@ -84,29 +84,6 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
     frame.how_to_read("attention.map")
 
 
-def draw_bertviz(trace: Trace, layer: int, heads: list[int]) -> None:
-    kind = st.segmented_control(
-        "BertViz's view",
-        list(BERTVIZ),
-        format_func=BERTVIZ.get,
-        key=state.keep("bertviz", "head", options=list(BERTVIZ)),
-        label_visibility="collapsed",
-        required=True,
-    )
-    second = trace.text_ids.index(1) if 1 in trace.text_ids else None
-    if kind == "model":
-        view = bertviz_view.model_view(trace.attentions, trace.tokens, second_start=second)
-    else:
-        view = bertviz_view.head_view(
-            trace.attentions, trace.tokens, second_start=second, layer=layer, heads=heads
-        )
-    if view.shown < view.total:
-        limit = texts.TEXTS["attention.bertviz_limit"]
-        st.warning(limit.format(shown=view.shown, total=view.total))
-    st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {BERTVIZ[kind].lower()}")
-    frame.how_to_read("attention.bertviz")
-
-
 @st.fragment
 def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     """Draw overview and views; a click in them runs only this, not the page."""
@@ -142,7 +119,7 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
         if view == "heat-map":
             draw_map(key, trace, layer, heads)
         elif view == "bertviz":
-            draw_bertviz(trace, layer, heads)
+            bertviz.draw(trace, layer, heads)
         else:
             draw_lines(key, trace, layer, heads)
 
