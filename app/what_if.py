@@ -32,6 +32,16 @@ class Case(NamedTuple):
     changes: Changes
 
 
+class Question(NamedTuple):
+    """What a ranking is about."""
+
+    case: Case
+    position: int | None
+    """The [MASK] that is read; None without one."""
+    word: str
+    """The word that is followed there, as typed; empty: the best guess."""
+
+
 def keep_all(config: BertConfig, trace: Trace) -> None:
     """Name all kept values of the page, so that they stay and are in the address."""
     num_tokens = trace.num_tokens
@@ -170,10 +180,9 @@ def compare(key: cache.BertKey, case: Case, top_k: int) -> BeforeAfter:
     return cache.call(_compare, key, key, case, top_k)
 
 
-def ranking(
-    key: cache.BertKey, case: Case, position: int | None, word: str | None
-) -> background.Job:
+def ranking(key: cache.BertKey, asked: Question) -> background.Job:
     """Return the job that ranks all heads under the changes, started if there is none."""
+    case = asked.case
 
     def work(progress: background.Progress) -> HeadImportance:
         bert = cache.opened(key)
@@ -181,12 +190,20 @@ def ranking(
             bert,
             masked_encoding(bert, case.text_a, case.text_b, case.masked),
             changes=case.changes,
-            position=position,
-            word=word,
+            position=asked.position,
+            word=one_piece(bert, asked.word),
             on_share=lambda share: progress(share, "Removing each head in turn"),
         )
 
-    return background.ask(("what-if", key, case, position, word), work)
+    return background.ask(("what-if", key, asked), work)
+
+
+def one_piece(bert: Bert, word: str) -> str | None:
+    """Return the piece that a typed word is, the word itself if it is not one, None if blank."""
+    if not word.strip():
+        return None
+    ids = bert.tokenizer.encode_ids([word])[0]
+    return bert.tokenizer.id_to_token(ids[0]) if len(ids) == 1 else word
 
 
 def _run(bert: Bert, case: Case) -> Trace:

@@ -53,6 +53,7 @@ class Switches {
     this.count = element("span", { className: "count" });
     const grid = element("div", { className: "grid", role: "grid", ariaLabel: "Heads, on or off" });
     grid.style.setProperty("--heads", this.heads);
+    grid.style.setProperty("--cell", this.heads > 8 || this.layers > 12 ? "25px" : "36px");
     grid.append(element("span", { className: "name", ariaHidden: "true" }));
     for (let head = 0; head < this.heads; head++) {
       grid.append(element("span", { className: "name", textContent: head, ariaHidden: "true" }));

@@ -16,7 +16,8 @@ from bertcore.analysis.before_after import BeforeAfter, WordShift
 from bertcore.analysis.head_importance import HeadImportance
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
-MASKS_ABREAST = 2
+WORD_HEIGHT, TITLE_HEIGHT = 32, 34
+"""Pixels of a pair of bars, and of what stands above those of a mask."""
 MEASURES = {
     "word": "the word",
     "divergence": "all words",
@@ -52,77 +53,77 @@ def word_bars(shifts: Sequence[WordShift], originals: Sequence[str | None]) -> g
         shifts: One for each mask.
         originals: The tokens that were hidden there, or None.
     """
-    columns = min(MASKS_ABREAST, len(shifts))
-    rows = -(-len(shifts) // columns)
-    most = max(len(shift.words) for shift in shifts)
-    height = 30 * most + 66
+    counts = [len(shift.words) for shift in shifts]
+    height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
     fig = make_subplots(
-        rows,
-        columns,
+        len(shifts),
+        1,
         subplot_titles=[_title(s, o) for s, o in zip(shifts, originals, strict=True)],
-        horizontal_spacing=0.06,
-        vertical_spacing=52 / (rows * height) if rows > 1 else 0,
+        row_heights=counts,
+        vertical_spacing=TITLE_HEIGHT / height if len(shifts) > 1 else 0,
     )
     for index, shift in enumerate(shifts):
-        where = {"row": index // columns + 1, "col": index % columns + 1}
-        places = list(range(len(shift.words)))
-        names = [theme.escape(shorten(word, 24)) for word in shift.words]
-        for number, (values, name, colour) in enumerate(
-            ((shift.before, "before", BEFORE), (shift.after, "after", AFTER))
-        ):
-            fig.add_trace(
-                go.Bar(
-                    x=values,
-                    y=places,
-                    orientation="h",
-                    name=name,
-                    legendgroup=name,
-                    showlegend=index == 0,
-                    offsetgroup=str(number),
-                    marker={"color": colour, "line_width": 0},
-                    customdata=names,
-                    hovertemplate=f"%{{customdata}} {name}: %{{x:.4%}}<extra></extra>",
-                ),
-                **where,
-            )
-        ends = np.maximum(shift.before, shift.after)
-        fig.add_trace(
-            go.Scatter(
-                x=ends,
-                y=places,
-                mode="text",
-                text=[
-                    f"  {percent(float(p))} → <b>{percent(float(q))}</b>  {difference(p, q)}"
-                    for p, q in zip(shift.before, shift.after, strict=True)
-                ],
-                textposition="middle right",
-                cliponaxis=False,
-                hoverinfo="skip",
-                showlegend=False,
-            ),
-            **where,
-        )
-        fig.update_yaxes(
-            tickvals=places,
-            ticktext=[f"<b>{name}</b>" for name in names],
-            range=[most - 0.4, -0.6],
-            showgrid=False,
-            **where,
-        )
+        _add_words(fig, shift, index)
     highest = max(float(np.maximum(s.before, s.after).max()) for s in shifts)
-    theme.plot_layout(fig, "", "", "", rows * height)
+    theme.plot_layout(fig, "", "", "", height + 30)
     fig.update_layout(
         barmode="group",
         bargap=0.28,
-        margin={"l": 0, "r": 0, "t": 62, "b": 4},
-        legend={"y": 1, "yanchor": "bottom", "yref": "container", "x": 1, "xanchor": "right"},
+        margin={"l": 0, "r": 0, "t": TITLE_HEIGHT + 26, "b": 4},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
     )
     # Room for the numbers at the end of the longest bar.
-    fig.update_xaxes(visible=False, range=[0, max(highest, 1e-6) * (1.75, 2.6)[columns - 1]])
-    fig.update_annotations(font_size=13, xanchor="left", align="left")
-    for index, annotation in enumerate(fig.layout.annotations):
-        annotation.x = fig.get_subplot(index // columns + 1, index % columns + 1).xaxis.domain[0]
+    fig.update_xaxes(visible=False, range=[0, max(highest, 1e-6) * 1.75])
+    fig.update_annotations(font_size=13, x=0, xanchor="left", align="left")
     return fig
+
+
+def _add_words(fig: go.Figure, shift: WordShift, index: int) -> None:
+    """Add one mask's words as the row `index` of the figure."""
+    where = {"row": index + 1, "col": 1}
+    places = list(range(len(shift.words)))
+    names = [theme.escape(shorten(word, 24)) for word in shift.words]
+    for number, (values, name, colour) in enumerate(
+        ((shift.before, "before", BEFORE), (shift.after, "after", AFTER))
+    ):
+        fig.add_trace(
+            go.Bar(
+                x=values,
+                y=places,
+                orientation="h",
+                name=name,
+                legendgroup=name,
+                showlegend=index == 0,
+                offsetgroup=str(number),
+                marker={"color": colour, "line_width": 0},
+                customdata=names,
+                hovertemplate=f"%{{customdata}} {name}: %{{x:.4%}}<extra></extra>",
+            ),
+            **where,
+        )
+    fig.add_trace(
+        go.Scatter(
+            x=np.maximum(shift.before, shift.after),
+            y=places,
+            mode="text",
+            text=[
+                f"  {percent(float(p))} → <b>{percent(float(q))}</b>  {difference(p, q)}"
+                for p, q in zip(shift.before, shift.after, strict=True)
+            ],
+            textposition="middle right",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        **where,
+    )
+    fig.update_yaxes(
+        tickvals=places,
+        ticktext=[f"<b>{name}</b>" for name in names],
+        range=[len(places) - 0.5, -0.5],
+        showgrid=False,
+        **where,
+    )
 
 
 def _title(shift: WordShift, original: str | None) -> str:

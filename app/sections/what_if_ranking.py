@@ -26,31 +26,59 @@ def show_ranking(page: frame.Page, case: what_if.Case) -> None:
     """Draw the button, and the effects of the heads once it was pressed."""
     st.subheader("Which heads matter here?", anchor=False)
     name = state.keep("rank", False)
-    ranked: what_if.Case | None = st.session_state.get(_RANKED)
-    if ranked is not None and ranked._replace(changes=case.changes) != case:
-        ranked = None  # another text: it says nothing about this one
+    place = st.container()  # the picture stands above what is asked for
+    asked = _ask(page, case)
+    ranked: what_if.Question | None = st.session_state.get(_RANKED)
+    if ranked is not None and not _is_about(ranked, asked):
+        ranked = None  # another text or word: it says nothing about this one
     if ranked is None and state.value(name):
-        ranked = case  # from a link
+        ranked = asked  # from a link
     row = st.container(horizontal=True, vertical_alignment="center")
     icon = ":material/leaderboard:"
-    if row.button("Rank all heads", icon=icon, type="primary", disabled=ranked == case):
+    if row.button("Rank all heads", icon=icon, type="primary", disabled=ranked == asked):
         state.put(name, True)
-        ranked = case
+        ranked = asked
     st.session_state[_RANKED] = ranked
-    if ranked is None:
-        row.caption(texts.TEXTS["what-if.rank"])
-        return
-    found = _wait(page, ranked)
-    if found is not None:
-        if ranked != case:
+    if ranked is not None:
+        if ranked != asked:
             row.caption(texts.TEXTS["what-if.rank_old"])
-        _draw(page, ranked, found)
+        with place:
+            found = _wait(page, ranked)
+            if found is not None:
+                _draw(page, ranked, found)
+    frame.how_to_read("what-if.rank")
 
 
-def _wait(page: frame.Page, ranked: what_if.Case) -> HeadImportance | None:
+def _is_about(ranked: what_if.Question, asked: what_if.Question) -> bool:
+    """Return whether a ranking differs from what is asked in the changes in force at most."""
+    case = ranked.case._replace(changes=asked.case.changes)
+    return ranked._replace(case=case) == asked
+
+
+def _ask(page: frame.Page, case: what_if.Case) -> what_if.Question:
+    """Draw the choice of mask and word, where there is one to read."""
+    tokenizer = page.bert.tokenizer
+    tokens = what_if.before(page.bert_key, case).tokens
+    masks = [i for i, token in enumerate(tokens) if token == tokenizer.mask_token]
+    if not masks or page.bert.module.mlm is None:
+        return what_if.Question(case, None, "")
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    key = state.keep("mask", masks[0], options=masks)
+    if len(masks) > 1:
+        row.segmented_control("At the [MASK]", masks, key=key, required=True)
+    word = row.text_input(
+        "Word to follow",
+        key=state.keep("rank_word", ""),
+        placeholder="BERT's best guess",
+        width=220,
+    )
+    return what_if.Question(case, state.value(key), word.strip())
+
+
+def _wait(page: frame.Page, ranked: what_if.Question) -> HeadImportance | None:
     """Return the ranking; None while it is made, with its progress drawn."""
     end = time.monotonic() + PATIENCE_SECONDS
-    job = what_if.ranking(page.bert_key, ranked, None, None)
+    job = what_if.ranking(page.bert_key, ranked)
     while not job.done and time.monotonic() < end:
         time.sleep(0.02)
     if job.done:
@@ -61,7 +89,7 @@ def _wait(page: frame.Page, ranked: what_if.Case) -> HeadImportance | None:
 
     @st.fragment(run_every=0.5)
     def watch() -> None:
-        now = what_if.ranking(page.bert_key, ranked, None, None)
+        now = what_if.ranking(page.bert_key, ranked)
         if now.done:
             st.rerun(scope="app")
         st.progress(now.share, text=f"{now.stage}.")
@@ -70,13 +98,13 @@ def _wait(page: frame.Page, ranked: what_if.Case) -> HeadImportance | None:
     return None
 
 
-def _draw(page: frame.Page, ranked: what_if.Case, found: HeadImportance) -> None:
+def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> None:
     measures = list(found.measures())
     key = state.keep("rank_by", measures[0], options=measures)
     chosen = state.value(key)
     code = page.setup_code + texts.CODE["what-if.rank"].format(
-        masked=ranked.masked,
-        changes=ranked.changes,
+        masked=ranked.case.masked,
+        changes=ranked.case.changes,
         position=found.position,
         word=found.chosen,
         measure=chosen,
@@ -97,7 +125,6 @@ def _draw(page: frame.Page, ranked: what_if.Case, found: HeadImportance) -> None
         st.caption(texts.TEXTS[f"what-if.rank_{chosen}"].format(word=word, position=found.position))
     with right:
         _list(found, chosen)
-    frame.how_to_read("what-if.rank")
 
 
 def _list(found: HeadImportance, measure: str) -> None:
@@ -105,9 +132,10 @@ def _list(found: HeadImportance, measure: str) -> None:
     strongest = found.strongest(measure, STRONGEST)
     off = set(state.value("off"))
     st.markdown(f"**The {len(strongest)} strongest**")
+    rows = st.container(gap=None)
     for layer, head, effect in strongest:
         name = what_if.name_of(layer, head)
-        st.button(
+        rows.button(
             f"Head {name}  ·  {effect:+.4f}  ·  {'switch on' if name in off else 'switch off'}",
             key=f"strong_{name}",
             on_click=_toggle,
