@@ -6,6 +6,7 @@ Run: pytest tests/pages/test_mixing.py
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from bertcore.analysis.attention_gradients import (
     attention_gradients,
     best_word,
 )
-from bertcore.analysis.flow import attention_flow
+from bertcore.analysis.flow import AttentionFlow, attention_flow
 from bertcore.analysis.maps import row_shares
 from bertcore.analysis.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.rollout import attention_rollout, rollout
@@ -67,10 +68,10 @@ def said(app: AppTest) -> str:
     return " ".join(str(element.value) for element in [*app.markdown, *app.caption])
 
 
-def strips(app: AppTest) -> dict[str, list[float]]:
-    """Return the drawn shares of each strip, by its name."""
+def strips(app: AppTest) -> dict[str, list[float | None]]:
+    """Return the drawn shares of each strip, by its name; None where nothing is drawn yet."""
     return {
-        name: [float(cell[1]) for cell in row]
+        name: [cell[1] for cell in row]
         for trace in charts(app)[0]["data"]
         for name, row in zip(trace["y"], trace["customdata"], strict=True)
     }
@@ -146,16 +147,24 @@ def test_every_token_is_a_map_of_each_measure(page: AppTest, bert: Bert) -> None
 def test_what_is_slow_is_awaited_and_then_drawn(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.mixing.MOMENT", -1.0)
+    may_go_on = threading.Event()
+
+    def slow(*args: object, **options: object) -> AttentionFlow:
+        assert may_go_on.wait(120)
+        return attention_flow(*args, **options)
+
+    monkeypatch.setattr("app.mixing.attention_flow", slow)
+    monkeypatch.setattr("app.mixing.MOMENT", 0.0)
     page.query_params["text_a"] = "a text that nobody has measured before"
-    first = ok(page.run())
-    blank = [name for name, row in strips(first).items() if row != row]
-    waiting = [name for name, row in strips(first).items() if any(x != x for x in row)]
-    assert blank == []
-    assert set(waiting) <= {NAMES["flow"], NAMES["zeroing_rollout"]}
+    app = ok(page.run())
+    blank = [name for name, row in strips(app).items() if None in row]
+    assert blank == [NAMES["flow"], NAMES["zeroing_rollout"]]  # one job after the other
+    assert len(app.get("progress")) == 2
+    may_go_on.set()
     monkeypatch.setattr("app.mixing.MOMENT", 60.0)
-    later = ok(page.run())
-    assert not any(x != x for row in strips(later).values() for x in row)
+    app = ok(app.run())
+    assert not any(None in row for row in strips(app).values())
+    assert len(app.get("progress")) == 0
 
 
 def test_longer_than_flow_can_take_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
