@@ -39,12 +39,13 @@ def show(page: frame.Page) -> None:
         left, right = st.columns([4, 5], gap="large")
         with left:
             choose_changes(page, case)
+        found = None
         with right, frame.guard():
-            results.show_answers(page, case)
-        with frame.guard():
-            results.show_inside(page, case)
-            ranking.show_ranking(page, case)
-        with frame.guard():
+            found = results.show_answers(page, case)
+        if found is not None:  # else the sentence beside the switches says why
+            results.show_inside(page, case, found)
+            with frame.guard():
+                ranking.show_ranking(page, case)
             ranking.show_saving(page, case.changes)
 
 

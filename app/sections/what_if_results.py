@@ -7,12 +7,13 @@ import streamlit as st
 from app import frame, texts, what_if
 from app.figures import what_if as figures
 from app.figures import what_if_tables as tables
+from bertcore.analysis.before_after import BeforeAfter
 
 TOP_WORDS = 5
 
 
-def show_answers(page: frame.Page, case: what_if.Case) -> None:
-    """Draw the words and the next-sentence answer of both runs."""
+def show_answers(page: frame.Page, case: what_if.Case) -> BeforeAfter:
+    """Draw the words and the next-sentence answer of both runs; return the comparison."""
     found = what_if.compare(page.bert_key, case, TOP_WORDS)
     code = run_code(page, case)
     if not case.changes:
@@ -31,11 +32,11 @@ def show_answers(page: frame.Page, case: what_if.Case) -> None:
         st.warning(texts.TEXTS["what-if.no_head"])
     elif not found.shifts and found.next_before is None:
         st.info(texts.TEXTS["what-if.no_answer"])
+    return found
 
 
-def show_inside(page: frame.Page, case: what_if.Case) -> None:
+def show_inside(page: frame.Page, case: what_if.Case, found: BeforeAfter) -> None:
     """Draw how much each layer's vectors and each head's attention changed."""
-    found = what_if.compare(page.bert_key, case, TOP_WORDS)
     tokens, code = what_if.before(page.bert_key, case).tokens, run_code(page, case)
     left, right = st.columns(2, gap="large")
     with left:
