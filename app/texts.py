@@ -766,10 +766,10 @@ TEXTS["heads.grid"] = (
 TEXTS["heads.habits"] = (
     "For each habit the head that has most of it. Heads are written layer.head; a click opens the "
     "head on the Attention page, in a new tab, with the sentence beside it. *All alike* is what "
-    "a head without any habit would have; the mean is in bold where its interval lies above that: "
-    "else no head has this habit. The last row is about evenness, 100% if every token gets the "
-    "same. The same word means other places of the same piece. Clark et al. 2019 found such heads "
-    "in BERT."
+    "a head without any habit would have; the mean is in bold from 15% of what is possible "
+    "beyond that, else no head has this habit. The last row is about evenness, 100% if every "
+    "token gets the same. The same word means other places of the same piece. Clark et al. 2019 "
+    "found such heads in BERT."
 )
 TEXTS["heads.relations"] = (
     "Each head is taken for a parser: the word it looks at most, itself, \\[CLS\\] and "
@@ -813,6 +813,8 @@ best = report.scores.best("obj", "to_dependent")
 best.layer, best.head, best.accuracy, best.baseline
 """
 CODE["heads.map"] = """
-report.distances.matrix     # [L * H, L * H]
-report.map.positions        # [L * H, 2]
+from bertcore.analysis.head_similarity import head_map
+
+report.distances.matrix                     # [L * H, L * H]
+head_map(report.distances).positions        # [L * H, 2]
 """

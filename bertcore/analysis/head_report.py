@@ -6,12 +6,7 @@ from dataclasses import dataclass
 
 from bertcore.analysis.attention_stream import Survey, run_surveys
 from bertcore.analysis.collect import Progress
-from bertcore.analysis.head_similarity import (
-    HeadDistances,
-    HeadMap,
-    SimilaritySurvey,
-    head_map,
-)
+from bertcore.analysis.head_similarity import HeadDistances, SimilaritySurvey
 from bertcore.analysis.head_statistics import HeadStatistics, MeasureSurvey
 from bertcore.analysis.head_texts import HeadTexts
 from bertcore.analysis.intervals import RESAMPLES
@@ -26,7 +21,7 @@ class HeadReport:
     statistics: HeadStatistics
     scores: SyntaxScores
     distances: HeadDistances
-    map: HeadMap
+    """For `head_map`, which lays the heads out in 2-D."""
     num_cut: int
     """Sentences that were cut at the checkpoint's limit."""
 
@@ -51,7 +46,7 @@ def report_heads(
         progress: Told the share done; what it raises ends the work.
 
     Raises:
-        ValueError: If there is no sentence or no tree, too few resamples, or the attention is NaN.
+        ValueError: If there is no sentence or no tree, or too few resamples.
     """
     if not trees.trees:
         raise ValueError("there is no tree. Give sentences in CoNLL-U, or our own.")
@@ -71,12 +66,9 @@ def report_heads(
         num_cut += run_surveys(bert, part.sentences, surveys, progress=told)
         begin += share
     if progress:
-        progress(0.92, "Resampling the sentences")
+        progress(0.95, "Resampling the sentences")
     statistics = measures.result(num_resamples=num_resamples, seed=seed)
-    if progress:
-        progress(0.96, "Laying out the map")
-    distances = likeness.result()
-    return HeadReport(statistics, syntax.result(), distances, head_map(distances), num_cut)
+    return HeadReport(statistics, syntax.result(), likeness.result(), num_cut)
 
 
 def _part_of(progress: Progress, begin: float, share: float) -> Progress:

@@ -100,10 +100,11 @@ def heads(
 
 def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dict[str, Any]:
     """Return a report as what JSON can say: lists by layer and head, None where there is none."""
+    from bertcore.analysis.head_similarity import head_map
     from bertcore.analysis.heads import MEASURES
     from bertcore.analysis.syntactic_heads import DIRECTIONS
 
-    found, scores = report.statistics, report.scores
+    found, scores, places = report.statistics, report.scores, head_map(report.distances)
     return {
         "num_sentences": len(texts.sentences),
         "num_trees": len(trees.trees),
@@ -125,8 +126,8 @@ def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dic
         "arcs_left_out": scores.num_left_out,
         "similarity": {
             "distances": _listed(report.distances.matrix),
-            "positions": _listed(report.map.positions),
-            "stress": report.map.stress,
+            "positions": _listed(places.positions),
+            "stress": places.stress,
             "tokens_compared": report.distances.num_compared,
             "tokens": report.distances.num_tokens,
         },
