@@ -137,8 +137,8 @@ class AttentionView extends AttentionControls {
     const now = this.pointed ?? this.firstChosen();
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -this.size, End: this.size };
     if (event.key in moves) {
-      const start = now ? now.index + moves[event.key] : moves[event.key] < 0 ? this.size - 1 : 0;
-      this.moveTo({ side: now?.side ?? "left", index: Math.max(0, Math.min(this.size - 1, start)) }, event.shiftKey);
+      const next = now ? now.index + moves[event.key] : event.key === "End" ? this.size - 1 : 0;
+      this.moveTo({ side: now?.side ?? "left", index: Math.max(0, Math.min(this.size - 1, next)) }, event.shiftKey);
     } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       this.moveTo({ side: event.key === "ArrowLeft" ? "left" : "right", index: now?.index ?? 0 }, false);
     } else if (event.key === "Enter") {
