@@ -118,7 +118,8 @@ def put_cell(cell: Cell, *, remove: bool = False) -> None:
     """Set an attention weight, or take it back."""
     place = f"{cell.layer}.{cell.head}:{cell.source}-{cell.target}:"
     kept = [text for text in state.value("cell", []) if not text.startswith(place)]
-    state.put("cell", kept if remove else [*kept, f"{place}{cell.weight:.6g}"])
+    weight = f"{cell.weight:.6f}".rstrip("0").rstrip(".")
+    state.put("cell", kept if remove else [*kept, f"{place}{weight}"])
 
 
 def blocks(num_tokens: int) -> tuple[Block, ...]:

@@ -49,9 +49,9 @@ class Switches {
       return made;
     };
     this.allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
-    this.only = button("Only this one", "The next head you click stays on alone", () => this.arm(!this.isOnly));
+    this.only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
     this.count = element("span", { className: "count" });
-    const grid = element("div", { className: "grid", role: "grid", ariaLabel: "Heads, on or off" });
+    const grid = element("div", { className: "grid", role: "group", ariaLabel: "Heads, on or off; the arrows move" });
     grid.style.setProperty("--heads", this.heads);
     grid.style.setProperty("--cell", this.heads > 8 || this.layers > 12 ? "25px" : "36px");
     grid.append(element("span", { className: "name", ariaHidden: "true" }));
@@ -70,10 +70,10 @@ class Switches {
 
   row(layer) {
     const name = element("button", {
-      type: "button", className: "layer", textContent: layer, title: `Layer ${layer}: all heads off or on`,
+      type: "button", className: "layer", textContent: layer, title: `Layer ${layer}: all heads off or on; with Shift only these on`,
       ariaLabel: `All heads of layer ${layer}`, tabIndex: -1,
     });
-    name.onclick = () => this.toggleLayer(layer);
+    name.onclick = (event) => (event.shiftKey || this.isOnly ? this.keepOnly((at) => at === layer) : this.toggleLayer(layer));
     const skip = element("button", {
       type: "button", className: "skip", textContent: "skip", tabIndex: -1,
       title: `Skip layer ${layer} whole: no attention, no feed-forward`, ariaLabel: `Skip layer ${layer} whole`,
@@ -117,12 +117,17 @@ class Switches {
   click(layer, head, isOnly) {
     this.place = [layer, head];
     if (isOnly || this.isOnly) {
-      this.isOnly = false;
-      this.set(this.names().filter((name) => name !== `${layer}.${head}`), [...this.skipped]);
+      this.keepOnly((...at) => at[0] === layer && at[1] === head);
     } else {
       this.set([...toggled(this.off, `${layer}.${head}`)], [...this.skipped]);
     }
     this.tell([layer, head]);
+  }
+
+  // Switch off all heads but those for which `stays(layer, head)`.
+  keepOnly(stays) {
+    this.isOnly = false;
+    this.set(this.names().filter((name) => !stays(...name.split(".").map(Number))), [...this.skipped]);
   }
 
   toggleLayer(layer) {
@@ -159,7 +164,7 @@ class Switches {
 
   tell(place) {
     if (!place) {
-      this.told.textContent = "Click a head to switch it, a layer's number for all of its heads.";
+      this.told.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
       return;
     }
     const [layer, head] = place;

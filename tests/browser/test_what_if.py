@@ -53,6 +53,11 @@ def test_a_head_is_switched_off_and_the_link_shows_the_same(
         expect(switch(other, head, 1)).to_have_attribute("aria-checked", "false")
     expect(switch(other, 0, 0)).to_have_attribute("aria-checked", "true")
     assert shown_words(other) == both
+    other.page.get_by_role("button", name="Only this one").click()
+    switch(other, 0, 0).click()
+    expect(switch(other, 0, 1)).to_have_attribute("aria-checked", "false")
+    expect(other.page.get_by_role("switch", checked=True)).to_have_count(1)
+    other.check()
     other.page.get_by_role("button", name="All on").click()
     expect(other.page.get_by_text("Nothing is changed yet")).to_be_visible()
     other.check()
