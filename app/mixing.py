@@ -7,7 +7,7 @@ that measures in units of their own can stand below each other.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -41,6 +41,8 @@ THROUGH_LAYERS = ("rollout", "flow", "zeroing_rollout")
 """Measures from a layer's output down to the input."""
 MOMENT = 0.7
 """Seconds to wait for a job before the page is drawn without it."""
+PAUSE = 0.2
+"""Seconds between two looks at a job."""
 
 
 class Texts(NamedTuple):
@@ -144,6 +146,16 @@ class SeparatorShares(NamedTuple):
 def separator_shares(texts: Texts) -> SeparatorShares:
     """Return how [SEP] fades when one measures what is passed on and not the weights."""
     return cache.call(_separator_shares, texts.key, texts)
+
+
+def wait(found: Found) -> Iterator[tuple[str, background.Job]]:
+    """Yield each awaited measure and its job, again and again until all jobs are done."""
+    while True:
+        jobs = [(name, ask()) for name, ask in found.waiting.items()]
+        yield from jobs
+        if all(job.done for _, job in jobs):
+            return
+        time.sleep(PAUSE)
 
 
 def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:

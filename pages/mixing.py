@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import frame, state, texts
-from app.mixing import Texts
+from app.mixing import Found, Texts
 from app.sections import mixing as sections
 
 
@@ -23,17 +23,17 @@ def show(page: frame.Page) -> None:
             label_visibility="collapsed",
             required=True,
         )
-        if view == "all":
-            found = sections.show_all(page, where, choice)
-        else:
+        if view == "token":
             sections.choose_token(page, choice)
-            found = sections.show_token(page, where, choice)
-        sections.show_waiting(found)
-        sections.draw_controls(page)
-        sections.show_notes(page, found, choice)
-        frame.how_to_read(f"mixing.{view}")
-        with st.expander("What each measure is, and what it does not see"):
-            st.markdown(texts.TEXTS["mixing.measures"])
+
+        def below(found: Found) -> None:
+            sections.draw_controls(page)
+            sections.show_notes(page, found, choice)
+            frame.how_to_read(f"mixing.{view}")
+            with st.expander("What each measure is, and what it does not see"):
+                st.markdown(texts.TEXTS["mixing.measures"])
+
+        found = sections.show_picture(page, where, choice, view, below)
         sections.show_charts(page, where, choice, found)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from app import frame, mixing, state, texts
@@ -71,61 +74,77 @@ def draw_controls(page: frame.Page) -> None:
     row.toggle("Leave out the token itself", key="mix_others", help=texts.TEXTS["mixing.others"])
 
 
-def show_token(page: frame.Page, where: Texts, choice: Choice) -> Found:
-    """Draw the chosen token's row in every measure; return what was drawn."""
-    trace = page.trace
-    found = mixing.one_token(where, choice)
-    if state.value("mix_others"):
-        found.maps = mixing.without_itself(found.maps, [choice.token])
+def show_picture(
+    page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[Found], None]
+) -> Found:
+    """Draw the picture, first without what takes long; return what was drawn.
+
+    The page waits for slow measures in its own run: another run, started by itself, may reach a
+    browser that has not drawn the boxes yet, and then they stay empty.
+
+    Args:
+        view: One of VIEWS.
+        below: Draws what stands under the picture, while the visitor waits.
+    """
+    measure = mixing.every_token if view == "all" else mixing.one_token
+    place = st.empty()
+    found = measure(where, choice)
+    if found.waiting:
+        with place.container():
+            st.plotly_chart(_figure(page, _shown(page, found, choice, view), choice, view))
+    # In places of their own: what a container held before is not taken away with it.
+    bars = {name: st.empty() for name in found.waiting}
+    below(found)
+    while found.waiting:
+        for name, job in mixing.wait(found):
+            if name in bars:
+                text = f"{figures.NAMES[name]}: {job.stage.lower()}"
+                bars[name].progress(job.share, text=text)
+        found = measure(where, choice)
+    for bar in bars.values():
+        bar.empty()
+    found = _shown(page, found, choice, view)
+    with place.container():
+        fig = _figure(page, found, choice, view)
+        tokens = page.trace.tokens
+        if view == "all":
+            arrays = {**found.maps, "tokens": np.array(tokens)}
+            frame.figure(fig, "mixing-maps", arrays, code_of(page, choice))
+        else:
+            rows = {name: shares[0] for name, shares in found.maps.items()}
+            table = figures.strips_table(rows, tokens, choice.token)
+            frame.figure(fig, "mixing", table, code_of(page, choice))
+    return found
+
+
+def _shown(page: frame.Page, found: Found, choice: Choice, view: str) -> Found:
+    """Return the rows as they are drawn: with or without the token itself."""
+    if not state.value("mix_others"):
+        return found
+    rows = range(page.trace.num_tokens) if view == "all" else [choice.token]
+    return Found(mixing.without_itself(found.maps, rows), found.waiting)
+
+
+def _figure(page: frame.Page, found: Found, choice: Choice, view: str) -> go.Figure:
+    """Draw the title; return the picture, with room for what is awaited."""
+    tokens, layer = page.trace.tokens, choice.layer
+    if view == "all":
+        st.markdown(f"#### Where does every token get its information? Layer {layer}")
+        return figures.small_maps(found.maps, tokens)
     rows = {name: shares[0] for name, shares in found.maps.items()}
-    st.markdown(f"#### Where does {texts.plain(trace.tokens[choice.token])} get its information?")
-    named = [texts.plain(token) for token in trace.tokens]
-    st.markdown(f"In layer {choice.layer}, {figures.verdict(rows, named, choice.token)}")
-    blank = np.empty(0, dtype=np.float32)
+    rows |= dict.fromkeys(found.waiting, np.empty(0, dtype=np.float32))
+    named = [texts.plain(token) for token in tokens]
+    st.markdown(f"#### Where does {named[choice.token]} get its information?")
+    st.markdown(f"In layer {layer}, {figures.verdict(rows, named, choice.token)}")
     groups = {
-        title: {name: rows.get(name, blank) for name in names if name in rows | found.waiting}
-        for title, names in (
-            (f"In layer {choice.layer}", mixing.IN_LAYER),
-            (f"From the text up to layer {choice.layer}", mixing.THROUGH_LAYERS),
-        )
+        f"In layer {layer}": mixing.IN_LAYER,
+        f"From the text up to layer {layer}": mixing.THROUGH_LAYERS,
     }
-    fig = figures.strips(groups, trace.tokens, choice.token)
-    table = figures.strips_table(rows, trace.tokens, choice.token)
-    frame.figure(fig, "mixing", table, code_of(page, choice))
-    return found
-
-
-def show_all(page: frame.Page, where: Texts, choice: Choice) -> Found:
-    """Draw every measure's whole map; return what was drawn."""
-    found = mixing.every_token(where, choice)
-    if state.value("mix_others"):
-        found.maps = mixing.without_itself(found.maps, range(page.trace.num_tokens))
-    st.markdown(f"#### Where does every token get its information? Layer {choice.layer}")
-    fig = figures.small_maps(found.maps, page.trace.tokens)
-    arrays = {**found.maps, "tokens": np.array(page.trace.tokens)}
-    frame.figure(fig, "mixing-maps", arrays, code_of(page, choice))
-    return found
-
-
-def show_waiting(found: Found) -> None:
-    """Draw the progress of what is not ready; it draws the page again when one is."""
-    if not found.waiting:
-        return
-    waiting = dict(found.waiting)
-    is_drawn = False
-
-    @st.fragment(run_every=0.5)
-    def watch() -> None:
-        nonlocal is_drawn
-        jobs = {name: ask() for name, ask in waiting.items()}
-        # Not in the page's own run: a rerun before the browser has seen the boxes empties them.
-        if is_drawn and any(job.done for job in jobs.values()):
-            st.rerun(scope="app")
-        is_drawn = True
-        for name, job in jobs.items():
-            st.progress(job.share, text=f"{figures.NAMES[name]}: {job.stage.lower()}")
-
-    watch()
+    return figures.strips(
+        {title: {n: rows[n] for n in names if n in rows} for title, names in groups.items()},
+        tokens,
+        choice.token,
+    )
 
 
 def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:

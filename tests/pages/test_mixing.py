@@ -8,13 +8,18 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from app.figures.mixing import NAMES
+from app.frame import Page
+from app.mixing import Choice, Found
+from app.sections import mixing as sections
 from bertcore import Bert, load
 from bertcore.analysis.attention_gradients import (
     NextSentenceLogit,
@@ -69,7 +74,7 @@ def said(app: AppTest) -> str:
 
 
 def strips(app: AppTest) -> dict[str, list[float | None]]:
-    """Return the drawn shares of each strip, by its name; None where nothing is drawn yet."""
+    """Return the drawn shares of each strip, by its name; None where nothing is drawn."""
     return {
         name: [cell[1] for cell in row]
         for trace in charts(app)[0]["data"]
@@ -144,27 +149,36 @@ def test_every_token_is_a_map_of_each_measure(page: AppTest, bert: Bert) -> None
     assert len(charts(app)) == 3
 
 
+@pytest.mark.parametrize("view", ["token", "all"])
 def test_what_is_slow_is_awaited_and_then_drawn(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, view: str
 ) -> None:
+    drawn: list[list[str]] = []
+    draw = sections._figure
+
+    def watch(page: Page, found: Found, choice: Choice, view: str) -> go.Figure:
+        drawn.append(list(found.waiting))
+        may_go_on.set()
+        return draw(page, found, choice, view)
+
     may_go_on = threading.Event()
 
-    def slow(*args: object, **options: object) -> AttentionFlow:
-        assert may_go_on.wait(120)
+    def slow(*args: Any, **options: Any) -> AttentionFlow:
+        assert may_go_on.wait(100)
         return attention_flow(*args, **options)
 
+    monkeypatch.setattr(sections, "_figure", watch)
     monkeypatch.setattr("app.mixing.attention_flow", slow)
     monkeypatch.setattr("app.mixing.MOMENT", 0.0)
-    page.query_params["text_a"] = "a text that nobody has measured before"
+    page.query_params.update({"text_a": f"a text nobody measured {view}", "mix_view": view})
     app = ok(page.run())
-    blank = [name for name, row in strips(app).items() if None in row]
-    assert blank == [NAMES["flow"], NAMES["zeroing_rollout"]]  # one job after the other
-    assert len(app.get("progress")) == 2
-    may_go_on.set()
-    monkeypatch.setattr("app.mixing.MOMENT", 60.0)
-    app = ok(app.run())
-    assert not any(None in row for row in strips(app).values())
+    assert "flow" in drawn[0]
+    assert drawn[-1] == []
+    assert len(drawn) == 2
     assert len(app.get("progress")) == 0
+    assert len(charts(app)) == 3
+    if view == "token":
+        assert not any(None in row for row in strips(app).values())
 
 
 def test_longer_than_flow_can_take_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
