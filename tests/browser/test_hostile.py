@@ -66,6 +66,10 @@ def use(visit: Visit, name: str) -> None:
         visit.page.keyboard.press("Control+Enter")
         visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         visit.picture("figure_pair-matrix").hover()
+    elif name == "mixing":
+        visit.page.locator(".st-key-mix_strip .words button").nth(1).click()
+        visit.wait_for_query("mix_token", "1")
+        visit.picture("figure_mixing").hover()
     else:
         visit.picture("figure_layer-map").hover()
 
