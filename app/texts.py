@@ -173,6 +173,18 @@ TEXTS["attention.map"] = (
     "click marks a row and a column, by which the other can be ordered. "
     "A bright cell says that information was taken from there, not that it decided anything."
 )
+TEXTS["attention.neurons"] = (
+    "The query q of the token that looks is multiplied with the key k of each token, dimension by "
+    "dimension: blue products speak for looking there, orange ones against it. A row's products "
+    "sum to q·k; divided by √{width} that is the score, and the softmax of all scores gives the "
+    "weights, which sum to 100%. Nothing is masked: in one text every token may look at every "
+    "token. The arrow keys change the tokens, Enter lets the marked key look. A dimension has no "
+    "meaning of its own: the head would do the same if all were turned together."
+)
+TEXTS["attention.neurons_one"] = (
+    "Queries and keys belong to one head: this is head {head}. Another is chosen below or in the "
+    "overview."
+)
 TEXTS["attention.bertviz"] = (
     "These are BertViz's own views, as in notebooks, working without a network. Head view: choose "
     "a layer, click a coloured square to switch a head, double click to see it alone. Model view: "

@@ -6,20 +6,27 @@ from types import ModuleType
 import numpy as np
 import streamlit as st
 
-from app import cache, frame, state
-from app.components import attention_map, attention_overview, attention_view
+from app import cache, frame, state, texts
+from app.components import (
+    attention_map,
+    attention_neurons,
+    attention_overview,
+    attention_view,
+)
 from app.components.looks import Look, read_look, write_look
 from app.figures.attention_data import (
     attention_code,
     layer_arrays,
     mean_weights,
+    neuron_arrays,
+    neuron_code,
     shown_heads,
 )
 from app.figures.head_sentence import head_sentence
 from app.sections import bertviz
 from bertcore import Trace
 
-VIEWS = {"lines": "Lines", "heat-map": "Heat map", "bertviz": "BertViz"}
+VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
 
 
 def open_heads(chosen: dict) -> None:
@@ -84,6 +91,25 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
     frame.how_to_read("attention.map")
 
 
+def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+    head = heads[0] if heads else 0
+    if len(heads) != 1:
+        st.caption(texts.TEXTS["attention.neurons_one"].format(head=head))
+    attention_neurons.attention_neurons(
+        trace,
+        layer,
+        head,
+        look=kept_look("neurons", attention_neurons),
+        key="attention_neurons",
+        on_selection=open_heads,
+        on_look=partial(keep_look, "neurons", attention_neurons),
+    )
+    name = f"neurons-layer-{layer}-head-{head}"
+    code = neuron_code(key.source, trace, layer, head)
+    frame.downloads(name, neuron_arrays(trace, layer, head), code)
+    frame.how_to_read("attention.neurons", width=trace.queries.shape[-1])
+
+
 @st.fragment
 def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     """Draw overview and views; a click in them runs only this, not the page."""
@@ -118,6 +144,8 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     with frame.guard():
         if view == "heat-map":
             draw_map(key, trace, layer, heads)
+        elif view == "neurons":
+            draw_neurons(key, trace, layer, heads)
         elif view == "bertviz":
             bertviz.draw(trace, layer, heads)
         else:

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore import Trace
+from bertcore.analysis.neurons import head_neurons
 
 
 def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
@@ -62,9 +63,20 @@ def layer_arrays(trace: Trace, layer: int) -> dict[str, NDArray[np.generic]]:
     }
 
 
+def neuron_arrays(trace: Trace, layer: int, head: int) -> dict[str, NDArray[np.generic]]:
+    """Return one head's steps for an NPZ file: queries, keys [T, K], scores, attention [T, T]."""
+    found = head_neurons(trace, layer, head)
+    return {
+        "queries": found.queries.numpy(),
+        "keys": found.keys.numpy(),
+        "scores": found.scores.numpy(),
+        "attention": trace.attentions[layer, head].float().numpy(),
+        "tokens": np.array(trace.tokens),
+    }
+
+
 def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
     """Return Python that computes the same numbers with bertcore."""
-    texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
     one = len(layers) == 1
     first = f"trace.attentions[{layers[0]}]" if one else f"trace.attentions[{list(layers)}].mean(0)"
     said = "every head of the layer" if one else "the mean of these layers, head by head"
@@ -75,9 +87,22 @@ def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequ
     else:
         chosen = "maps.mean(0)"
     return (
-        "import bertcore\n\n"
-        f"bert = bertcore.load({source!r})\n"
-        f"trace = bert.trace({texts})\n"
+        f"{_opening(source, trace)}"
         f"maps = {first}  # [H, T, T]: {said}\n"
         f"weights = {chosen}  # [T, T]: the row's token looks at the column's\n"
     )
+
+
+def neuron_code(source: str, trace: Trace, layer: int, head: int) -> str:
+    """Return Python that takes the weights of one head apart."""
+    return (
+        f"{_opening(source, trace)}\nfrom bertcore.analysis.neurons import head_neurons\n\n"
+        f"found = head_neurons(trace, {layer}, {head})\n"
+        "products = found.products(1)  # [T, K]: the query of token 1 times every key\n"
+        "found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax\n"
+    )
+
+
+def _opening(source: str, trace: Trace) -> str:
+    texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
+    return f"import bertcore\n\nbert = bertcore.load({source!r})\ntrace = bert.trace({texts})\n"

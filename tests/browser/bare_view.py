@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from app.components import attention_map, attention_overview, attention_view, transport
+from app.components import (
+    attention_map,
+    attention_neurons,
+    attention_overview,
+    attention_view,
+    transport,
+)
 from app.figures.attention_data import mean_weights
 from bertcore.analysis.heads import measure_heads
 from bertcore.trace import Activations, Trace, TracedEmbeddings
@@ -91,6 +97,14 @@ def heat_map(trace: Trace, layer: int = 0, heads: Sequence[int] = (0,), **option
     look = {**attention_map.LOOK, **options.pop("look", {})}
     data = attention_map.message(trace, weights, title, [layer], heads, 0, look)
     return View(_bare(scripts, "attention_map.css", **options), data)
+
+
+def neurons(trace: Trace, layer: int = 0, head: int = 0, **options: Any) -> View:
+    """Return the queries, keys and products of a head."""
+    scripts = [f"attention_{name}.js" for name in attention_neurons.SCRIPTS]
+    look = {**attention_neurons.LOOK, **options.pop("look", {})}
+    data = attention_neurons.message(trace, layer, head, 0, look)
+    return View(_bare(scripts, "attention_neurons.css", **options), data)
 
 
 def _bare(scripts: Sequence[str], style: str, *, js: str = "", width: int = 1100) -> str:
