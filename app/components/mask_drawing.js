@@ -94,13 +94,16 @@ class Drawing {
     const gap = cell >= 6 ? 1 : 0;
     const box = this.rectangle();
     const fresh = box && !this.at(this.start ?? this.anchor);
+    // Whole pixels: cells of 2.3 of them would shimmer.
+    const edges = Array.from({ length: size + 1 }, (_, index) => Math.round(NAMES + index * cell));
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
         const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
         const isOn = inBox ? fresh : this.allowed[row * size + column];
         context.globalAlpha = isOn ? (inBox ? 0.7 : 1) : inBox ? 0.5 : 0.22;
         context.fillStyle = isOn ? theme.primary : theme.text;
-        context.fillRect(NAMES + column * cell, NAMES + row * cell, cell - gap, cell - gap);
+        context.fillRect(edges[column], edges[row],
+          edges[column + 1] - edges[column] - gap, edges[row + 1] - edges[row] - gap);
       }
     }
     context.globalAlpha = 1;
