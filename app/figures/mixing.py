@@ -176,19 +176,20 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
         token: The token that receives.
     """
     looked, lost = int(rows["weights"].argmax()), int(rows["zeroing"].argmax())
-    named = {token: "itself"}
-    looked_name, lost_name = (named.get(i, f"**{tokens[i]}**") for i in (looked, lost))
+
+    def name(place: int) -> str:
+        twin = f" (position {place})" if list(tokens).count(tokens[place]) > 1 else ""
+        return "itself" if place == token else f"**{tokens[place]}**{twin}"
+
     start = (
-        f"**{tokens[token]}** looks most at {looked_name} "
-        f"({rows['weights'][looked]:.0%} of its attention)"
+        f"**{tokens[token]}** looks most at {name(looked)}, "
+        f"with {rows['weights'][looked]:.0%} of its attention"
     )
-    end = f"({rows['zeroing'][lost]:.0%} of all changes)"
+    change = f"({rows['zeroing'][lost]:.0%} of all changes)"
     if looked == lost:
-        return f"{start}, and to lose that value would change it most {end}."
-    own = "its own value" if lost == token else f"the value of {lost_name}"
-    if tokens[looked] == tokens[lost]:
-        own += f", token {lost} and not {looked},"
-    return f"{start}, but to lose {own} would change it most {end}."
+        return f"{start}, and losing that value would change it most {change}."
+    own = "its own value" if lost == token else f"the value of {name(lost)}"
+    return f"{start}, but losing {own} would change it most {change}."
 
 
 def strips_table(
