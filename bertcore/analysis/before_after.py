@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,9 +67,9 @@ def compare_runs(bert: Bert, before: Trace, after: Trace, top_k: int = 5) -> Bef
     for trace in (before, after):
         check_finite(trace)
     return BeforeAfter(
-        shifts=_word_shifts(bert, before, after, top_k),
-        next_before=_next_sentence(bert, before),
-        next_after=_next_sentence(bert, after),
+        shifts=word_shifts(bert, before, after, _masks(bert, before), top_k),
+        next_before=next_sentence_of(bert, before),
+        next_after=next_sentence_of(bert, after),
         hidden_change=cosine_change(before.hidden_states, after.hidden_states).numpy(),
         attention_change=attention_change(before.attentions, after.attentions).numpy(),
     )
@@ -125,18 +126,26 @@ def divergence_of_rows(first: Tensor, second: Tensor) -> Tensor:
     return bits.clamp(0, 1)
 
 
-def _word_shifts(bert: Bert, before: Trace, after: Trace, top_k: int) -> tuple[WordShift, ...]:
-    mask_id = bert.tokenizer.mask_id
-    positions = [i for i, token_id in enumerate(before.input_ids) if token_id == mask_id]
-    if bert.module.mlm is None or not positions:
+def word_shifts(
+    bert: Bert, before: Trace, after: Trace, masks: Sequence[tuple[int, int]], top_k: int
+) -> tuple[WordShift, ...]:
+    """Compare the words at each [MASK]; none without a masked-word head.
+
+    Args:
+        masks: The position of each [MASK] before and after.
+        top_k: Best words of each run, at least 1.
+    """
+    if bert.module.mlm is None or not masks:
         return ()
 
-    def log_p(trace: Trace) -> Tensor:
+    def log_p(trace: Trace, positions: list[int]) -> Tensor:
         hidden = trace.hidden_states[-1, positions].to(bert.device)
         return torch.cat([part.cpu() for part in word_log_probabilities(bert, hidden)])
 
+    olds = log_p(before, [position for position, _ in masks])
+    news = log_p(after, [position for _, position in masks])
     shifts = []
-    for position, old, new in zip(positions, log_p(before), log_p(after), strict=True):
+    for (position, _), old, new in zip(masks, olds, news, strict=True):
         # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
         named = [row[: bert.tokenizer.vocab_size] for row in (old, new)]
         best = [row.topk(min(top_k, len(row))).indices.tolist() for row in named]
@@ -158,7 +167,13 @@ def kl_divergence(before: Tensor, after: Tensor) -> Tensor:
     return (before.exp() * (before - after)).sum(-1).clamp_min(0)
 
 
-def _next_sentence(bert: Bert, trace: Trace) -> NextSentence | None:
+def _masks(bert: Bert, trace: Trace) -> list[tuple[int, int]]:
+    mask_id = bert.tokenizer.mask_id
+    return [(i, i) for i, token_id in enumerate(trace.input_ids) if token_id == mask_id]
+
+
+def next_sentence_of(bert: Bert, trace: Trace) -> NextSentence | None:
+    """Return the next-sentence answer of a run; None for a single text or without the head."""
     if bert.module.nsp is None or trace.text_b is None:
         return None
     hidden = trace.hidden_states[-1].to(bert.device)
