@@ -27,7 +27,7 @@ def head_grid(report: HeadReport, measured: Measured, opened: tuple[int, int] | 
         measured: What colours the cells.
         opened: The framed head, or None.
 
-    A transparent point lies over each cell: these can be clicked, and carry layer and head as
+    A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
     `customdata`.
     """
     found = measured.values(report)
@@ -63,7 +63,7 @@ def head_grid(report: HeadReport, measured: Measured, opened: tuple[int, int] | 
         y=layers,
         mode="markers",
         marker={"symbol": "square", "size": size, "opacity": 0.0},
-        customdata=np.stack([layers, heads], axis=1),
+        customdata=[f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)],
         text=words,
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,

@@ -73,7 +73,7 @@ def head_scatter(
             text=labels[chosen],
             textposition="top center",
             textfont={"size": 11},
-            customdata=np.stack([layers[chosen], heads[chosen]], axis=1),
+            customdata=labels[chosen].tolist(),
             hovertext=[text for text, there in zip(hover, chosen, strict=True) if there],
             hoverinfo="text",
         )

@@ -55,9 +55,8 @@ def pick(name: str) -> Callable[[], None]:
 
     def clicked() -> None:
         points = st.session_state[f"figure_{name}"]["selection"]["points"]
-        if points and points[0].get("customdata"):
-            layer, head = points[0]["customdata"][:2]
-            state.put("heads_open", f"{int(layer)}.{int(head)}")
+        if points and points[0].get("customdata"):  # "layer.head"; the ring around one has none
+            state.put("heads_open", points[0]["customdata"])
 
     return clicked
 
