@@ -14,24 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
-from app import background, cache
+from app import background, cache, mixing_parts
+from app.mixing_parts import Array, SeparatorShares, Texts, shares
 from bertcore import Bert, Trace
-from bertcore.analysis.attention_gradients import (
-    NextSentenceLogit,
-    Target,
-    attention_gradients,
-    best_word,
-)
 from bertcore.analysis.flow import MOST_TOKENS, attention_flow
-from bertcore.analysis.maps import require_finite, row_shares, share_on
-from bertcore.analysis.norm_weighted import BlockNorms, block_norms, passed_norms
-from bertcore.analysis.rollout import attention_rollout, one_map_a_layer, rollout
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.rollout import rollout
 from bertcore.analysis.value_zeroing import value_zeroing
-
-Array = NDArray[np.float32]
 
 Ask = Callable[[], background.Job]
 
@@ -43,19 +33,6 @@ MOMENT = 0.7
 """Seconds to wait for a job before the page is drawn without it."""
 PAUSE = 0.2
 """Seconds between two looks at a job."""
-
-
-class Texts(NamedTuple):
-    """Whose tokens are measured: small and hashable."""
-
-    key: cache.BertKey
-    text_a: str
-    text_b: str | None
-
-    @property
-    def trace(self) -> Trace:
-        """The trace of the texts."""
-        return cache.trace(*self)
 
 
 class Choice(NamedTuple):
@@ -102,7 +79,7 @@ def one_token(texts: Texts, choice: Choice) -> Found:
     """Return every measure's row of the chosen token."""
     row = slice(choice.token, choice.token + 1)
     found = _at_once(texts, choice, row)
-    zeroing = cache.call(_zeroing_row, texts.key, texts, choice.token)
+    zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
     found.maps["zeroing"] = zeroing[choice.layer][None]
     if texts.trace.num_tokens <= MOST_TOKENS:
         _take(found, "flow", partial(_flow_job, texts, choice, choice.token), lambda made: made)
@@ -130,22 +107,9 @@ def every_token(texts: Texts, choice: Choice) -> Found:
     return _in_order(found)
 
 
-class SeparatorShares(NamedTuple):
-    """The share of [SEP] in what tokens receive, by layer, and how much they mix at all."""
-
-    weights: Array
-    """By the attention weights, [L, H]."""
-    norms: Array
-    """By the norms of the weighted vectors, [L, H]."""
-    block: Array
-    """With residual connection and LayerNorm, all heads together, [L]."""
-    mixing_ratio: Array
-    """Mean over the tokens, [L]."""
-
-
 def separator_shares(texts: Texts) -> SeparatorShares:
     """Return how [SEP] fades when one measures what is passed on and not the weights."""
-    return cache.call(_separator_shares, texts.key, texts)
+    return cache.call(mixing_parts.separator_shares, texts.key, texts)
 
 
 def wait(found: Found) -> Iterator[tuple[str, background.Job]]:
@@ -161,12 +125,14 @@ def wait(found: Found) -> Iterator[tuple[str, background.Job]]:
 def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
     """Return the measures that take no time."""
     layer, head = choice.layer, choice.head
-    own = cache.call(_layer_maps, texts.key, texts, layer, head)
-    maps = {name: shares[rows] for name, shares in own.items()}
-    maps["rollout"] = cache.call(_rollout, texts.key, texts, head)[layer, rows]
+    own = cache.call(mixing_parts.layer_maps, texts.key, texts, layer, head)
+    maps = {name: values[rows] for name, values in own.items()}
+    maps["rollout"] = cache.call(mixing_parts.rollouts, texts.key, texts, head)[layer, rows]
     if choice.target is not None:
         token = choice.token if choice.target == "word" else None
-        maps["gradient"] = cache.call(_gradient, texts.key, texts, token, head)[layer, rows]
+        maps["gradient"] = cache.call(mixing_parts.gradient, texts.key, texts, token, head)[
+            layer, rows
+        ]
     return Found(maps, {})
 
 
@@ -208,7 +174,7 @@ def _flow_job(texts: Texts, choice: Choice, token: int | None) -> background.Job
             tokens=None if token is None else [token],
             progress=progress,
         )
-        return _shares(found.values)
+        return shares(found.values)
 
     key = (texts, choice.layer, choice.head, token)
     return _job("flow", key, "Attention flow", work)
@@ -219,71 +185,10 @@ def _zeroing_job(texts: Texts) -> background.Job:
 
     def work(progress: Callable[[float], None]) -> tuple[Array, Array]:
         bert = cache.opened(texts.key)
-        shares = row_shares(value_zeroing(bert, texts.trace, progress=progress))
-        return shares.numpy(), rollout(shares).numpy()
+        scores = row_shares(value_zeroing(bert, texts.trace, progress=progress))
+        return scores.numpy(), rollout(scores).numpy()
 
     return _job("zeroing", texts, "Value zeroing", work)
-
-
-def _layer_maps(bert: Bert, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
-    trace = texts.trace
-    blocks = cache.call(_blocks, texts.key, texts)
-    if head is None:
-        norms = blocks.summed[layer]
-    else:
-        norms = trace.attentions[layer, head].float() * passed_norms(bert, trace)[layer, head]
-    weights = one_map_a_layer(trace.attentions[layer : layer + 1], head)[0]
-    maps = {"weights": weights, "norms": norms, "block": blocks.normalized[layer]}
-    return {name: _shares(values) for name, values in maps.items()}
-
-
-def _blocks(bert: Bert, texts: Texts) -> BlockNorms:
-    return block_norms(bert, texts.trace)
-
-
-def _rollout(bert: Bert, texts: Texts, head: int | None) -> Array:
-    found: Array = attention_rollout(texts.trace.attentions, head=head).numpy()
-    return found
-
-
-def _zeroing_row(bert: Bert, texts: Texts, token: int) -> Array:
-    return _shares(value_zeroing(bert, texts.trace, tokens=[token])[:, 0])
-
-
-def _gradient(bert: Bert, texts: Texts, token: int | None, head: int | None) -> Array:
-    """Return |gradient x weight| of all layers as shares, [L, T, T].
-
-    Args:
-        token: Where the predicted word's logit is read; None for the next-sentence logit.
-    """
-    trace = texts.trace
-    target: Target = NextSentenceLogit() if token is None else best_word(bert, trace, token)
-    found = attention_gradients(bert, trace, target)
-    require_finite(found.gradients, "gradients")
-    layers = [found.product(layer).float().abs() for layer in range(len(found.weights))]
-    chosen = [maps.mean(0) if head is None else maps[head] for maps in layers]
-    return _shares(torch.stack(chosen))
-
-
-def _separator_shares(bert: Bert, texts: Texts) -> SeparatorShares:
-    trace = texts.trace
-    separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
-    share: Callable[[Tensor], Tensor] = partial(share_on, columns=separators)
-    blocks = cache.call(_blocks, texts.key, texts)
-    passed = passed_norms(bert, trace)[:, :, None]
-    layers = trace.attentions
-    # One layer at a time: both would be as large as the weights of all layers.
-    return SeparatorShares(
-        weights=torch.stack([share(layer.float()) for layer in layers]).numpy(),
-        norms=torch.stack([share(a * p) for a, p in zip(layers, passed, strict=True)]).numpy(),
-        block=share(blocks.normalized).numpy(),
-        mixing_ratio=blocks.mixing_ratio.mean(-1).numpy(),
-    )
-
-
-def _shares(values: Tensor) -> Array:
-    found: Array = row_shares(values.float()).numpy()
-    return found
 
 
 def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, Array]:
@@ -294,8 +199,8 @@ def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, A
         tokens: The token of each row, [R].
     """
     found = {}
-    for name, shares in maps.items():
-        others = shares.copy()
+    for name, values in maps.items():
+        others = values.copy()
         others[np.arange(len(tokens)), list(tokens)] = 0
-        found[name] = _shares(torch.from_numpy(others))
+        found[name] = shares(torch.from_numpy(others))
     return found

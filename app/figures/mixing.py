@@ -59,32 +59,13 @@ def strips(
         vertical_spacing=0.11,
         subplot_titles=list(shown),
     )
-    names = [theme.escape(shorten(name)) for name in tokens]
-    numbered = len(tokens) <= MOST_NUMBERED
     for place, rows in enumerate(shown.values(), start=1):
-        shares = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
-        labels = [NAMES[name] for name in rows]
-        hover = np.broadcast_to(np.array(names, dtype=object), shares.shape)
-        fig.add_heatmap(
-            z=np.sqrt(shares),
-            customdata=np.dstack([hover, shares.astype(object)]),
-            y=labels,
-            coloraxis="coloraxis",
-            xgap=1 if len(tokens) <= 80 else 0,
-            ygap=3,
-            text=[_numbers(row) for row in shares] if numbered else None,
-            texttemplate="%{text}" if numbered else None,
-            textfont={"size": 11},
-            hoverongaps=False,
-            hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]:.1%}<br>%{y}<extra></extra>",
-            row=place,
-            col=1,
-        )
+        fig.add_trace(_strips_of(rows, tokens), row=place, col=1)
         frame = {"color": theme.ACCENT, "width": 2}
-        box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(labels) - 0.5}
+        box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
         fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
     num_rows = sum(len(rows) for rows in shown.values())
-    turned = len(tokens) > 12
+    names, turned = [theme.escape(shorten(name)) for name in tokens], len(tokens) > 12
     below = 24 + (6 * max(map(display_width, names)) if turned else 0)
     theme.plot_layout(fig, "", "", "", num_rows * ROW + 34 * len(shown) + 58 + below)
     across = {
@@ -113,6 +94,27 @@ def strips(
     fig.update_annotations(x=0, xanchor="left", font={"size": 13})
     fig.update_layout(margin={"t": 24, "b": below})
     return fig
+
+
+def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Heatmap:
+    """Return the strips of one group."""
+    shares = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
+    names = np.array([theme.escape(shorten(name)) for name in tokens], dtype=object)
+    hover = np.broadcast_to(names, shares.shape)
+    numbered = len(tokens) <= MOST_NUMBERED
+    return go.Heatmap(
+        z=np.sqrt(shares),
+        customdata=np.dstack([hover, shares.astype(object)]),
+        y=[NAMES[name] for name in rows],
+        coloraxis="coloraxis",
+        xgap=1 if len(tokens) <= 80 else 0,
+        ygap=3,
+        text=[_numbers(row) for row in shares] if numbered else None,
+        texttemplate="%{text}" if numbered else None,
+        textfont={"size": 11},
+        hoverongaps=False,
+        hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]:.1%}<br>%{y}<extra></extra>",
+    )
 
 
 def small_maps(
