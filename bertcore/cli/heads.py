@@ -153,9 +153,11 @@ def _listed(values: NDArray[np.floating[Any]] | np.floating[Any]) -> Any:
 def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
     from bertcore.analysis.head_statistics import PATTERNS, measure_index
 
-    numbers = ("mean", "95% interval", "uniform head", "sentences")
-    table = make_table("habit", "best head", *numbers, right=numbers)
-    table.title = plain(f"What heads look at: {len(texts.sentences):,} sentences")
+    numbers = ("layer", "head", "mean", "95%", "uniform", "sentences")
+    table = make_table("habit", *numbers, right=numbers)
+    table.title = plain(
+        f"What heads look at, and which does most: {len(texts.sentences):,} sentences"
+    )
     table.title_justify = "left"
     for name in PATTERNS:
         best = report.statistics.best(name)
@@ -165,10 +167,10 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
         index = measure_index(name)
         table.add_row(
             name,
-            f"layer {best[0]} head {best[1]}",
-            f"{mean:.3f}",
-            f"{low:.3f} to {high:.3f}",
-            f"{report.statistics.uniform[index]:.3f}",
+            *map(str, best),
+            f"{mean:.1%}",
+            f"{100 * low:.0f}-{100 * high:.0f}%",
+            f"{report.statistics.uniform[index]:.1%}",
             f"{report.statistics.num_sentences[index]:,}",
         )
     print_table(table)
@@ -177,8 +179,8 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
 def _print_relations(report: HeadReport, trees: HeadTexts) -> None:
     from bertcore.analysis.syntactic_heads import DIRECTIONS
 
-    numbers = ("right", "95% interval", "fixed offset", "cases")
-    table = make_table("relation", "looks for", "best head", *numbers, right=numbers)
+    numbers = ("layer", "head", "right", "95%", "fixed offset", "cases")
+    table = make_table("relation", "looks for", *numbers, right=numbers)
     table.title = plain(f"Which head finds which relation: {len(trees.trees):,} trees")
     table.title_justify = "left"
     for relation in report.scores.relations:
@@ -188,11 +190,12 @@ def _print_relations(report: HeadReport, trees: HeadTexts) -> None:
             best = report.scores.best(relation, direction)
             table.add_row(
                 plain(relation),
-                "its head" if direction == "to_head" else "a dependent",
-                f"layer {best.layer} head {best.head}",
+                "head word" if direction == "to_head" else "dependent",
+                str(best.layer),
+                str(best.head),
                 f"{best.accuracy:.1%}",
-                f"{best.low:.1%} to {best.high:.1%}",
-                f"{best.baseline:.1%} at {best.offset:+d}",
+                f"{100 * best.low:.0f}-{100 * best.high:.0f}%",
+                f"{best.baseline:.1%} ({best.offset:+d})",
                 f"{best.num_cases:,}",
             )
     print_table(table)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.visit import Visit
+from tests.browser.visit import TIMEOUT_MS, Visit
 
 pytestmark = pytest.mark.browser
+
+
+def map_of_heads(visit: Visit) -> Locator:
+    """Return the map when it is drawn. It opens scikit-learn, which takes long on a busy machine."""
+    figure = visit.page.locator(".st-key-figure_heads-map .js-plotly-plot")
+    expect(figure).to_be_visible(timeout=4 * TIMEOUT_MS)
+    return visit.picture("figure_heads-map")
 
 
 def open_row(visit: Visit, title: str) -> tuple[str, str, str]:
@@ -30,7 +37,7 @@ def test_from_a_habit_and_a_relation_to_the_heads_and_back(visit: Visit) -> None
     visit.open("heads")
     visit.picture("figure_heads-grid")
     visit.picture("figure_heads-bars")
-    visit.picture("figure_heads-map")
+    map_of_heads(visit)
     visit.check()
     first = visit.page
     layer, head, example = open_row(visit, "the token before")
@@ -58,7 +65,7 @@ def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     visit.wait_for_query("heads_open", "0.1")
     expect(visit.page.get_by_text("What layer 0 head 1 looks at")).to_be_visible()
     visit.check()
-    places = visit.picture("figure_heads-map")
+    places = map_of_heads(visit)
     labels = places.locator(".scatterlayer .textpoint text")
     name = labels.nth(0).inner_text()
     # The ring around the open head comes first and has no label.
