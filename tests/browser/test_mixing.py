@@ -50,7 +50,7 @@ def test_a_token_is_chosen_and_linked(visit: Visit, new_visit: Callable[..., Vis
 def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     visit.open("mixing", text_a=HOSTILE, text_b=TEXT_B)
     figure = strips(visit)
-    box = figure.locator(".plot .heatmaplayer image").first.bounding_box()
+    box = figure.locator(".heatmaplayer image").first.bounding_box()
     assert box is not None
     hover = figure.locator(".hoverlayer .hovertext")
     for place in (0.1, 0.3, 0.5):
