@@ -46,12 +46,17 @@ def difference(before: float, after: float) -> str:
     return f"{'+' if points > 0 else '−'}{text}"
 
 
-def word_bars(shifts: Sequence[WordShift], originals: Sequence[str | None]) -> go.Figure:
+def word_bars(
+    shifts: Sequence[WordShift],
+    originals: Sequence[str | None],
+    names: tuple[str, str] = ("before", "after"),
+) -> go.Figure:
     """Draw the best words of each mask before (grey) and after (blue) as pairs of bars.
 
     Args:
         shifts: One for each mask.
         originals: The tokens that were hidden there, or None.
+        names: What the two runs are called.
     """
     counts = [len(shift.words) for shift in shifts]
     height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
@@ -63,7 +68,7 @@ def word_bars(shifts: Sequence[WordShift], originals: Sequence[str | None]) -> g
         vertical_spacing=TITLE_HEIGHT / height if len(shifts) > 1 else 0,
     )
     for index, shift in enumerate(shifts):
-        _add_words(fig, shift, index)
+        _add_words(fig, shift, index, names)
     highest = max(float(np.maximum(s.before, s.after).max()) for s in shifts)
     theme.plot_layout(fig, "", "", "", height + 30)
     fig.update_layout(
@@ -78,13 +83,13 @@ def word_bars(shifts: Sequence[WordShift], originals: Sequence[str | None]) -> g
     return fig
 
 
-def _add_words(fig: go.Figure, shift: WordShift, index: int) -> None:
+def _add_words(fig: go.Figure, shift: WordShift, index: int, runs: tuple[str, str]) -> None:
     """Add one mask's words as the row `index` of the figure."""
     where = {"row": index + 1, "col": 1}
     places = list(range(len(shift.words)))
     names = [theme.escape(shorten(word, 24)) for word in shift.words]
     for number, (values, name, colour) in enumerate(
-        ((shift.before, "before", BEFORE), (shift.after, "after", AFTER))
+        ((shift.before, runs[0], BEFORE), (shift.after, runs[1], AFTER))
     ):
         fig.add_trace(
             go.Bar(
@@ -131,9 +136,11 @@ def _title(shift: WordShift, original: str | None) -> str:
     return f"[MASK] at {shift.position}{was}: KL {shift.divergence:.3g} nats"
 
 
-def answer_bars(is_next: Sequence[float]) -> go.Figure:
-    """Draw the probability that B follows A before and after, two bars of length 1."""
-    rows = ["before", "after"]
+def answer_bars(
+    is_next: Sequence[float], names: tuple[str, str] = ("before", "after")
+) -> go.Figure:
+    """Draw the probability that B follows A in two runs of these names, two bars of length 1."""
+    rows = list(names)
     fig = go.Figure()
     for values, name, colour in (
         (list(is_next), "B follows A", theme.SEGMENT_A),
@@ -151,7 +158,7 @@ def answer_bars(is_next: Sequence[float]) -> go.Figure:
         )
     change = f"  ({difference(*is_next)})"
     for row, p in zip(rows, is_next, strict=True):
-        text = f"<b>{percent(p)}</b> {row}{change if row == 'after' else ''}"
+        text = f"<b>{percent(p)}</b> {row}{change if row == names[1] else ''}"
         fig.add_annotation(
             x=0, y=row, yshift=19, text=text, xanchor="left", showarrow=False, font_size=13
         )
@@ -202,11 +209,11 @@ def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
     return fig
 
 
-def attention_grid(found: BeforeAfter, off: Collection[tuple[int, int]]) -> go.Figure:
-    """Draw how much the attention of each head changed; a cross marks heads that are off."""
-    largest = max(1e-3, float(found.attention_change.max()))
+def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> go.Figure:
+    """Draw how much each head's attention changed, [L, H]; a cross marks heads that are off."""
+    largest = max(1e-3, float(change.max()))
     colours = {"colorscale": theme.SEQUENTIAL, "zmin": 0, "zmax": largest}
-    return _grid(found.attention_change, off, "changed by %{z:.3f} bits", colours, "bits")
+    return _grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
 
 
 def effect_grid(found: HeadImportance, measure: str) -> go.Figure:

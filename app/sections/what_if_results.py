@@ -47,7 +47,7 @@ def show_inside(page: frame.Page, case: what_if.Case, found: BeforeAfter) -> Non
     with right:
         st.subheader("What changed in each head's attention", anchor=False)
         table = tables.head_table({"divergence_bits": found.attention_change})
-        fig = figures.attention_grid(found, case.changes.heads_off)
+        fig = figures.attention_grid(found.attention_change, case.changes.heads_off)
         frame.figure(fig, "what-if-attention", table, code)
         frame.how_to_read("what-if.attention")
 

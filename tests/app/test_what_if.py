@@ -95,10 +95,10 @@ def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
 
 
 def test_heads_that_are_off_are_crossed(found: BeforeAfter) -> None:
-    fig = figures.attention_grid(found, {(0, 1)})
+    fig = figures.attention_grid(found.attention_change, {(0, 1)})
     assert np.array_equal(fig.data[0].z, found.attention_change)
     assert (list(fig.data[1].x), list(fig.data[1].y)) == ([1], [0])
-    assert len(figures.attention_grid(found, ()).data) == 1
+    assert len(figures.attention_grid(found.attention_change).data) == 1
 
 
 def test_effects_below_and_above_zero_have_two_colours() -> None:
