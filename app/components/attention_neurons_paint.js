@@ -162,7 +162,7 @@ class NeuronPainter {
     context.textAlign = "left";
     context.font = `${isBold ? 600 : 400} 12.5px ${this.theme.font}`;
     context.fillStyle = this.theme.text;
-    const room = this.names - x - 8;
+    const room = this.names - x - 34;
     const cut = `${room} ${isBold} ${token}`;
     let text = this.fitted.get(cut);
     if (text === undefined) {
@@ -170,6 +170,11 @@ class NeuronPainter {
       this.fitted.set(cut, text);
     }
     context.fillText(text, x, y + ROW / 2 + 0.5);
+    context.textAlign = "right"; // its place, for tokens of the same name
+    context.font = `10.5px ${this.theme.font}`;
+    context.globalAlpha = 0.6;
+    context.fillText(String(token), this.names - 8, y + ROW / 2 + 0.5);
+    context.globalAlpha = 1;
   }
 
   paintStrip(context, y, value, top) {
