@@ -76,7 +76,7 @@ def _when_ready(
             raise job.error
         return job.result
 
-    @st.fragment(run_every=0.5)
+    @st.fragment(run_every=1.0)
     def watch() -> None:
         if st.session_state.get(_STOPPED) == job_key:
             st.rerun(scope="app")

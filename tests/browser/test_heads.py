@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 
 def map_of_heads(visit: Visit) -> Locator:
-    """Return the map when it is drawn. It opens scikit-learn, which takes long on a busy machine."""
+    """Return the map when it is drawn; on a busy machine, opening scikit-learn takes long."""
     figure = visit.page.locator(".st-key-figure_heads-map .js-plotly-plot")
     expect(figure).to_be_visible(timeout=4 * TIMEOUT_MS)
     return visit.picture("figure_heads-map")
