@@ -17,7 +17,7 @@ TEXT = "The man went to the river [MASK] ."
 def shown_words(tab: Visit) -> list[str]:
     """Return the numbers behind the bars of the words."""
     figure = tab.picture("figure_what-if-words")
-    return figure.locator(".scatterlayer .textpoint text").all_inner_texts()
+    return figure.locator(".scatterlayer .textpoint text").all_text_contents()
 
 
 def switch(tab: Visit, layer: int, head: int):  # type: ignore[no-untyped-def]
