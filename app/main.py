@@ -22,6 +22,7 @@ SCRIPTS = {
     "masked-words": ("masked_words.py", ":material/edit_note:"),
     "sentence-pairs": ("sentence_pairs.py", ":material/compare_arrows:"),
     "what-if": ("what_if.py", ":material/toggle_on:"),
+    "minimal-pair": ("minimal_pair.py", ":material/difference:"),
     "layer-map": ("layer_map.py", ":material/scatter_plot:"),
     "checkpoints": ("checkpoints.py", ":material/folder_open:"),
     "training": ("training.py", ":material/model_training:"),
