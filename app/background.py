@@ -7,6 +7,7 @@ more (its visitor left or chose otherwise) is given up at its next report.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -67,6 +68,14 @@ def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
         for old in [k for k, j in _jobs.items() if j.done][: max(0, len(_jobs) - MAX_JOBS)]:
             del _jobs[old]
     return job
+
+
+def leave(key: Hashable) -> None:
+    """Stop waiting for a job: it is given up at its next report, unless somebody else asks."""
+    with _lock:
+        job = _jobs.get(key)
+        if job is not None:
+            job.asked = -math.inf
 
 
 def _run(job: Job, work: Callable[[Progress], Any]) -> None:

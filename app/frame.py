@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -220,7 +220,14 @@ def how_to_read(key: str, **values: object) -> None:
     st.caption(f"**How to read this.** {text}")
 
 
-def figure(fig: go.Figure, name: str, data: Data, code: str) -> None:
+def figure(
+    fig: go.Figure,
+    name: str,
+    data: Data,
+    code: str,
+    *,
+    on_select: Callable[[], None] | None = None,
+) -> None:
     """Draw a Plotly figure and under it its downloads.
 
     The camera in the figure's corner saves it in the format chosen in the sidebar (SVG or PNG).
@@ -230,6 +237,8 @@ def figure(fig: go.Figure, name: str, data: Data, code: str) -> None:
         name: File name of the downloads, without ending; unique on the page.
         data: A table (CSV) or named arrays (NPZ).
         code: Python that makes the same numbers.
+        on_select: Called when points are clicked; they are in the session under "figure_" and
+            the name.
     """
     picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
     config = {
@@ -237,7 +246,14 @@ def figure(fig: go.Figure, name: str, data: Data, code: str) -> None:
         "toImageButtonOptions": picture,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
     }
-    st.plotly_chart(fig, width="stretch", config=config, key=f"figure_{name}")
+    st.plotly_chart(
+        fig,
+        width="stretch",
+        config=config,
+        key=f"figure_{name}",
+        on_select=on_select or "ignore",
+        selection_mode="points",
+    )
     downloads(name, data, code)
 
 

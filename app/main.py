@@ -17,8 +17,12 @@ from app import frame, sidebar, state, texts  # noqa: E402
 SCRIPTS = {
     "tokens": ("tokens.py", ":material/text_fields:"),
     "attention": ("attention.py", ":material/visibility:"),
+    "mixing": ("mixing.py", ":material/blender:"),
+    "heads": ("heads.py", ":material/grid_view:"),
     "masked-words": ("masked_words.py", ":material/edit_note:"),
     "sentence-pairs": ("sentence_pairs.py", ":material/compare_arrows:"),
+    "what-if": ("what_if.py", ":material/toggle_on:"),
+    "minimal-pair": ("minimal_pair.py", ":material/difference:"),
     "layer-map": ("layer_map.py", ":material/scatter_plot:"),
     "checkpoints": ("checkpoints.py", ":material/folder_open:"),
     "training": ("training.py", ":material/model_training:"),

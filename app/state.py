@@ -20,6 +20,9 @@ MAX_URL_CHARACTERS = 1500
 ALWAYS_IN_URL = ("text_a", "text_b", "checkpoint", "device", "dtype")
 """Names that every page's address carries, whether or not the page drew their widgets."""
 
+TEXTS = ("text_a", "text_b", "other_a", "other_b")
+"""Names of the visitor's texts, which stay out of the address together if they are too long."""
+
 CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
 """Environment variable naming the folder or hub id that opens in place of the shipped one."""
 
@@ -120,8 +123,8 @@ def sync_url() -> None:
         if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
             wanted[name] = _format(kept[name])
     if too_long_for_url():
-        wanted.pop("text_a", None)
-        wanted.pop("text_b", None)
+        for name in TEXTS:
+            wanted.pop(name, None)
     # Values of names not read yet in this session (a link's choices for a later widget) stay.
     for name in st.query_params:
         if name not in defaults and name not in wanted:
@@ -135,8 +138,7 @@ def sync_url() -> None:
 def too_long_for_url() -> bool:
     """Return whether the texts are left out of the address."""
     kept = st.session_state.get(_KEPT, {})
-    texts = (kept.get("text_a") or "", kept.get("text_b") or "")
-    return sum(len(text) for text in texts) > MAX_URL_CHARACTERS
+    return sum(len(kept.get(name) or "") for name in TEXTS) > MAX_URL_CHARACTERS
 
 
 def _page_hash() -> str:

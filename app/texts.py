@@ -16,6 +16,14 @@ PAGES: dict[str, tuple[str, str]] = {
         "Attention",
         "Where each token looks, in every head of every layer.",
     ),
+    "mixing": (
+        "How tokens mix",
+        "Where a token's information comes from: what attention weights show, and what they hide.",
+    ),
+    "heads": (
+        "Heads",
+        "What each attention head does over many sentences: its habits, and the grammar it finds.",
+    ),
     "masked-words": (
         "Masked words",
         "Hide words and see what BERT puts in their place, and in which layer it gets the idea.",
@@ -23,6 +31,14 @@ PAGES: dict[str, tuple[str, str]] = {
     "sentence-pairs": (
         "Sentence pairs",
         "Does the second sentence follow the first? The task that gave BERT its [CLS] token.",
+    ),
+    "what-if": (
+        "What if?",
+        "Switch heads and layers off, change who may look at whom, and see what BERT says then.",
+    ),
+    "minimal-pair": (
+        "Minimal pair",
+        "Two versions of a text that differ in a word: what BERT says, looks at and thinks then.",
     ),
     "layer-map": (
         "Layer map",
@@ -143,20 +159,35 @@ nearest_words(bert, trace.input_ids[{index}], top_k=12)
 TEXTS["attention.overview"] = (
     "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is a "
     "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head "
-    "for its numbers; click to open it below."
+    "for its numbers; click to open it below. *Measure* writes one number under each head: sort by "
+    "it and dim the rest, to find the head that does most of it."
 )
 TEXTS["attention.lines"] = (
     "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
     "strength the weight. The weights that leave a token in one head sum to 100%, and hidden lines "
-    "are not shared out among the others. Numbers beside them are within 0.3 percentage points; "
-    "the heat map and the download are exact. Attention says where a head takes information from, "
-    "not why BERT decides as it does."
+    "are not shared out among the others. Shift and a click choose several tokens: what they look "
+    "at is averaged, what they get is summed. Each weight here is within 0.3 percentage points; "
+    "the heat map and the NPZ below the view are exact. Attention says where a head takes "
+    "information from, not why BERT decides as it does."
 )
-TEXTS["attention.heat_map"] = (
+TEXTS["attention.map"] = (
     "Each row is a token that looks, each column a token that is looked at; a row sums to 1. "
     "Brightness follows the square root of the weight, so that small weights are seen too; the "
-    "numbers are the weights. Drag a rectangle to zoom in, double click to come back. "
+    "numbers are the weights. The wheel zooms, dragging moves, a double click shows the whole; a "
+    "click marks a row and a column, by which the other can be ordered. "
     "A bright cell says that information was taken from there, not that it decided anything."
+)
+TEXTS["attention.neurons"] = (
+    "The query q of the token that looks is multiplied with the key k of each token, dimension by "
+    "dimension: blue products speak for looking there, orange ones against it. A row's products "
+    "sum to q·k; divided by √{width} that is the score, and the softmax of all scores gives the "
+    "weights, which sum to 100%. Nothing is masked: in one text every token may look at every "
+    "token. The arrow keys change the tokens, Enter lets the marked key look. A dimension has no "
+    "meaning of its own: the head would do the same if all were turned together."
+)
+TEXTS["attention.neurons_one"] = (
+    "Queries and keys belong to one head: this is head {head}. Another is chosen below or in the "
+    "overview."
 )
 TEXTS["attention.bertviz"] = (
     "These are BertViz's own views, as in notebooks, working without a network. Head view: choose "
@@ -440,6 +471,146 @@ from bertcore.analysis.pairs import next_sentence_matrix
 matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column B
 """
 
+# ---- minimal pair ----
+TEXTS["minimal-pair.same"] = (
+    "The two versions are the same, so every difference below is zero. Change a word in *Second "
+    "version* above, or take an example."
+)
+TEXTS["minimal-pair.tokens"] = (
+    "The first version above, the second below; what differs is framed, and ∅ is a token that one "
+    "of them does not have. Equal tokens are found first; what was replaced stands in order below "
+    "what it replaces."
+)
+TEXTS["minimal-pair.no_answer"] = (
+    "BERT has no question to answer here: write \\[MASK\\] at the same place in both versions to "
+    "compare its words, or make it a pair to compare the next-sentence answer."
+)
+TEXTS["minimal-pair.no_head"] = (
+    "This checkpoint has no masked-word (MLM) head, so no words can be compared. What differs "
+    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+)
+TEXTS["minimal-pair.words"] = (
+    "The best words at each \\[MASK\\] in the first version (grey) and the second (blue): the five "
+    "best of both. Behind the probabilities stands the difference in percentage points. KL says "
+    "how far the whole vocabulary moved: 0 is not at all."
+)
+TEXTS["minimal-pair.attention"] = (
+    "Blue: the row's token looks more at the column's in the second version; orange: less. Rows "
+    "and columns of a token that one version lacks are empty; their neighbours' rows then need "
+    "not sum to zero. Changed tokens are bold."
+)
+TEXTS["minimal-pair.heads"] = (
+    "How differently each head looks in the two versions: Jensen-Shannon divergence of its rows, 0 "
+    "the same, 1 nothing in common. A small difference of the texts can change distant tokens' "
+    "attention, but only from the second layer on; in the first, only what stands there counts."
+)
+TEXTS["minimal-pair.vectors"] = (
+    "How much each token's vector differs after each layer, 1 − cosine: layer 0 holds the "
+    "embeddings, so there only changed and moved tokens differ. Follow a row down: how far the "
+    "change spreads, and which tokens take it up."
+)
+CODE["minimal-pair.compare"] = """
+from bertcore.analysis.minimal_pair import aligned_attention, compare_pair
+
+second = bert.trace({texts})
+found = compare_pair(bert, trace, second)
+found.columns, found.shifts, found.next_first, found.next_second
+found.hidden_change, found.attention_change             # [L+1, N], [L, H]
+"""
+CODE["minimal-pair.attention"] = """
+one, two = aligned_attention(trace, second, found.columns, {layer}, {head})
+difference = two - one                                  # [N, N]
+"""
+
+# ---- what if ----
+TEXTS["what-if.switches"] = (
+    "Rows are layers, columns heads, both counted from 0. A head that is off hands on nothing; its "
+    "layer goes on with the others. A skipped layer hands on its input as it came."
+)
+TEXTS["what-if.bidirectional"] = "Every token may look at every token, as BERT was trained."
+TEXTS["what-if.causal"] = (
+    "Each token sees itself and those before it, as GPT. BERT never learned to work so, and "
+    "\\[CLS\\] sees itself alone: the next-sentence answer is the same for every text."
+)
+TEXTS["what-if.prefix"] = (
+    "The tokens of the prefix see each other; each later one sees the prefix and what stands "
+    "before it, as UniLM's sequence-to-sequence mode."
+)
+TEXTS["what-if.drawn"] = (
+    "A filled cell: the token of the row may look at that of the column, in every head."
+)
+TEXTS["what-if.unchanged"] = (
+    "Nothing is changed yet, so before and after are the same. Click a head on the left, or choose "
+    "another pattern."
+)
+TEXTS["what-if.no_answer"] = (
+    "Nothing is hidden and there is no pair, so BERT has no question to answer. Click a token "
+    "above to hide it. Below is what changes inside."
+)
+TEXTS["what-if.no_head"] = (
+    "This checkpoint has no masked-word (MLM) head, so no words can be compared. What changes "
+    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+)
+TEXTS["what-if.words"] = (
+    "The best words before (grey) and after (blue) at each \\[MASK\\]: the five best of both runs. "
+    "Behind the probabilities stands the difference in percentage points. KL says how far the "
+    "whole vocabulary moved: 0 is not at all."
+)
+TEXTS["what-if.hidden"] = (
+    "How much the tokens' vectors turned after each layer: the mean as a bar, the token that "
+    "turned most as a line. 0: the same direction. Nothing below the lowest change can move."
+)
+TEXTS["what-if.attention"] = (
+    "How differently each head looks, because what it sees has changed: Jensen-Shannon divergence "
+    "of its rows, 0 the same, 1 nothing in common. Crosses are heads that are off: their attention "
+    "is computed, but goes nowhere."
+)
+TEXTS["what-if.rank"] = (
+    "Every head is removed alone, with all other changes in force, and the answer is compared. "
+    "A head of small effect is not useless: others may do the same work, and another sentence may "
+    "need it. The effects of several heads do not add up."
+)
+TEXTS["what-if.rank_word"] = (
+    "Change of ln p of **{word}** at token {position} without the head. Orange, below 0: the head "
+    "helps this word. Blue: it speaks for others."
+)
+TEXTS["what-if.rank_divergence"] = (
+    "How far the words at token {position} move without the head: KL, in nats."
+)
+TEXTS["what-if.rank_next_sentence"] = "Change of the probability that B follows A without the head."
+TEXTS["what-if.rank_hidden"] = (
+    "How much the last layer's vectors turn without the head: the mean of 1 − cosine."
+)
+TEXTS["what-if.rank_old"] = (
+    "This ranking was made with other changes in force than those above. Rank again to renew it."
+)
+TEXTS["what-if.save"] = (
+    "Writes a checkpoint in which the heads that are off hand on zeros for good. It opens here and "
+    "in transformers, in its old shape: no smaller and no faster. Only heads are removed; skipped "
+    "layers, patterns and edits belong to the run, not to the weights."
+)
+CODE["what-if.runs"] = """
+from bertcore.analysis.before_after import compare_runs
+from bertcore.analysis.inputs import masked_encoding
+from bertcore.what_if import Changes
+
+encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
+changes = {changes}
+before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
+after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
+found = compare_runs(bert, before, after)
+"""
+CODE["what-if.rank"] = """
+from bertcore.analysis.head_importance import rank_heads
+from bertcore.analysis.inputs import masked_encoding
+from bertcore.what_if import Changes
+
+encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
+changes = {changes}
+found = rank_heads(bert, encoding, changes=changes, position={position}, word={word!r})
+found.strongest({measure!r})
+"""
+
 # ---- training ----
 TEXTS["training.folder"] = (
     "Each run is a folder in it. `bertscope pretrain --out` writes such folders too: give the one "
@@ -529,4 +700,209 @@ from bertcore.analysis.head_history import head_history
 from bertcore.analysis.probes import read_probes
 
 head_history(read_probes(Path({path!r}))).spread                     # [S, L, H]
+"""
+
+# ---- mixing ----
+TEXTS["mixing.token"] = (
+    "Each strip answers the same question in another way; the framed column is the token itself. "
+    "Colour is the share of the strip's sum (its square root, so that small shares are seen), the "
+    "numbers are percent of the three largest. The upper strips are about one layer, the lower "
+    "ones about the way from the words themselves up to this layer. Where they disagree, the "
+    "weights alone would mislead. None of them says why BERT decides as it does."
+)
+TEXTS["mixing.all"] = (
+    "One map for each measure: each row is a token that receives, each column one that gives, and "
+    "a row sums to 100%. Drag a rectangle in one map to zoom into all, double click to come back. "
+    "A bright diagonal means that tokens mostly keep what they have. In the map of the gradient, "
+    "rows that do not matter for the chosen output are empty."
+)
+_MEASURES = (
+    ("Measure", "Formula", "What it does not see"),
+    ("---", "---", "---"),
+    (
+        "Attention weights",
+        "α = softmax(q·k / √K), mean of the heads",
+        "how long the vector is that a weight multiplies",
+    ),
+    (
+        "Norm-weighted",
+        "‖Σ α f(x)‖ over the heads, with f(x) = (x W_V + b_V) W_O (Kobayashi et al. 2020)",
+        "what the token keeps of itself",
+    ),
+    (
+        "… residual, LayerNorm",
+        "the same with the residual connection, through LayerNorm (Kobayashi et al. 2021)",
+        "the feed-forward block",
+    ),
+    (
+        "Value zeroing",
+        "1 − cos(y, y with the other token's value 0), y the layer's output (Mohebbi et al. 2023)",
+        "later layers; two tokens that stand in for each other",
+    ),
+    (
+        "Gradient × attention",
+        "size of α · ∂ output / ∂α, mean of the heads (as in Barkan et al. 2021, with both signs)",
+        "large changes: it is a slope at one point, for one output",
+    ),
+    (
+        "Rollout",
+        "product of ½ I + ½ A over the layers (Abnar and Zuidema 2020)",
+        "values and feed-forward; it takes all heads for equally strong",
+    ),
+    (
+        "Flow",
+        "maximum flow with the same ½ I + ½ A as capacities (Abnar and Zuidema 2020)",
+        "the same; the narrowest place decides, so through many layers all rows grow alike",
+    ),
+    (
+        "Value zeroing rolled out",
+        "product of the layers' value zeroing (Mohebbi et al. 2023)",
+        "what a token keeps by the residual connection alone; that effects need not multiply",
+    ),
+)
+TEXTS["mixing.measures"] = "\n".join(f"| {' | '.join(row)} |" for row in _MEASURES) + (
+    "\n\nAttention is not explanation: a token may be read and change nothing, and it may matter "
+    "in a way that no measure here follows. To test a cause, change the text or switch heads off."
+)
+TEXTS["mixing.head_help"] = (
+    "One head: weights, norms and gradient of this head, rollout and flow through the head of this "
+    "number in each layer. Value zeroing, and the strip with residual and LayerNorm, always have "
+    "all heads together."
+)
+TEXTS["mixing.others"] = (
+    "What a token keeps of itself is large in measures that know the residual connection and left "
+    "out in others. Without it, each row is what comes from the other tokens."
+)
+TEXTS["mixing.too_long"] = (
+    "Flow and rolled-out value zeroing are left out: they are computed for at most {most} tokens, "
+    "and this text has {given}. Their cost grows with the fourth and the third power."
+)
+TEXTS["mixing.no_target"] = (
+    "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, for a "
+    "pair, a next-sentence head, so there is no output to take it of."
+)
+TEXTS["mixing.no_gradient"] = (
+    "The strip of the gradient is empty: nothing that this token receives in this layer reaches "
+    "the chosen output. Next sentence is read off \\[CLS\\] alone."
+)
+TEXTS["mixing.agreement"] = (
+    "Spearman's rank correlation between each two strips above (over all rows, if every token is "
+    "shown): 1 means the same order of tokens, 0 none in common, below 0 rather the opposite."
+)
+TEXTS["mixing.separator"] = (
+    "Heads that have nothing to do look at \\[SEP\\]: its weight is large, but the vector sent "
+    "from it is short. The lower the other lines are, the less these weights move. Dots are "
+    "heads. Of what a token is after attention, others gave (mixing ratio, layer by layer): "
+    "{ratios}."
+)
+CODE["mixing.strips"] = """
+from bertcore.analysis.attention_gradients import NextSentenceLogit, attention_gradients, best_word
+from bertcore.analysis.flow import attention_flow
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.norm_weighted import block_norms, weighted_norms
+from bertcore.analysis.rollout import attention_rollout, rollout
+from bertcore.analysis.value_zeroing import value_zeroing
+
+layer, head, token = {layer}, {head}, {token}
+gradients = attention_gradients(bert, trace, {target})
+zeroing = row_shares(value_zeroing(bert, trace))
+maps = {{
+    "weights": trace.attentions[layer].{heads},
+    "norms": {norms},
+    "block": block_norms(bert, trace).normalized[layer],
+    "zeroing": zeroing[layer],
+    "gradient": gradients.product(layer).abs().{heads},
+    "rollout": attention_rollout(trace.attentions, head=head)[layer],
+    "flow": attention_flow(trace.attentions[: layer + 1], head=head).values,
+    "zeroing_rollout": rollout(zeroing)[layer],
+}}
+shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+row = {{name: values[token] for name, values in shares.items()}}
+"""
+CODE["mixing.separator"] = """
+from bertcore.analysis.maps import share_on
+from bertcore.analysis.norm_weighted import block_norms, weighted_norms
+
+separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
+blocks = block_norms(bert, trace)
+share_on(trace.attentions, separators)              # [L, H]
+share_on(weighted_norms(bert, trace), separators)   # [L, H]
+share_on(blocks.normalized, separators)             # [L]
+blocks.mixing_ratio.mean(-1)                        # [L]
+"""
+
+# ---- heads ----
+TEXTS["heads.no_pasted"] = (
+    "Paste some sentences above, one a line. Some dozens make the intervals narrow."
+)
+TEXTS["heads.no_file"] = (
+    "Upload a text or CSV file above, of at most 10,000 sentences (2,000 rows of a table), or "
+    "sentences with their trees in CoNLL-U, as Universal Dependencies has them for 150 languages."
+)
+TEXTS["heads.stopped"] = "Stopped. Nothing was measured."
+TEXTS["heads.cut"] = "{count} sentences have more tokens than this checkpoint reads; they were cut."
+TEXTS["heads.open"] = "**Layer {layer} head {head}**, {measure}: {value}."
+TEXTS["heads.open_example"] = " [Look at it on the Attention page]({link}): {example}"
+TEXTS["heads.grid"] = (
+    "Each cell is a head; its number is the mean over {sentences} sentences (for a relation: how "
+    "often it is right), in per cent where it is a share. Click a cell, or choose a head below, to "
+    "open it. The bars show all habits of the open head. Their thin ends are 95% intervals: of "
+    "1,000 draws of as many sentences, 950 have a mean within. The orange marks are a head that "
+    "looks at all tokens alike, which has no habit at all. Shares may overlap: a full stop before "
+    "\\[SEP\\] is both the token before and punctuation."
+)
+TEXTS["heads.habits"] = (
+    "For each habit the head that has most of it. Heads are written layer.head; a click opens the "
+    "head on the Attention page, in a new tab, with the sentence beside it. *All alike* is what "
+    "a head without any habit would have; the mean is in bold from 15% of what is possible "
+    "beyond that, else no head has this habit. The last row is about evenness, 100% if every "
+    "token gets the same. The same word means other places of the same piece. Clark et al. 2019 "
+    "found such heads in BERT."
+)
+TEXTS["heads.relations"] = (
+    "Each head is taken for a parser: the word it looks at most, itself, \\[CLS\\] and "
+    "\\[SEP\\] left out, is its answer. *Right* is how often that is the word at the other end of "
+    "the relation (Clark et al. 2019, section 4), measured on {trees} sentences{whose} The honest "
+    "rival is the *fixed offset*: always answering the word so many places before (−) or after "
+    "(+). A head that only equals it knows a place, not grammar; in bold are those whose interval "
+    "lies above. The best of many heads is partly "
+    "luck: on other sentences expect a little less, and believe wide intervals little."
+)
+TEXTS["heads.own_trees"] = (
+    " of our own, short and simple ones; upload trees (.conllu) for a real test."
+)
+TEXTS["heads.left_out"] = (
+    "{count} arcs are left out: a word was cut off, or shares its only piece with another."
+)
+TEXTS["heads.no_rows"] = "No relation has so many cases. Switch the rare ones on."
+TEXTS["heads.map"] = (
+    "Each point is a head; two near points give their attention to the same tokens. The distance "
+    "between two heads is the Jensen-Shannon distance of their weights, 0 to 1, averaged over "
+    "{compared} tokens, laid out in 2-D by multidimensional scaling. Only distance means "
+    "something, not left or right. Stress {stress}: 0 would be a map without error, above 0.2 "
+    "single distances are not to be trusted. A habit is called a head's strongest if the head has "
+    "at least 15% of what is possible beyond a head that looks at all tokens alike."
+)
+CODE["heads.report"] = """
+from pathlib import Path
+from bertcore.analysis.head_report import report_heads
+from bertcore.analysis.head_texts import (
+    bundled_sentences, bundled_trees, read_pasted_texts, read_texts,
+)
+
+{chosen}report = report_heads(bert, texts, trees)
+"""
+CODE["heads.habits"] = """
+layer, head = report.statistics.best("to_previous")
+report.statistics.of("to_previous")     # mean, low, high: each [L, H]
+"""
+CODE["heads.relations"] = """
+best = report.scores.best("obj", "to_dependent")
+best.layer, best.head, best.accuracy, best.baseline
+"""
+CODE["heads.map"] = """
+from bertcore.analysis.head_similarity import head_map
+
+report.distances.matrix                     # [L * H, L * H]
+head_map(report.distances).positions        # [L * H, 2]
 """

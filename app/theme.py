@@ -24,6 +24,14 @@ DIVERGING = [
     [1.0, "#1F4E9E"],
 ]
 """Below and above zero: orange and blue around near-white."""
+DIVERGING_DARK = [
+    [0.0, "#F6B35C"],
+    [0.25, "#A85A14"],
+    [0.5, "#1E2534"],
+    [0.75, "#3563B0"],
+    [1.0, "#9CC0F0"],
+]
+"""The same for large surfaces on a dark ground: what is near zero recedes there too."""
 
 CATEGORICAL = (
     "#3457D5",

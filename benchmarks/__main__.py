@@ -34,6 +34,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
     parser.add_argument("--write", action="store_true", help=f"keep the tables in {RESULTS.name}")
     parser.add_argument("--to", type=Path, default=RESULTS, help="another file for --write")
+    views = parser.add_argument_group("attention_views", "what is drawn")
+    lengths = attention_views.OPTIONS.lengths
+    views.add_argument("--tokens", type=int, nargs="+", default=lengths, help="lengths of the text")
     loss = parser.add_argument_group("pretrain_loss", "what the two trainers get")
     options = pretrain_loss.OPTIONS
     loss.add_argument("--seconds", type=float, default=options.seconds, help="for each")
@@ -42,6 +45,7 @@ def main() -> None:
     loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
     chosen = parser.parse_args()
     options.seconds, options.vocab_size = chosen.seconds, chosen.vocab_size
+    attention_views.OPTIONS.lengths = tuple(sorted(chosen.tokens))
     options.corpus, options.valid = tuple(chosen.corpus), chosen.valid
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown:

@@ -5,58 +5,61 @@ frame that has d3 and jQuery in it, as in our app, but without our app's limit o
 the app's own components, mounted in a bare page. The clock starts when the page has the data in
 memory and stops when the frame after the drawing has been shown (two animation frames). The
 browser's network is cut.
+
+BertViz is given up where it passes a stated limit (TIMEOUT, MAX_HTML): the table then says what
+happened, or that it was not tried and how large it would have been.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from torch import Tensor
 
-from app.components import attention_overview, attention_view, bertviz_view, transport
+from app.components import bertviz_view
 from benchmarks import tables
-from bertcore.analysis.heads import measure_heads
-from bertcore.trace import Activations, Trace, TracedEmbeddings
+from bertcore.trace import Trace
+from tests.browser import bare_view
 from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
-BERTVIZ_LENGTHS = (32, 64, 128)
-OUR_LENGTHS = (32, 64, 128, 256, 512)
 LAYERS, HEADS = 12, 12
-TIMEOUT = 60.0
+TIMEOUT = 120.0
 """Seconds after which a view counts as not painted."""
+MAX_HTML = 500_000_000
+"""Bytes of HTML up to which a page is tried: Chromium holds no longer text than 537 million signs,
+and Python needs several times as much to write it."""
+BYTES_A_WEIGHT = 45
+"""About what BertViz writes for each weight, twice 22 digits, to tell the size without writing."""
 ROUNDS = 3
 """Of our views; BertViz's run once above 32 tokens, as they take long."""
 PART = 4_000_000
 """Characters that the browser is sent at a time."""
 
-_COMPONENTS = Path(attention_view.__file__).parent
 
-# What both pages answer to `start()`: seconds until the frame was shown, and the heap then.
-_CLOCK = """
-const shown = () => new Promise((done) =>
-  requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))));
-async function clock(draw) {
-  const start = performance.now();
-  await draw();
-  const end = await shown();
-  return (end - start) / 1000;
-}
-"""
+class Options:
+    """What can be chosen on the command line."""
 
-_OUR_PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><style>body {{
-  --st-text-color: #1b2233; --st-background-color: #fff; --st-secondary-background-color: #f3f5fa;
-  --st-primary-color: #3457d5; --st-border-color: #dce1ec; --st-font: sans-serif; }}
-{css}</style></head><body><div id="place" style="width: 1100px"></div>
-<script type="module">{js}</script></body></html>"""
+    lengths: tuple[int, ...] = (32, 64, 128, 256, 512)
+    """Numbers of tokens."""
+
+
+OPTIONS = Options()
+
+# What both pages answer to `start()`: seconds until the frame was shown.
+_CLOCK = """() => {
+  window.clock = async (draw) => {
+    const start = performance.now();
+    await draw();
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return (performance.now() - start) / 1000;
+  };
+}"""
 
 
 class View(NamedTuple):
@@ -65,26 +68,51 @@ class View(NamedTuple):
     name: str
     num_tokens: int
     num_bytes: int
-    seconds: float | None
-    """None if it was not painted within TIMEOUT."""
-    heap: int | None
+    outcome: str = ""
+    """Why there is no time; empty if there is one."""
+    seconds: float | None = None
+    heap: int | None = None
     """Bytes of JavaScript's heap after a collection; canvas pixels are not among them."""
+    resident: int | None = None
+    """Bytes of main memory of the tab's process at the end; None where the system does not tell."""
 
 
 def run() -> str:
     """Return the table of all views at all lengths."""
     views: list[View] = []
     with sync_playwright() as playwright:
-        for num_tokens in OUR_LENGTHS:
+        for num_tokens in OPTIONS.lengths:
             trace = random_trace(num_tokens)
-            for name, page, data in our_views(trace):
-                views.append(measure(playwright, name, num_tokens, page, data, ROUNDS))
-            if num_tokens in BERTVIZ_LENGTHS:
-                for name, draw in BERTVIZ.items():
-                    html = draw(trace.attentions, trace.tokens)
-                    rounds = ROUNDS if num_tokens == 32 else 1
-                    views.append(measure(playwright, name, num_tokens, html, None, rounds))
+            for name, draw in OURS.items():
+                view = draw(trace)
+                views.append(measure(playwright, name, num_tokens, view, ROUNDS))
+            for name, write in BERTVIZ.items():
+                views.append(measure_bertviz(playwright, name, write, trace, views))
     return as_table(views)
+
+
+def measure_bertviz(
+    playwright: Any, name: str, write: Callable[..., str], trace: Trace, before: list[View]
+) -> View:
+    """Return how one of BertViz's views did, or why it was not tried.
+
+    Args:
+        playwright: Running.
+        name, write: Of BERTVIZ.
+        trace: What to draw.
+        before: The shorter texts' results.
+    """
+    expected = LAYERS * HEADS * trace.num_tokens**2 * BYTES_A_WEIGHT
+    failed = [view for view in before if view.name == name and view.seconds is None]
+    if failed:
+        why = f"not tried: failed at {failed[0].num_tokens} tokens"
+        return View(name, trace.num_tokens, expected, why)
+    if expected > MAX_HTML:
+        return View(name, trace.num_tokens, expected, f"not tried: over {MAX_HTML / 1e6:.0f} MB")
+    html = write(trace.attentions, trace.tokens)
+    return measure(
+        playwright, name, trace.num_tokens, html, ROUNDS if trace.num_tokens <= 32 else 1
+    )
 
 
 def as_table(views: list[View]) -> str:
@@ -94,15 +122,16 @@ def as_table(views: list[View]) -> str:
         (
             view.name,
             str(view.num_tokens),
-            tables.megabytes(view.num_bytes),
-            f"not in {TIMEOUT:.0f} s"
-            if view.seconds is None
-            else tables.milliseconds(view.seconds),
+            ("about " if view.outcome.startswith("not tried") else "")
+            + tables.megabytes(view.num_bytes),
+            view.outcome if view.seconds is None else tables.milliseconds(view.seconds),
             "" if view.heap is None else tables.megabytes(view.heap),
+            "" if view.resident is None else tables.megabytes(view.resident),
         )
         for view in sorted(views, key=lambda view: (order.index(view.name), view.num_tokens))
     ]
-    return tables.markdown(("view", "tokens", "payload", "to the painted frame", "JS heap"), rows)
+    columns = ("view", "tokens", "payload", "to the painted frame", "JS heap", "tab's memory")
+    return tables.markdown(columns, rows)
 
 
 # ---- what is drawn ----
@@ -110,31 +139,8 @@ def as_table(views: list[View]) -> str:
 
 def random_trace(num_tokens: int) -> Trace:
     """Return a trace whose attention is random, as peaked as a trained BERT's."""
-    generator = torch.Generator().manual_seed(num_tokens)
-    scores = torch.randn(LAYERS, HEADS, num_tokens, num_tokens, generator=generator) * 2
-    nothing = torch.zeros(num_tokens, 1)
-    heads = torch.zeros(LAYERS, HEADS, num_tokens, 1)
-    half = num_tokens // 2
-    return Trace(
-        text_a="",
-        text_b="",
-        tokens=["[CLS]", *(f"word{i}" for i in range(1, num_tokens - 1)), "[SEP]"],
-        input_ids=[0] * num_tokens,
-        segment_ids=[0] * half + [1] * (num_tokens - half),
-        position_ids=list(range(num_tokens)),
-        offsets=[(0, 0)] * num_tokens,
-        text_ids=[-1, *[0] * (half - 1), *[1] * (num_tokens - half - 1), -1],
-        word_ids=list(range(num_tokens)),
-        truncation=None,
-        activations=Activations(
-            embeddings=TracedEmbeddings(nothing, nothing, nothing, nothing, nothing),
-            hidden_states=torch.zeros(LAYERS + 1, num_tokens, 1),
-            attentions=torch.softmax(scores, dim=-1),
-            queries=heads,
-            keys=heads,
-            values=heads,
-        ),
-    )
+    tokens = ["[CLS]", *(f"word{i}" for i in range(1, num_tokens - 1)), "[SEP]"]
+    return bare_view.made_trace(tokens, num_layers=LAYERS, num_heads=HEADS, second=num_tokens // 2)
 
 
 def bertviz_head(attentions: Tensor, tokens: list[str]) -> str:
@@ -162,76 +168,54 @@ BERTVIZ: dict[str, Callable[[Tensor, list[str]], str]] = {
     "BertViz, head view": bertviz_head,
     "BertViz, model view": bertviz_model,
 }
-OURS = ("ours, lines of a layer", "ours, overview of all heads")
-
-
-def our_views(trace: Trace) -> list[tuple[str, str, bytes]]:
-    """Return name, bare page and message of our two views."""
-    summary = attention_overview.Summary(
-        transport.thumbnails(trace.attentions), measure_heads(trace.attentions, trace.text_ids)
-    )
-    names = [f"attention_{name}.js" for name in attention_view._SCRIPTS]
-    return [
-        (OURS[0], bare_page(names, "attention_view.css"), attention_view.message(trace, 0, [])),
-        (
-            OURS[1],
-            bare_page(["attention_overview.js"], "attention_overview.css"),
-            attention_overview.message(summary, trace.num_tokens, 0, []),
-        ),
-    ]
-
-
-def bare_page(scripts: list[str], style: str) -> str:
-    """Return a page that holds a component and draws it when `start(data)` is called."""
-    js = transport.SHARED_JS + "".join(
-        (_COMPONENTS / name).read_text(encoding="utf-8") for name in scripts
-    )
-    js = js.replace("export default function", "window.component = function", 1)
-    css = (_COMPONENTS / style).read_text(encoding="utf-8")
-    mount = """
-      window.arrived = (text) => {
-        window.data = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-      };
-      window.start = () => clock(() => window.component({
-        data: window.data, parentElement: document.getElementById("place"),
-        setStateValue() {}, setTriggerValue() {} }));
-    """
-    return _OUR_PAGE.format(css=css, js=_CLOCK + js + mount)
+OURS: dict[str, Callable[[Trace], bare_view.View]] = {
+    "ours, lines of a layer": bare_view.lines,
+    "ours, heat map of a head": bare_view.heat_map,
+    "ours, overview of all heads": bare_view.overview,
+}
 
 
 # ---- measuring ----
 
 
 def measure(
-    playwright: Any, name: str, num_tokens: int, html: str, data: bytes | None, rounds: int
+    playwright: Any, name: str, num_tokens: int, drawn: bare_view.View | str, rounds: int
 ) -> View:
     """Draw a view `rounds` times, each in a fresh browser; return the median.
 
     Args:
         playwright: Running.
         name, num_tokens: For the table.
-        html: A bare page of ours, or BertViz's page, which holds its data.
-        data: Our message, or None for BertViz.
+        drawn: A view of ours, or BertViz's page, which holds its data.
         rounds: How often.
     """
-    num_bytes = len(html.encode()) if data is None else len(data)
-    seconds, heap = [], None
+    num_bytes = len(drawn.encode()) if isinstance(drawn, str) else len(drawn.data)
+    found: list[Drawing] = []
     for _ in range(rounds):
         browser = playwright.chromium.launch(
             executable_path=str(find_browser()),
             args=[*LAUNCH_FLAGS, "--enable-precise-memory-info", "--js-flags=--expose-gc"],
         )
         try:
-            found = draw_once(browser, html, data)
-        except (PlaywrightTimeout, Error) as error:
-            if not isinstance(error, PlaywrightTimeout) and "crash" not in str(error).lower():
+            found.append(draw_once(browser, drawn))
+        except PlaywrightTimeout:
+            return View(name, num_tokens, num_bytes, f"not in {TIMEOUT:.0f} s")
+        except Error as error:
+            if not re.search("crash|closed|out of memory|too large", str(error), re.I):
                 raise
-            return View(name, num_tokens, num_bytes, None, None)
+            return View(name, num_tokens, num_bytes, "failed: the tab crashed")
         finally:
             browser.close()
-        seconds.append(found[0])
-        heap = found[1]
-    return View(name, num_tokens, num_bytes, statistics.median(seconds), heap)
+    seconds = statistics.median(drawing.seconds for drawing in found)
+    return View(name, num_tokens, num_bytes, "", seconds, found[-1].heap, found[-1].resident)
+
+
+class Drawing(NamedTuple):
+    """One drawing of one view."""
+
+    seconds: float
+    heap: int
+    resident: int | None
 
 
 def send(page: Page, html: str) -> None:
@@ -241,42 +225,59 @@ def send(page: Page, html: str) -> None:
         page.evaluate("(part) => { window.html += part; }", html[start : start + PART])
 
 
-def draw_once(browser: Browser, html: str, data: bytes | None) -> tuple[float, int]:
-    """Return the seconds to the painted frame and the heap's bytes, of one drawing."""
+def draw_once(browser: Browser, drawn: bare_view.View | str) -> Drawing:
+    """Draw a view in a new tab, and measure."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
     page.set_default_timeout(TIMEOUT * 1000)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.route("**/*", lambda route: route.abort())  # whoever asks anybody gets nothing
-    if data is None:
-        page.set_content("<!DOCTYPE html><script>" + _CLOCK + "</script>")
+    if isinstance(drawn, str):
+        page.set_content("<!DOCTYPE html>")
         libraries = f"<script>{bertviz_view._libraries()}{bertviz_view._REQUIRE}</script>"
-        send(page, f"<!DOCTYPE html>{libraries}{html}")
-        draw = """() => clock(() => new Promise((done) => {
+        send(page, f"<!DOCTYPE html>{libraries}{drawn}")
+        draw = """() => new Promise((done) => {
           const frame = document.createElement("iframe");
           frame.style.cssText = "width: 1200px; height: 800px";
           frame.onload = done;
           frame.srcdoc = window.html;
           delete window.html;
           document.body.append(frame);
-        }))"""
+        })"""
     else:
-        page.set_content(html)
-        page.wait_for_function("window.start !== undefined")
-        page.evaluate("window.arrived(" + json.dumps(base64.b64encode(data).decode()) + ")")
-        draw = "() => window.start()"
-    page.evaluate(f"() => {{ ({draw})().then((s) => {{ window.seconds = s; }}); }}")
+        page.set_content(drawn.page)
+        page.wait_for_function("window.draw !== undefined")
+        page.evaluate(drawn.arrival)
+        draw = "() => window.draw()"
+    page.evaluate(_CLOCK)
+    page.evaluate(f"() => {{ clock({draw}).then((s) => {{ window.seconds = s; }}); }}")
     page.wait_for_function("window.seconds !== undefined", polling=20)
     seconds = float(page.evaluate("window.seconds"))
     is_drawn = """() => {
       const inner = document.querySelector("iframe")?.contentDocument;
       if (inner) return inner.querySelectorAll("line").length > 0;
-      return document.querySelector("canvas").width > 100;
+      return document.querySelector("#place").shadowRoot.querySelector("canvas").width > 100;
     }"""
     if problems or not page.evaluate(is_drawn):
         raise RuntimeError(
             f"a view drew nothing; its page says: {'; '.join(problems) or 'nothing'}"
         )
+    resident = resident_bytes(browser)
     heap = int(page.evaluate("() => { gc(); return performance.memory.usedJSHeapSize; }"))
-    return seconds, heap
+    return Drawing(seconds, heap, resident)
+
+
+def resident_bytes(browser: Browser) -> int | None:
+    """Return the main memory of the largest tab's process; None where the system does not tell."""
+    found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+    tabs = [process["id"] for process in found["processInfo"] if process["type"] == "renderer"]
+    sizes = []
+    for tab in tabs:
+        try:
+            status = Path(f"/proc/{tab}/status").read_text(encoding="utf-8")
+        except OSError:
+            return None
+        known = re.search(r"VmRSS:\s+(\d+) kB", status)
+        sizes.append(int(known[1]) * 1024 if known else 0)
+    return max(sizes, default=None)

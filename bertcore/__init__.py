@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from bertcore.config import BertConfig
     from bertcore.tokenizer import Encoding, Tokenizer
     from bertcore.trace import Trace
+    from bertcore.what_if import Changes
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Bert",
     "BertConfig",
+    "Changes",
     "Encoding",
     "NextSentence",
     "Tokenizer",
@@ -32,6 +34,7 @@ __all__ = [
 _HOMES = {
     "Bert": "bertcore.bert",
     "BertConfig": "bertcore.config",
+    "Changes": "bertcore.what_if",
     "Encoding": "bertcore.tokenizer",
     "NextSentence": "bertcore.bert",
     "Tokenizer": "bertcore.tokenizer",

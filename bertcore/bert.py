@@ -15,6 +15,7 @@ from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace, trace_network
+from bertcore.what_if import Changes
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
@@ -104,6 +105,7 @@ class Bert:
         segment_ids: Sequence[int] | None = None,
         position_ids: Sequence[int] | None = None,
         encoding: Encoding | None = None,
+        changes: Changes | None = None,
     ) -> Trace:
         """Run a text or pair and keep every activation.
 
@@ -112,14 +114,28 @@ class Bert:
             segment_ids, position_ids: Other ids than the usual ones, one for each token, to see
                 what they do.
             encoding: Tokens to use in place of those of the texts, such as with some masked.
+            changes: Heads and layers that are off, another attention pattern, edited ids and
+                weights.
 
         Raises:
-            ValueError: If ids are out of range or do not fit the number of tokens.
+            ValueError: If ids are out of range or do not fit the number of tokens, or `changes`
+                speaks of what is not there.
         """
         encoding = encoding or self.tokenize(text, text_pair)
         num_tokens = len(encoding.input_ids)
         segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
         positions = list(range(num_tokens) if position_ids is None else position_ids)
+        interventions = None
+        if changes:
+            segments = changes.apply_to_ids("segment_ids", segments)
+            positions = changes.apply_to_ids("position_ids", positions)
+            interventions = changes.prepare(
+                self.config,
+                num_tokens,
+                num_in_a=encoding.num_in_a,
+                dtype=self.dtype,
+                device=self.device,
+            )
         _check_ids("segment_ids", segments, num_tokens, self.config.type_vocab_size)
         _check_ids("position_ids", positions, num_tokens, self.config.max_position_embeddings)
         return Trace(
@@ -138,6 +154,7 @@ class Bert:
                 self._ids(encoding.input_ids),
                 self._ids(segments),
                 self._ids(positions),
+                interventions=interventions,
             ),
         )
 

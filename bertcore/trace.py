@@ -11,6 +11,7 @@ from torch import Tensor
 from bertcore.network import AttentionBuffers, Network, additive_mask, attention_explicit
 
 if TYPE_CHECKING:
+    from bertcore.interventions import Interventions
     from bertcore.tokenizer import Truncation
 
 
@@ -107,6 +108,7 @@ def trace_network(
     segment_ids: Tensor,
     position_ids: Tensor,
     attention_mask: Tensor | None = None,
+    interventions: Interventions | None = None,
 ) -> Activations:
     """Run the network on one input and keep every activation.
 
@@ -116,6 +118,9 @@ def trace_network(
         network: In evaluation mode.
         input_ids, segment_ids, position_ids: int64, [T].
         attention_mask: True = attend, [T] or [T, T], or None.
+        interventions: What to change in the run; their mask, if any, is used in place of
+            `attention_mask`. The attention of a head that is off and of a layer that is skipped is
+            computed all the same; it only goes nowhere.
 
     Returns:
         Activations on the CPU, in the network's dtype.
@@ -125,6 +130,8 @@ def trace_network(
     parts = network.embeddings.look_up(input_ids[None], segment_ids[None], position_ids[None])
     summed = parts.sum
     hidden = network.embeddings.normalize(summed)
+    if interventions is not None and interventions.mask is not None:
+        attention_mask = interventions.mask
     mask = None if attention_mask is None else additive_mask(attention_mask[None], hidden.dtype)
 
     # One buffer for all layers, written in place: a trace needs no second copy of what it returns,
@@ -140,8 +147,12 @@ def trace_network(
         block.project_into(hidden[0], queries[index], keys[index], values[index])
         q, k, v = block.heads(projected[:, index, None])
         buffers = AttentionBuffers(scores, attentions[index, None], block.heads(joined))
-        context, _ = attention_explicit(q, k, v, mask, buffers)
-        hidden = layer.feed_forward(block.combine(context, hidden))
+        edit = None if interventions is None else interventions.edit(index)
+        context, _ = attention_explicit(q, k, v, mask, buffers, edit)
+        if interventions is not None and interventions.gates is not None:
+            context *= interventions.gates[index]
+        if interventions is None or index not in interventions.skipped:
+            hidden = layer.feed_forward(block.combine(context, hidden))
         hidden_states[index + 1] = hidden[0]
     states = hidden_states.cpu()
     queries, keys, values = network.layers[0].attention.heads(projected).cpu()

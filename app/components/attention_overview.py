@@ -7,19 +7,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import plotly.colors
 import streamlit as st
 from numpy.typing import NDArray
+from torch import Tensor
 
 from app import cache, theme
 from app.components import transport
+from app.components.looks import Look
 from bertcore import Bert
 from bertcore.analysis.heads import HeadMeasures, measure_heads
 
 _HERE = Path(__file__).parent
+
+
+SCRIPTS = ("order", "grid", "detail", "controls")
+"""Each builds on those before and `attention_overview.js` on all; the browser gets them as one."""
 
 
 class Picked(TypedDict):
@@ -30,25 +36,52 @@ class Picked(TypedDict):
     """One head, or empty for the whole layer."""
 
 
-SHARES = {
-    "to_previous": "token before",
-    "to_next": "token after",
-    "to_self": "itself",
-    "to_first": "[CLS]",
-    "to_separator": "[SEP]",
-    "a_to_b": "A to B",
-    "b_to_a": "B to A",
+class Name(NamedTuple):
+    """What a measure is called and counted in."""
+
+    label: str
+    unit: str = "share"
+    """"share" for a part of the attention, else a word, or nothing."""
+    habit: bool = False
+    """Whether it is a kind of token that all tokens may look at."""
+
+
+NAMES = {
+    "to_previous": Name("token before", habit=True),
+    "to_next": Name("token after", habit=True),
+    "to_self": Name("itself", habit=True),
+    "to_first": Name("[CLS]", habit=True),
+    "to_separator": Name("[SEP]", habit=True),
+    "to_same_word": Name("same word", habit=True),
+    "to_punctuation": Name("punctuation", habit=True),
+    "a_to_b": Name("A to B"),
+    "b_to_a": Name("B to A"),
+    "evenness": Name("evenness", ""),
+    "entropy": Name("entropy", "nats"),
+    "entropy_first": Name("entropy of [CLS]", "nats"),
+    "distance": Name("distance", "tokens"),
 }
-"""Measures drawn as bars, and what they are called there."""
+"""The measures in the order in which they are shown."""
+
+LOOK: Look = {"measure": "", "order": "place", "lowest": False, "limit": None}
+"""How the overview opens: no measure, layer by layer. `limit`: heads below it are dimmed (above
+it, if the lowest come first)."""
+LOOK_OPTIONS = {"measure": tuple(NAMES), "order": ("place", "layer", "all")}
 
 
 @lru_cache(maxsize=1)
 def _component() -> Callable[..., Any]:
     return st.components.v2.component(
         "bertscope_attention_overview",
-        css=(_HERE / "attention_overview.css").read_text(encoding="utf-8"),
-        js=transport.SHARED_JS + (_HERE / "attention_overview.js").read_text(encoding="utf-8"),
+        css=transport.SHARED_CSS + (_HERE / "attention_overview.css").read_text(encoding="utf-8"),
+        js=transport.SHARED_JS
+        + "".join((_HERE / name).read_text("utf-8") for name in script_files()),
     )
+
+
+def script_files() -> list[str]:
+    """Return the names of the component's own scripts, in their order."""
+    return [*(f"attention_overview_{name}.js" for name in SCRIPTS), "attention_overview.js"]
 
 
 @lru_cache(maxsize=1)
@@ -73,38 +106,48 @@ def summarize(_bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) 
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
     trace = cache.trace(key, text_a, text_b)
     return Summary(
-        transport.thumbnails(trace.attentions), measure_heads(trace.attentions, trace.text_ids)
+        transport.thumbnails(trace.attentions),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
     )
 
 
-def message(summary: Summary, num_tokens: int, layer: int, heads: Sequence[int]) -> bytes:
+def message(
+    summary: Summary,
+    num_tokens: int,
+    layer: int,
+    heads: Sequence[int],
+    look: Look = LOOK,
+) -> bytes:
     """Return what the overview draws.
 
     Args:
         summary: Of one text or pair.
         num_tokens: Its T.
         layer, heads: The open layer and its open heads; empty for all.
+        look: How it opens.
     """
     small, measures = summary.small, summary.measures
     num_layers, num_heads = small.shape[:2]
+    present = {field.name for field in fields(measures)}
+    names = {name: NAMES[name] for name in NAMES if name in present}
+    # A measure that is new here is shown under its own name.
+    names |= {name: Name(name.replace("_", " "), "") for name in sorted(present - names.keys())}
     header = {
         "num_layers": num_layers,
         "num_heads": num_heads,
         "num_tokens": num_tokens,
-        "all_heads": list(range(num_heads)),
         "size": small.shape[-1],
         "layer": layer,
         "heads": list(heads),
-        "shares": list(SHARES.items()),
-        "measures": {
-            field.name: [
-                None if math.isnan(value) else round(value, 4)
-                for value in getattr(measures, field.name).flatten().tolist()
-            ]
-            for field in fields(measures)
-        },
+        "look": look,
+        "names": {name: described._asdict() for name, described in names.items()},
+        "measures": {name: _rounded(getattr(measures, name)) for name in names},
     }
     return transport.pack(header, small, colour_table(), transport.decoding_table())
+
+
+def _rounded(values: Tensor) -> list[float | None]:
+    return [None if math.isnan(v) else round(v, 5) for v in values.flatten().tolist()]
 
 
 def attention_overview(
@@ -113,14 +156,17 @@ def attention_overview(
     layer: int,
     heads: Sequence[int],
     *,
+    look: Look,
     key: str,
     on_pick: Callable[[Picked], None],
+    on_look: Callable[[Look], None],
 ) -> None:
     """Draw the overview; arguments as `message`.
 
     Args:
         key: Of the component in the session.
         on_pick: Called with the clicked layer and head before the next run.
+        on_look: Called with how the visitor looks at the heads, likewise.
     """
 
     def picked() -> None:
@@ -128,4 +174,14 @@ def attention_overview(
         if chosen is not None:
             on_pick(chosen)
 
-    _component()(key=key, data=message(summary, num_tokens, layer, heads), on_picked_change=picked)
+    def looked() -> None:
+        chosen = st.session_state[key].get("look")
+        if chosen is not None:
+            on_look(chosen)
+
+    _component()(
+        key=key,
+        data=message(summary, num_tokens, layer, heads, look),
+        on_picked_change=picked,
+        on_look_change=looked,
+    )

@@ -1,5 +1,5 @@
 // Draws the lines, the tokens and the key on a canvas.
-// attention_lines.js stands in front of this file.
+// attention_choice.js stands in front of this file.
 
 const MAX_LINES = 20000; // strongest first; the foot says so when there are more
 const MAX_HEIGHT = 660; // of the window on the tokens, in pixels
@@ -8,7 +8,7 @@ const LINE_STEPS = [0.02, 0.1, 0.3, 1]; // weights shown in the key
 const opacity = (weight) => Math.min(1, 0.1 + 0.9 * Math.pow(weight, 0.55));
 const thickness = (weight) => 0.8 + 2.6 * weight;
 
-class AttentionPainter extends AttentionLines {
+class AttentionPainter extends AttentionChoice {
   layout() {
     if (!this.header || !this.root.clientWidth) return;
     this.root.classList.toggle("narrow", this.root.clientWidth < 700);
@@ -46,28 +46,39 @@ class AttentionPainter extends AttentionLines {
   drawOn(context, offset, height) {
     this.offset = offset;
     this.seen = height;
-    const focus = this.pinned ?? this.pointed;
-    if (focus) this.paintRow(context, focus);
+    const focus = this.focus();
+    if (focus) this.paintRows(context, focus);
     this.paintLines(context, focus);
-    if (focus) this.paintBoxes(context, focus);
-    this.paintTokens(context, "left", focus);
-    this.paintTokens(context, "right", focus);
+    const found = focus && this.targets(focus);
+    if (focus) this.paintBoxes(context, focus, found);
+    this.paintTokens(context, "left", focus, found);
+    this.paintTokens(context, "right", focus, found);
+    if (this.anyChosen && this.pointed) this.paintCursor(context);
   }
 
-  save(format) {
-    const height = Math.ceil(this.size * this.rowHeight + 2 * this.top);
-    savePicture(format, `bertscope-attention-layer-${this.header.layer}`, this.width, height,
-      this.theme.background, (context) => this.drawOn(context, 0, height));
-    this.draw();
-  }
-
-  paintRow(context, focus) {
+  // Grounds of the tokens in focus.
+  paintRows(context, focus) {
     context.fillStyle = this.theme.secondary;
-    const x = focus.side === "left" ? 0 : this.width - this.column;
     const height = Math.max(this.rowHeight, 14);
+    for (const side of ["left", "right"]) {
+      const x = side === "left" ? 0 : this.width - this.column;
+      for (const unit of focus[side]) {
+        context.beginPath();
+        context.roundRect(x + 2, this.y(unit) - height / 2, this.column - 4, height, 4);
+        context.fill();
+      }
+    }
+  }
+
+  // Where the next key or click acts, while other tokens are chosen.
+  paintCursor(context) {
+    const height = Math.max(this.rowHeight, 14);
+    const x = this.pointed.side === "left" ? 0 : this.width - this.column;
+    context.strokeStyle = this.theme.primary;
+    context.lineWidth = 1.5;
     context.beginPath();
-    context.roundRect(x + 2, this.y(focus.index) - height / 2, this.column - 4, height, 4);
-    context.fill();
+    context.roundRect(x + 2, this.y(this.pointed.index) - height / 2, this.column - 4, height, 4);
+    context.stroke();
   }
 
   // Fainter and thinner when lines would cover everything: [opacity, thickness], each at most 1.
@@ -95,7 +106,7 @@ class AttentionPainter extends AttentionLines {
     const first = focus ? 0 : Math.max(0, last - MAX_LINES);
     let style = -1;
     for (let k = first; k < last; k++) {
-      if (focus && (focus.side === "left" ? row[k] : column[k]) !== focus.index) continue;
+      if (focus && !this.isInFocus(focus, row[k], column[k])) continue;
       const from = this.y(row[k]) + spread[map[k]];
       const to = this.y(column[k]) + spread[map[k]];
       if (Math.max(from, to) < 0 || Math.min(from, to) > this.seen) continue;
@@ -122,18 +133,15 @@ class AttentionPainter extends AttentionLines {
     return this.maps.map((_, m) => (m - (n - 1) / 2) * step);
   }
 
-  // Behind the tokens of the other column: one field per head, as strong as its weight.
-  paintBoxes(context, focus) {
-    const other = focus.side === "left" ? "right" : "left";
+  // Behind the tokens of the other column: one field per head, as strong as its share.
+  paintBoxes(context, focus, { other, found }) {
+    if (focus.left.size && focus.right.size) return;
     const x = other === "right" ? this.width - this.column + 4 : 4;
     const wide = (this.column - 8) / this.maps.length;
-    for (let k = 0; k < this.size; k++) {
-      const y = this.y(k);
-      if (y < -this.rowHeight || y > this.seen + this.rowHeight || !this.takesPart(other, k)) continue;
-      if (!this.takesPart(focus.side, focus.index)) continue;
-      const at = focus.side === "left" ? focus.index * this.size + k : k * this.size + focus.index;
-      this.maps.forEach((map, m) => {
-        const weight = this.table[map[at]];
+    for (const { index, shares, share } of found) {
+      const y = this.y(index);
+      if (y < -this.rowHeight || y > this.seen + this.rowHeight) continue;
+      (this.averaged ? [share] : shares).forEach((weight, m) => {
         if (weight < 0.004) return;
         context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
         context.fillStyle = this.mapColours[m];
@@ -143,11 +151,11 @@ class AttentionPainter extends AttentionLines {
     context.globalAlpha = 1;
   }
 
-  paintTokens(context, side, focus) {
+  paintTokens(context, side, focus, targets) {
     const left = side === "left";
     const inner = left ? this.column : this.width - this.column;
-    const isFocus = (k) => focus && focus.side === side && focus.index === k;
-    const numbers = this.numbersBeside(side, focus);
+    const isFocus = (k) => Boolean(focus?.[side].has(k));
+    const numbers = this.numbersBeside(side, targets);
     const wanted = this.namedFirst(side, focus, numbers);
     const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
     const taken = [];
@@ -183,7 +191,7 @@ class AttentionPainter extends AttentionLines {
       const y = this.y(k);
       if (y < -this.rowHeight || y > this.seen + this.rowHeight) continue;
       context.globalAlpha = this.takesPart(side, k) ? 1 : 0.3;
-      context.fillStyle = this.kindColour(k);
+      context.fillStyle = kindColour(this.header, this.units.textIds[k]);
       const tall = Math.max(1, this.rowHeight - 2);
       context.fillRect(left ? inner - 6 : inner + 2, y - tall / 2, 4, tall);
     }
@@ -191,36 +199,26 @@ class AttentionPainter extends AttentionLines {
   }
 
   // The shares worth printing beside the tokens that the focus is tied to.
-  numbersBeside(side, focus) {
-    if (!focus || focus.side === side) return new Map();
-    const strongest = this.targets(focus).slice(0, 16).filter((target) => target.mean >= 0.01);
-    return new Map(strongest.map((target) => [target.index, target.mean]));
+  numbersBeside(side, targets) {
+    if (!targets || targets.other !== side) return new Map();
+    const strongest = targets.found.slice(0, 16).filter((target) => target.share >= 0.01);
+    return new Map(strongest.map((target) => [target.index, target.share]));
   }
 
   // Order in which names claim room when rows are squeezed: the focus, what it is tied to, the rest.
   namedFirst(side, focus, numbers) {
-    const all = this.header.tokens.map((_, k) => k);
+    const all = this.units.names.map((_, k) => k);
     if (this.rowHeight >= this.fontSize || !focus) return all;
-    return focus.side === side ? [focus.index, ...all] : [...numbers.keys(), ...all];
+    return [...focus[side], ...numbers.keys(), ...all];
   }
 
   label(context, index, room, bold) {
     const key = `${index} ${room} ${bold}`;
-    const known = this.labels.get(key);
-    if (known !== undefined) return known;
-    // Long tokens are cut by what a reader counts as letters; the panel has the whole.
-    const letters = [...this.header.tokens[index]].slice(0, 80);
-    let text = letters.join("");
-    if (context.measureText(text).width > room || this.header.tokens[index].length > 160) {
-      while (letters.length && context.measureText(`${letters.join("")}\u2026`).width > room) letters.pop();
-      text = `${letters.join("")}\u2026`;
+    let text = this.labels.get(key);
+    if (text === undefined) {
+      text = fitText(context, legible(this.units.names[index].slice(0, 400)), room);
+      this.labels.set(key, text);
     }
-    this.labels.set(key, text);
     return text;
-  }
-
-  kindColour(index) {
-    const text = this.header.text_ids[index];
-    return text === -1 ? this.header.kinds.special : text === 1 ? this.header.kinds.b : this.header.kinds.a;
   }
 }

@@ -15,11 +15,18 @@ import streamlit as st
 
 from app import theme
 from app.components import transport
+from app.components.looks import Look
+from app.figures.attention_words import words_of
 from bertcore import Trace
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("lines", "paint", "words", "view")
-"""Each builds on the one before; the browser gets them as one."""
+SCRIPTS = ("levels", "lines", "choice", "paint", "words", "files", "controls", "view")
+"""Each builds on those before; the browser gets them as one."""
+
+LOOK: Look = {"special": False, "words": False, "mean": False, "filter": "all", "threshold": None}
+"""How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
+averaged; between which sentences; the least weight shown (None: by the length of the text)."""
+LOOK_OPTIONS = {"filter": ("all", "0>0", "0>1", "1>0", "1>1")}
 
 _Component = Callable[..., Any]
 
@@ -38,9 +45,9 @@ class Selection(TypedDict):
 def _component() -> _Component:
     return st.components.v2.component(
         "bertscope_attention_view",
-        css=(_HERE / "attention_view.css").read_text(encoding="utf-8"),
+        css=transport.SHARED_CSS + (_HERE / "attention_view.css").read_text(encoding="utf-8"),
         js=transport.SHARED_JS
-        + "".join((_HERE / f"attention_{name}.js").read_text("utf-8") for name in _SCRIPTS),
+        + "".join((_HERE / f"attention_{name}.js").read_text("utf-8") for name in SCRIPTS),
     )
 
 
@@ -62,7 +69,9 @@ def head_colours(num_heads: int) -> list[str]:
     return colours
 
 
-def message(trace: Trace, layer: int, heads: Sequence[int], revision: int = 0) -> bytes:
+def message(
+    trace: Trace, layer: int, heads: Sequence[int], revision: int = 0, look: Look = LOOK
+) -> bytes:
     """Return what the view draws: H x T x T bytes of one layer, and the tokens.
 
     Args:
@@ -70,12 +79,17 @@ def message(trace: Trace, layer: int, heads: Sequence[int], revision: int = 0) -
         layer: 0 to L-1.
         heads: Shown at first; empty for all.
         revision: Of the last selection that the view reported.
+        look: How it opens.
     """
+    words = words_of(trace)
     attentions = trace.attentions
     header = {
         "tokens": list(trace.tokens),
         "text_ids": list(trace.text_ids),
         "segment_ids": list(trace.segment_ids),
+        "starts": words.starts,
+        "words": words.names,
+        "look": look,
         "is_pair": 1 in trace.text_ids,
         "layer": layer,
         "num_layers": len(attentions),
@@ -93,8 +107,10 @@ def attention_view(
     layer: int,
     heads: Sequence[int],
     *,
+    look: Look,
     key: str,
     on_selection: Callable[[Selection], None],
+    on_look: Callable[[Look], None],
 ) -> None:
     """Draw the view.
 
@@ -102,8 +118,10 @@ def attention_view(
         trace: One text or pair.
         layer: 0 to L-1.
         heads: Shown heads; empty for all.
+        look: How it opens.
         key: Of the component in the session.
         on_selection: Called with the visitor's new layer and heads before the next run.
+        on_look: Called with how the visitor looks at the lines, likewise.
     """
 
     def selection_changed() -> None:
@@ -111,11 +129,17 @@ def attention_view(
         if chosen is not None:
             on_selection(chosen)
 
+    def looked() -> None:
+        chosen = st.session_state[key].get("look")
+        if chosen is not None:
+            on_look(chosen)
+
     last = (st.session_state.get(key) or {}).get("selection") or {}
     _component()(
         key=key,
-        data=message(trace, layer, heads, last.get("revision", 0)),
+        data=message(trace, layer, heads, last.get("revision", 0), look),
         on_selection_change=selection_changed,
+        on_look_change=looked,
     )
 
 

@@ -1,63 +1,101 @@
-// Says in words and numbers what is pointed at, and what the marks mean.
+// Says in words and numbers what is in focus, and what the marks mean.
 // attention_paint.js stands in front of this file.
 
 class AttentionWords extends AttentionPainter {
   refreshPanel() {
-    const focus = this.pinned ?? this.pointed;
+    this.twin?.refresh();
+    const focus = this.focus();
     if (!focus) {
       this.panel.replaceChildren(
         element("h4", { textContent: "Point at a token" }),
         element("p", { className: "note", textContent:
-          "On the left: where it looks. On the right: which tokens look at it. " +
-          "Click keeps it; click again or press Esc to let go. " +
-          "With the keyboard: arrows, Enter, Esc." }),
+          "On the left: where it looks. On the right: which tokens look at it. A click keeps it; " +
+          "Shift and a click adds more, on either side, and sums over them. Esc lets go. " +
+          "With the keyboard: arrows, Enter to keep, Space to add, Esc." }),
       );
       return;
     }
-    const left = focus.side === "left";
-    const token = this.header.tokens[focus.index];
-    const everything = this.targets(focus);
-    const found = everything.slice(0, 8);
+    const { found, number, averages } = this.targets(focus);
     const many = this.heads.length > 1;
-    const title = element("h4", {}, "\u201c", element("bdi", { textContent: shorten(token, 60) }),
-      left ? "\u201d looks at" : "\u201d is looked at by");
-    const note = !found.length ? "This token is left out by the choice above."
-      : `Layer ${this.header.layer}, ${many ? `mean of ${this.heads.length} heads` : `head ${this.heads[0]}`}` +
-        `, token ${focus.index}${this.pinned ? " (kept: Esc lets go)" : ""}`;
-    this.panel.replaceChildren(title, element("p", { className: "note", textContent: note }),
-      ...found.map((target) => this.targetRow(target, many)));
-    if (left && everything.length > found.length) {
-      const rest = everything.slice(found.length).reduce((sum, target) => sum + target.mean, 0);
-      this.panel.append(element("div", { className: "target rest" },
-        element("span", { textContent: `${everything.length - found.length} others` }), element("span"),
-        element("span", { className: "share", textContent: percent(rest) })));
-    }
-    if (!left && found.length) {
-      this.panel.append(element("p", { className: "note", textContent:
-        "Each number is a share of the looking token's attention; these do not add up to 100%." }));
-    }
-    const list = found.slice(0, 4).map((t) => `${this.header.tokens[t.index]} ${percent(t.mean)}`).join(", ");
+    const note = !found.length ? "What is chosen is left out by the choice above." : this.panelNote(focus, number, averages);
+    const shown = found.slice(0, 8);
+    this.panel.replaceChildren(this.panelTitle(focus), element("p", { className: "note", textContent: note }),
+      ...shown.map((target) => this.targetRow(target, many, averages)), ...this.totals(focus, found.slice(shown.length), found, averages));
+    const list = found.slice(0, 4).map((t) => `${this.shortName(t.index)} ${percent(t.share)}`).join(", ");
     clearTimeout(this.saying);
     this.saying = setTimeout(() => {
-      this.said.textContent = `${shorten(token, 60)} ${left ? "looks at" : "is looked at by"}: ${list || "nothing shown"}`;
+      this.said.textContent = `${this.panel.querySelector("h4").textContent}: ${list || "nothing shown"}`;
     }, 200);
   }
 
-  targetRow({ index, weights, mean }, many) {
+  shortName(unit, most = 40) {
+    return shorten(legible(this.units.names[unit].slice(0, 1000)), most);
+  }
+
+  panelTitle(focus) {
+    const name = (units) => {
+      const [first, ...others] = [...units].sort((a, b) => a - b);
+      if (others.length) return [element("span", { textContent: `${units.size} tokens together` })];
+      return ["\u201c", element("bdi", { textContent: this.shortName(first, 60) }), "\u201d"];
+    };
+    const plural = focus.left.size > 1;
+    if (focus.left.size && focus.right.size) {
+      return element("h4", {}, ...name(focus.left), plural ? " look at " : " looks at ", ...name(focus.right));
+    }
+    if (focus.left.size) return element("h4", {}, ...name(focus.left), plural ? " look at" : " looks at");
+    return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are looked at by" : " is looked at by");
+  }
+
+  panelNote(focus, number, averages) {
+    const heads = this.heads.length > 1 ? `mean of ${this.heads.length} heads` : `head ${this.heads[0]}`;
+    const units = [...focus.left, ...focus.right].sort((a, b) => a - b).map((unit) => this.units.starts[unit]);
+    const list = units.length > 6 ? `${units.slice(0, 6).join(", ")} \u2026` : units.join(", ");
+    const kept = this.anyChosen ? " (kept: Esc lets go)" : "";
+    const sums = averages ? ". Percentages are the mean over these tokens, numbers their sum"
+      : number > 1 ? ". Summed over what is looked at" : "";
+    return `Layer ${this.header.layer}, ${heads}, token${units.length > 1 ? "s" : ""} ${list}${kept}${sums}`;
+  }
+
+  // What the rows do not list, and the sum over all.
+  totals(focus, rest, found, averages) {
+    const add = (list, name) => list.reduce((sum, target) => sum + target[name], 0);
+    const both = focus.left.size > 0 && focus.right.size > 0;
+    const out = [];
+    if (rest.length && focus.left.size && !both) {
+      out.push(element("div", { className: "target rest" }, element("span", { textContent: `${rest.length} others` }),
+        element("span"), this.numbers(add(rest, "sum"), add(rest, "share"), averages)));
+    }
+    if (both && found.length) {
+      const all = add(found, "sum");
+      out.push(element("p", { className: "note", textContent:
+        `Together ${all.toFixed(3)} of ${found.length} (each token gives 1 in all): ${percent(all / found.length)}.` }));
+    } else if (!focus.left.size && found.length) {
+      out.push(element("p", { className: "note", textContent:
+        "Each number is a share of the looking token's attention; these do not add up to 100%." }));
+    }
+    return out;
+  }
+
+  numbers(sum, share, averages) {
+    const made = element("span", { className: "share", textContent: percent(share) });
+    if (averages) made.append(element("small", { textContent: sum.toFixed(2) }));
+    return made;
+  }
+
+  targetRow({ index, shares, sum, share }, many, averages) {
     const bar = element("div", { className: "bar", ariaHidden: "true" });
-    weights.forEach((weight, k) => {
-      const part = element("span");
-      part.style.width = `${(100 * weight) / weights.length}%`;
-      part.style.background = this.averaged ? this.header.mean_colour : this.header.colours[this.heads[k]];
-      bar.append(part);
+    shares.forEach((part, k) => {
+      const field = element("span");
+      field.style.width = `${(100 * part) / shares.length}%`;
+      field.style.background = this.averaged ? this.header.mean_colour : this.header.colours[this.heads[k]];
+      bar.append(field);
     });
-    const name = element("span", { className: "name", title: shorten(this.header.tokens[index], 200) },
-      element("bdi", { textContent: shorten(this.header.tokens[index], 40) }), " ",
-      element("span", { className: "place", textContent: index }));
-    const row = element("div", { className: "target" }, name, bar,
-      element("span", { className: "share", textContent: percent(mean) }));
+    const name = element("span", { className: "name", title: this.shortName(index, 240) },
+      element("bdi", { textContent: this.shortName(index) }), " ",
+      element("span", { className: "place", textContent: this.units.starts[index] }));
+    const row = element("div", { className: "target" }, name, bar, this.numbers(sum, share, averages));
     if (many) {
-      const best = weights.map((weight, k) => [weight, this.heads[k]]).sort((a, b) => b[0] - a[0]);
+      const best = shares.map((part, k) => [part, this.heads[k]]).sort((a, b) => b[0] - a[0]);
       const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 0.005);
       row.append(element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
         const dot = element("i");
@@ -70,20 +108,13 @@ class AttentionWords extends AttentionPainter {
 
   refreshFoot() {
     const more = this.total - MAX_LINES;
-    const focus = this.pinned ?? this.pointed;
-    const text = !focus && more > 0
+    const text = !this.focus() && more > 0
       ? `The ${MAX_LINES.toLocaleString("en")} strongest of ${this.total.toLocaleString("en")} lines are drawn.`
       : "";
     const state = JSON.stringify([text, this.header.is_pair, this.theme, this.averaged, this.mapColours[0], this.faint]);
     if (state === this.footState) return;
     this.footState = state;
-    const kinds = [["a", this.header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added by BERT"]];
-    const keys = kinds.filter(([kind]) => kind !== "b" || this.header.is_pair).map(([kind, words]) => {
-      const square = element("b");
-      square.style.background = this.header.kinds[kind];
-      return element("span", { className: "key" }, square, words);
-    });
-    const scale = element("canvas", { ariaLabel: "Key: thicker and darker lines are larger weights" });
+    const scale = element("canvas", { role: "img", ariaLabel: "Key: thicker and darker lines are larger weights" });
     const context = fitCanvas(scale, 168, 16);
     context.font = `11px ${this.theme.font}`;
     context.textBaseline = "middle";
@@ -99,12 +130,7 @@ class AttentionWords extends AttentionPainter {
       context.fillStyle = this.theme.text;
       context.fillText(percent(weight), k * 42 + 16, 8.5);
     });
-    this.foot.replaceChildren(element("span", { className: "key" }, "weight", scale), ...keys,
+    this.foot.replaceChildren(element("span", { className: "key" }, "weight", scale), ...kindKeys(this.header),
       element("span", { className: "note", textContent: text }), this.saving);
   }
-}
-
-function shorten(text, most) {
-  const letters = [...text];
-  return letters.length > most ? `${letters.slice(0, most).join("")}\u2026` : text;
 }

@@ -22,6 +22,7 @@ from bertcore.analysis.quantize import MAX_ERROR, decoding_table, quantize
 
 __all__ = [
     "MAX_ERROR",
+    "SHARED_CSS",
     "SHARED_JS",
     "THUMBNAIL_SIZE",
     "decoding_table",
@@ -35,10 +36,12 @@ THUMBNAIL_SIZE = 48
 
 _HERE = Path(__file__).parent
 
-SHARED_JS = "".join(
-    (_HERE / name).read_text(encoding="utf-8") for name in ("transport.js", "pictures.js")
-)
-"""Reading messages and saving pictures in the browser; put in front of a view's own JavaScript."""
+_SHARED = ("transport", "elements", "canvas", "tooltip", "twin", "pictures", "npz", "saving")
+SHARED_JS = "".join((_HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SHARED)
+"""What a view's own JavaScript builds on: messages, elements, canvas, tooltip, table, files."""
+
+SHARED_CSS = (_HERE / "shared.css").read_text(encoding="utf-8")
+"""The looks of the tooltip, the table under a view and the controls of a view."""
 
 
 def thumbnails(attentions: Tensor, size: int = THUMBNAIL_SIZE) -> NDArray[np.uint8]:

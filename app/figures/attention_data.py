@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from bertcore import Trace
+from bertcore.analysis.neurons import head_neurons
 
 
 def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
@@ -15,19 +17,41 @@ def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
     return [0] if num_heads == 1 else sorted(set(heads))
 
 
-def mean_weights(trace: Trace, layer: int, heads: Sequence[int]) -> tuple[NDArray[np.float32], str]:
+def mean_weights(
+    trace: Trace, layers: Sequence[int], heads: Sequence[int]
+) -> tuple[NDArray[np.float32], str]:
     """Return one head's weights or the mean of several, [T, T], and what to call it.
 
     Args:
-        layer, heads: Which; no heads for the mean of all.
+        layers: At least one.
+        heads: Of each of these layers; no heads for all.
+
+    Every chosen head of every chosen layer counts alike.
     """
-    chosen = trace.attentions[layer].float()
+    num_layers, num_heads = trace.attentions.shape[:2]
+    chosen = list(heads) or list(range(num_heads))
+    total = torch.zeros(trace.attentions.shape[-2:])
+    for layer in layers:
+        for head in chosen:
+            total += trace.attentions[layer, head]
+    weights: NDArray[np.float32] = (total / (len(layers) * len(chosen))).numpy()
+    return weights, f"{_layer_words(layers, num_layers)}, {_head_words(heads, num_heads)}"
+
+
+def _layer_words(layers: Sequence[int], num_layers: int) -> str:
+    if len(layers) == 1:
+        return f"Layer {layers[0]}"
+    if len(layers) == num_layers:
+        return f"All {num_layers} layers"
+    return f"Layers {', '.join(str(layer) for layer in layers)}"
+
+
+def _head_words(heads: Sequence[int], num_heads: int) -> str:
     if len(heads) == 1:
-        return chosen[heads[0]].numpy(), f"Layer {layer}, head {heads[0]}"
-    if not heads:
-        return chosen.mean(0).numpy(), f"Layer {layer}, mean of all {len(chosen)} heads"
-    names = ", ".join(str(head) for head in heads)
-    return chosen[list(heads)].mean(0).numpy(), f"Layer {layer}, mean of heads {names}"
+        return f"head {heads[0]}"
+    if not heads or len(heads) == num_heads:
+        return f"mean of all {num_heads} heads"
+    return f"mean of heads {', '.join(str(head) for head in heads)}"
 
 
 def layer_arrays(trace: Trace, layer: int) -> dict[str, NDArray[np.generic]]:
@@ -39,19 +63,46 @@ def layer_arrays(trace: Trace, layer: int) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def attention_code(source: str, trace: Trace, layer: int, heads: Sequence[int]) -> str:
+def neuron_arrays(trace: Trace, layer: int, head: int) -> dict[str, NDArray[np.generic]]:
+    """Return one head's steps for an NPZ file: queries, keys [T, K], scores, attention [T, T]."""
+    found = head_neurons(trace, layer, head)
+    return {
+        "queries": found.queries.numpy(),
+        "keys": found.keys.numpy(),
+        "scores": found.scores.numpy(),
+        "attention": trace.attentions[layer, head].float().numpy(),
+        "tokens": np.array(trace.tokens),
+    }
+
+
+def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
     """Return Python that computes the same numbers with bertcore."""
-    texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
+    one = len(layers) == 1
+    first = f"trace.attentions[{layers[0]}]" if one else f"trace.attentions[{list(layers)}].mean(0)"
+    said = "every head of the layer" if one else "the mean of these layers, head by head"
     if len(heads) == 1:
-        chosen = f"layer[{heads[0]}]"
+        chosen = f"maps[{heads[0]}]"
     elif heads:
-        chosen = f"layer[{list(heads)}].mean(0)"
+        chosen = f"maps[{list(heads)}].mean(0)"
     else:
-        chosen = "layer.mean(0)"
+        chosen = "maps.mean(0)"
     return (
-        "import bertcore\n\n"
-        f"bert = bertcore.load({source!r})\n"
-        f"trace = bert.trace({texts})\n"
-        f"layer = trace.attentions[{layer}]  # [H, T, T]: every head of the layer\n"
+        f"{_opening(source, trace)}"
+        f"maps = {first}  # [H, T, T]: {said}\n"
         f"weights = {chosen}  # [T, T]: the row's token looks at the column's\n"
     )
+
+
+def neuron_code(source: str, trace: Trace, layer: int, head: int) -> str:
+    """Return Python that takes the weights of one head apart."""
+    return (
+        f"{_opening(source, trace)}\nfrom bertcore.analysis.neurons import head_neurons\n\n"
+        f"found = head_neurons(trace, {layer}, {head})\n"
+        "products = found.products(1)  # [T, K]: the query of token 1 times every key\n"
+        "found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax\n"
+    )
+
+
+def _opening(source: str, trace: Trace) -> str:
+    texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
+    return f"import bertcore\n\nbert = bertcore.load({source!r})\ntrace = bert.trace({texts})\n"

@@ -145,10 +145,12 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
         "showline": True,
         "mirror": True,
         "linecolor": theme.GRID,
+        # There are no names to make room for; making it anyway moves frames over their neighbours.
+        "automargin": False,
     }
     fig.update_xaxes(range=[-reach[0], reach[0]], **box)
     fig.update_yaxes(range=[-reach[1], reach[1]], **box)
-    fig.update_annotations(font_size=12, yshift=3)
+    fig.update_annotations(font_size=12, yshift=1, yanchor="bottom")
     fig.update_layout(margin={"t": 30, "l": 2, "r": 10})
     return fig
 

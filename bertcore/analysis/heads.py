@@ -1,12 +1,16 @@
-"""What an attention head looks at, in a few numbers per head."""
+"""What an attention head looks at, in a few numbers per head: of one text, or of a batch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from bertcore.tokenizer.characters import is_punctuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,7 @@ class HeadMeasures:
     no previous token; a single text has no A to B).
 
     Source: the kinds are those of Clark et al. 2019, "What Does BERT Look At?", section 3;
-    `distance` and the two between texts are ours.
+    `distance`, `evenness` and the two between texts are ours.
     """
 
     entropy: Tensor
@@ -39,6 +43,15 @@ class HeadMeasures:
     """Share that tokens of text A give to tokens of text B; special tokens on neither side."""
     b_to_a: Tensor
     """Share that tokens of text B give to tokens of text A."""
+    to_same_word: Tensor
+    """Share on the other places of the same piece (the same id), in either text; rows of the
+    pieces that stand there more than once. Added special tokens count on neither side."""
+    to_punctuation: Tensor
+    """Share on the pieces of the texts that are punctuation marks; all rows."""
+    evenness: Tensor
+    """Entropy over its largest value, ln T: 0 = one token, 1 = all alike. A broad head has much."""
+    entropy_first: Tensor
+    """Entropy of the row of [CLS] alone, in nats (Clark et al., figure 4, below)."""
 
     def of(self, layer: int, heads: Sequence[int]) -> dict[str, float]:
         """Return each measure of one layer, averaged over `heads` (all heads if empty)."""
@@ -46,56 +59,148 @@ class HeadMeasures:
         return {f.name: float(getattr(self, f.name)[layer][chosen].mean()) for f in fields(self)}
 
 
-def measure_heads(attentions: Tensor, text_ids: Sequence[int]) -> HeadMeasures:
+MEASURES = tuple(field.name for field in fields(HeadMeasures))
+"""Names of the measures, in the order of `measure_batch`."""
+_ENTROPIES = ("entropy", "evenness", "entropy_first")
+_LINEAR = tuple(name for name in MEASURES if name not in _ENTROPIES)
+
+
+class TokenKinds(NamedTuple):
+    """What each token of one input is; both lists of length T."""
+
+    text_ids: Sequence[int]
+    """0 = text A, 1 = text B, -1 = an added special token."""
+    tokens: Sequence[str]
+    """The pieces."""
+
+
+class Patterns(NamedTuple):
+    """How much each cell of a map counts for each measure that is a weighted sum of the map."""
+
+    cells: Tensor
+    """[B, T * T, M], M = the measures of _LINEAR; 0 beyond the end of a shorter input."""
+    num_rows: Tensor
+    """How many rows have such a token, [B, M]."""
+    is_token: Tensor
+    """True for tokens, False for padding, [B, T]."""
+    has_first: Tensor
+    """Whether there is an added special token in front, [B]."""
+
+
+def measure_heads(
+    attentions: Tensor, text_ids: Sequence[int], tokens: Sequence[str]
+) -> HeadMeasures:
     """Measure every head on one input.
 
     Args:
         attentions: [L, H, T, T]; row = the token that looks; rows sum to 1. Any float dtype.
         text_ids: T entries: 0 = text A, 1 = text B, -1 = an added special token.
+        tokens: The T pieces: equal pieces are the same word, and marks are punctuation.
 
     Raises:
-        ValueError: If `text_ids` does not have one entry for each token.
+        ValueError: If `text_ids` or `tokens` does not have one entry for each token.
 
     Source: Clark et al. 2019, sections 3.1 to 3.3. Differs: they average the previous (next) token
         over all rows; here the first (last) row, which has none, is left out, so that a head that
         always looks back has exactly 1.
     """
     num_tokens = attentions.shape[-1]
-    if len(text_ids) != num_tokens:
-        raise ValueError(
-            f"text_ids has {len(text_ids)} entries but the attention has {num_tokens} tokens. "
-            "Give one entry for each token, special tokens included."
-        )
-    text = torch.tensor(list(text_ids))
-    special = (text == -1).nonzero().flatten()
-    position = torch.arange(num_tokens, dtype=torch.float32)
-    distances = (position[:, None] - position[None, :]).abs()  # [T, T]
+    for name, given in (("text_ids", text_ids), ("tokens", tokens)):
+        if len(given) != num_tokens:
+            raise ValueError(
+                f"{name} has {len(given)} entries but the attention has {num_tokens} tokens. "
+                "Give one entry for each token, special tokens included."
+            )
+    patterns = make_patterns([TokenKinds(text_ids, tokens)])
     # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
-    layers = [_measure_layer(layer.float(), distances, text, special) for layer in attentions]
-    return HeadMeasures(*(torch.stack(values) for values in zip(*layers, strict=True)))
+    layers = [measure_batch(layer.float()[None, None], patterns)[0, 0] for layer in attentions]
+    return HeadMeasures(*torch.stack(layers).unbind(-1))
 
 
-def _measure_layer(
-    weights: Tensor, distances: Tensor, text: Tensor, special: Tensor
-) -> tuple[Tensor, ...]:
-    """Return the nine measures of one layer [H, T, T] in the order of HeadMeasures, each [H]."""
-    received = weights.mean(1)  # [H, T]: what each token gets, averaged over those that look
-    nothing = torch.full((len(weights),), torch.nan)
-    return (
-        torch.special.entr(weights).sum(-1).mean(-1),
-        (weights * distances).sum(-1).mean(-1),
-        weights.diagonal(-1, 1, 2).mean(-1),
-        weights.diagonal(1, 1, 2).mean(-1),
-        weights.diagonal(0, 1, 2).mean(-1),
-        received[:, special[0]] if len(special) else nothing,
-        received[:, special[1:]].sum(-1) if len(special) > 1 else nothing,
-        _mass(weights, text == 0, text == 1),
-        _mass(weights, text == 1, text == 0),
-    )
+def make_patterns(inputs: Sequence[TokenKinds]) -> Patterns:
+    """Return what counts for which measure in each input of a padded batch; T is the longest."""
+    longest = max(len(kinds.text_ids) for kinds in inputs)
+    text = torch.full((len(inputs), longest), _PADDING)
+    piece = torch.zeros_like(text)
+    mark = torch.zeros(text.shape, dtype=torch.bool)
+    for row, (text_ids, tokens) in enumerate(inputs):
+        numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+        text[row, : len(text_ids)] = torch.tensor(list(text_ids))
+        piece[row, : len(tokens)] = torch.tensor([numbers[token] for token in tokens])
+        mark[row, : len(tokens)] = torch.tensor([is_mark(token) for token in tokens])
+    is_token, is_special, is_text = text > _PADDING, text == -1, text >= 0
+    order = is_special.cumsum(1)
+    place = torch.arange(longest)
+    step = place[None, :] - place[:, None]  # [T, T]: how far the column is after the row
+
+    def to(columns: Tensor, rows: Tensor = is_token) -> Tensor:
+        return rows[:, :, None] & columns[:, None, :]
+
+    anywhere, in_text = to(is_token), to(is_text, is_text)
+    cells = {
+        "distance": anywhere * step.abs(),
+        "to_previous": anywhere & (step == -1),
+        "to_next": anywhere & (step == 1),
+        "to_self": anywhere & (step == 0),
+        "to_first": to(is_special & (order == 1)),
+        "to_separator": to(is_special & (order > 1)),
+        "a_to_b": to(text == 1, text == 0),
+        "b_to_a": to(text == 0, text == 1),
+        "to_same_word": in_text & (piece[:, :, None] == piece[:, None, :]) & (step != 0),
+        "to_punctuation": to(is_text & mark),
+    }
+    stacked = torch.stack([cells[name] for name in _LINEAR], dim=-1).float()  # [B, T, T, M]
+    num_rows = (stacked > 0).any(2).sum(1)
+    num_rows[:, _LINEAR.index("distance")] = is_token.sum(1)
+    return Patterns(stacked.flatten(1, 2), num_rows, is_token, is_special.any(1))
 
 
-def _mass(weights: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Return the share that `rows` give to `columns` together, [H]; NaN if either is empty."""
-    if not rows.any() or not columns.any():
-        return torch.full((len(weights),), torch.nan)
-    return weights[:, rows][:, :, columns].sum(-1).mean(-1)
+def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
+    """Measure every head on each input of a padded batch.
+
+    Args:
+        attentions: float32, [L, B, H, T, T]; 0 in the columns beyond the end of an input, while the
+            rows there are not read.
+        patterns: Of the same inputs, on the same device.
+
+    Returns:
+        float32, [B, L, H, M], M = MEASURES, NaN where an input lacks a kind of token.
+    """
+    num_layers, num_inputs, num_heads = attentions.shape[:3]
+    found = attentions.new_full((num_inputs, num_layers, num_heads, len(MEASURES)), torch.nan)
+    lengths = patterns.is_token.sum(1)
+    rows = patterns.is_token[:, None, :].float()  # [B, 1, T]
+    linear = [MEASURES.index(name) for name in _LINEAR]
+    for layer, weights in enumerate(attentions):
+        # [B, H, T * T] @ [B, T * T, M] -> [B, H, M]
+        sums = weights.reshape(num_inputs, num_heads, -1) @ patterns.cells
+        found[:, layer, :, linear] = sums / patterns.num_rows[:, None, :]
+        entropies = torch.special.entr(weights).sum(-1)  # [B, H, T]
+        entropy = (entropies * rows).sum(-1) / lengths[:, None]
+        found[:, layer, :, MEASURES.index("entropy")] = entropy
+        # A single token has ln 1 = 0 nats to share out: 0 / 0 is NaN, there is nothing to say.
+        found[:, layer, :, MEASURES.index("evenness")] = entropy / lengths[:, None].log()
+        first = entropies[..., 0].masked_fill(~patterns.has_first[:, None], torch.nan)
+        found[:, layer, :, MEASURES.index("entropy_first")] = first
+    return found
+
+
+def uniform_measures(patterns: Patterns) -> Tensor:
+    """Return what a head that looks at all tokens alike would have, [B, M], M = MEASURES."""
+    weights = patterns.is_token.float()
+    weights = weights / weights.sum(1, keepdim=True)  # [B, T]
+    spread = weights[:, None, :].expand(-1, weights.shape[1], -1)  # [B, T, T]
+    return measure_batch(spread[None, :, None], patterns)[:, 0, 0]
+
+
+@lru_cache(maxsize=65536)
+def is_mark(token: str) -> bool:
+    """Return whether a piece is punctuation, as the tokenizer tells it from words.
+
+    >>> is_mark("."), is_mark("##s"), is_mark("'")
+    (True, False, True)
+    """
+    return all(is_punctuation(character) for character in token.removeprefix("##")) and token != ""
+
+
+_PADDING = -2

@@ -81,14 +81,33 @@ def hf_state_dict(network: Network) -> dict[str, Tensor]:
 
 
 def hf_config(network: Network) -> dict[str, Any]:
-    """Return the content of config.json: the shape, the class in `transformers`, the format."""
+    """Return the content of config.json: the shape, the class in `transformers`, the format.
+
+    Heads that were removed for good are named too, as `zeroed_heads`.
+    """
     dtype = network.embeddings.word_embeddings.dtype
+    zeroed = {str(layer): heads for layer, heads in zeroed_heads(network).items()}
     return {
         **network.config.to_hf_dict(),
+        **({"zeroed_heads": zeroed} if zeroed else {}),
         "architectures": [architecture(network_heads(network))],
         "tie_word_embeddings": True,
         "dtype": str(dtype).removeprefix("torch."),
     }
+
+
+def zeroed_heads(network: Network) -> dict[int, list[int]]:
+    """Return layer -> heads whose columns of the output projection are all 0: they do nothing."""
+    found = {}
+    for layer, parts in enumerate(network.layers):
+        block = parts.attention
+        # [D, D] -> [D, H, K]: the columns are the heads' outputs, one head after another
+        columns = block.output_weight.detach()
+        by_head = columns.view(len(columns), block.num_heads, -1)
+        heads = (by_head == 0).all(-1).all(0).nonzero().flatten().tolist()
+        if heads:
+            found[layer] = heads
+    return found
 
 
 def network_heads(network: Network) -> frozenset[str]:

@@ -46,6 +46,22 @@ def read_lines(path: Path) -> tuple[list[str], int]:
     return kept, len(lines) - len(kept)
 
 
+def read_whole(path: Path) -> tuple[bytes, str]:
+    """Return the bytes of a file, unpacked if it ends in .gz or .xz, and its name without that.
+
+    Raises:
+        ValueError: If it is not a whole archive.
+        OSError: If it cannot be opened.
+    """
+    suffix = path.suffix.lower()
+    try:
+        with _OPENERS.get(suffix, open)(path, "rb") as file:
+            data: bytes = file.read()
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
+    return data, path.stem if suffix in _OPENERS else path.name
+
+
 def check_target(path: Path, suffix: str) -> None:
     """Make sure, before any work is done, that a file can be written to `path`.
 

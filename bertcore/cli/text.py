@@ -57,7 +57,7 @@ def tokenize(
     """
     from bertcore.tokenizer.wordpiece import explain
 
-    bert, encoding = _open(checkpoint, "cpu", "auto", text, text_b)
+    bert, encoding = open_with_text(checkpoint, "cpu", "auto", text, text_b)
     texts = [text] if text_b is None else [text, text_b]
     words = [explain(part, bert.tokenizer) for part in texts]
     if as_json:
@@ -108,7 +108,7 @@ def fill_mask(
     from bertcore.analysis.candidates import parse_candidates, score_candidates
     from bertcore.analysis.inputs import mask_positions
 
-    bert, encoding = _open(checkpoint, device, dtype, text, text_b)
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     filled = bert.fill_mask(text, text_b, top_k=top_k)
     positions = mask_positions(encoding, bert.tokenizer.mask_id)
     words = parse_candidates(candidates)
@@ -158,7 +158,7 @@ def nsp(
     Examples:
       bertscope nsp "He went to the shop." "He bought milk."
     """
-    bert, _ = _open(checkpoint, device, dtype, text_a, text_b)
+    bert, _ = open_with_text(checkpoint, device, dtype, text_a, text_b)
     score = bert.next_sentence(text_a, text_b)
     if as_json:
         print_json(asdict(score))
@@ -186,7 +186,7 @@ def trace(
     from bertcore.cli.files import check_target, trace_arrays, write_whole
 
     check_target(out, ".npz")
-    bert, encoding = _open(checkpoint, device, dtype, text, text_b)
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     arrays = trace_arrays(bert.trace(text, text_b, encoding=encoding))
     write_whole(out, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
     shapes = {name: list(array.shape) for name, array in arrays.items()}
@@ -253,7 +253,7 @@ def encode(
     typer.echo(f"{len(lines)} vectors of width {vectors.shape[1]} written to {out}{blank}")
 
 
-def _open(
+def open_with_text(
     checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
 ) -> tuple[Bert, Encoding]:
     """Open the checkpoint and encode; refuse blank texts, and tell on stderr what was cut."""

@@ -58,6 +58,7 @@ def attention_explicit(
     values: Tensor,
     mask: Tensor | None,
     buffers: AttentionBuffers | None = None,
+    edit: Callable[[Tensor], None] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attend step by step and keep the weights. For traces; no dropout.
 
@@ -65,6 +66,7 @@ def attention_explicit(
         queries, keys, values: [B, H, T, K].
         mask: Additive mask, broadcastable to [B, H, T, T], or None.
         buffers: Where to write, without gradients; None takes new memory.
+        edit: Called with the weights before they are used, to change them in place.
 
     Returns:
         Context [B, H, T, K] and weights [B, H, T, T], whose rows sum to 1.
@@ -76,6 +78,8 @@ def attention_explicit(
     if mask is not None:
         scores += mask
     weights = torch.softmax(scores, dim=-1, out=to_weights)
+    if edit is not None:
+        edit(weights)
     context = torch.matmul(weights, values, out=to_context)
     return context, weights
 

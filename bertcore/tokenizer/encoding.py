@@ -40,3 +40,8 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.input_ids)
+
+    @property
+    def num_in_a(self) -> int:
+        """Tokens of [CLS], text A and its [SEP] together: all of them without a text B."""
+        return self.special_tokens_mask.index(True, 1) + 1

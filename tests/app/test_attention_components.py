@@ -15,15 +15,14 @@ import pytest
 import torch
 
 from app import theme
-from app.components import attention_overview, attention_view, transport
+from app.components import attention_map, attention_overview, attention_view, transport
+from app.components.looks import read_look, write_look
 from app.figures.attention_data import attention_code, layer_arrays, mean_weights, shown_heads
-from app.figures.attention_heatmap import MAX_NUMBERED, attention_heatmap, heatmap_table
+from app.figures.attention_words import merge_to_words, words_of
 from app.figures.head_sentence import head_sentence
 from bertcore import Trace
-from bertcore.analysis.heads import measure_heads
+from bertcore.analysis.heads import MEASURES, measure_heads
 from tests.bertcore.tiny import tiny_bert
-
-HOSTILE = ["</script><img src=x onerror=alert(1)>", "\u202eabc", "<b>bold</b>", "\u2028"]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +63,8 @@ def test_lines_of_128_tokens_and_12_heads_stay_small() -> None:
         tokens=["word"] * 128,
         text_ids=[0] * 128,
         segment_ids=[0] * 128,
+        word_ids=list(range(128)),
+        offsets=[(0, 0)] * 128,
         activations=activations,
     )
     assert len(attention_view.message(long, 0, [])) < 12 * 128 * 128 + 5000
@@ -81,7 +82,7 @@ def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
 
 
 def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
-    measures = measure_heads(pair.attentions, pair.text_ids)
+    measures = measure_heads(pair.attentions, pair.text_ids, pair.tokens)
     small = transport.thumbnails(pair.attentions)
     summary = attention_overview.Summary(small, measures)
     header, (codes, colours, _) = read(attention_overview.message(summary, pair.num_tokens, 0, []))
@@ -90,13 +91,20 @@ def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
     num_layers, num_heads = pair.attentions.shape[:2]
     sent = np.array(header["measures"]["a_to_b"]).reshape(num_layers, num_heads)
     assert np.abs(sent - measures.a_to_b.numpy()).max() < 1e-4
-    assert {name for name, _ in header["shares"]} <= set(header["measures"])
+    assert list(header["names"]) == list(header["measures"])
+
+
+def test_every_measure_has_a_name_of_its_own() -> None:
+    assert set(attention_overview.NAMES) == set(MEASURES)
+    labels = [name.label for name in attention_overview.NAMES.values()]
+    assert len(set(labels)) == len(labels)
 
 
 def test_overview_sends_nothing_for_what_does_not_exist() -> None:
     trace = tiny_bert().trace("the river")
     summary = attention_overview.Summary(
-        transport.thumbnails(trace.attentions), measure_heads(trace.attentions, trace.text_ids)
+        transport.thumbnails(trace.attentions),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
     )
     header, _ = read(attention_overview.message(summary, trace.num_tokens, 0, []))
     assert set(header["measures"]["a_to_b"]) == {None}
@@ -111,33 +119,78 @@ def test_colour_table_is_the_scale_of_the_charts() -> None:
     assert lightness[255] - lightness[0] > 150
 
 
-# ---- heat map and data ----
+# ---- heat map ----
 
 
-def test_heat_map_holds_exact_weights_and_safe_names() -> None:
-    weights = torch.softmax(torch.randn(4, 4), -1).numpy()
-    fig = attention_heatmap(weights, HOSTILE, "Layer 0, head 0")
-    heat = fig.data[0]
-    assert np.array_equal(heat.customdata, weights)
-    assert np.allclose(np.square(heat.z), weights, atol=1e-6)
-    assert not any("<" in name for name in heat.x)
-    assert len(set(heat.x)) == len(HOSTILE)
-    assert heat.texttemplate
+def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
+    weights, title = mean_weights(pair, [0, 1], [])
+    header, (values, colours) = read(attention_map.message(pair, weights, title, [0, 1], [], 3))
+    assert np.array_equal(np.frombuffer(values, np.float32).reshape(weights.shape), weights)
+    assert len(colours) == 256 * 3
+    assert header["tokens"] == pair.tokens
+    assert (header["layers"], header["heads"], header["revision"]) == ([0, 1], [], 3)
 
 
-def test_heat_map_of_long_texts_shows_no_numbers_in_cells() -> None:
-    size = MAX_NUMBERED + 1
-    weights = np.full((size, size), 1 / size, np.float32)
-    fig = attention_heatmap(weights, ["same"] * size, "")
-    assert fig.data[0].texttemplate is None
-    assert len(set(fig.data[0].x)) == size  # equal tokens must not fall onto one row
+def test_heat_map_lets_the_browser_show_what_is_no_number(pair: Trace) -> None:
+    weights = np.full((pair.num_tokens, pair.num_tokens), np.nan, np.float32)
+    _, (values, _) = read(attention_map.message(pair, weights, "", [0], [0]))
+    assert np.isnan(np.frombuffer(values, np.float32)).all()
 
 
-def test_table_has_one_row_for_each_token(pair: Trace) -> None:
-    weights, _ = mean_weights(pair, 0, [1])
-    table = heatmap_table(weights, pair.tokens)
-    assert table.shape == (pair.num_tokens, pair.num_tokens + 1)
-    assert table.iloc[0, 1:].sum() == pytest.approx(1, abs=1e-5)
+# ---- words ----
+
+
+def test_words_have_their_names_as_in_the_text() -> None:
+    trace = tiny_bert().trace("The river fishing.", "steep")
+    words = words_of(trace)
+    assert words.names == ["[CLS]", "The", "river", "fishing", ".", "[SEP]", "steep", "[SEP]"]
+    assert len(words.starts) < trace.num_tokens  # "fishing" is of several pieces
+    assert [
+        trace.word_ids[start] for start in words.starts if trace.word_ids[start] >= 0
+    ] == sorted({word for word in trace.word_ids if word >= 0})
+
+
+def test_words_are_looked_at_as_a_sum_and_look_as_a_mean() -> None:
+    """Three tokens, of which the last two are one word, worked by hand."""
+    weights = np.array([[0.5, 0.2, 0.3], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], np.float32)
+    merged = merge_to_words(weights, [0, 1])
+    assert np.allclose(merged, [[0.5, 0.5], [0.2, 0.8]])
+
+
+def test_merged_rows_still_sum_to_one(pair: Trace) -> None:
+    merged = merge_to_words(pair.attentions.numpy(), words_of(pair).starts)
+    assert merged.shape[:2] == pair.attentions.shape[:2]
+    assert np.allclose(merged.sum(-1), 1, atol=1e-5)
+
+
+# ---- how one looks, in the address ----
+
+
+@pytest.mark.parametrize("view", [attention_overview, attention_view, attention_map])
+def test_looks_go_through_the_address(view: Any) -> None:
+    assert write_look(view.LOOK, view.LOOK) == ""
+    assert read_look("", view.LOOK, view.LOOK_OPTIONS) == view.LOOK
+    other = dict(view.LOOK)
+    for name, default in view.LOOK.items():
+        if isinstance(default, bool):
+            other[name] = not default
+        elif isinstance(default, str):
+            other[name] = view.LOOK_OPTIONS[name][-1]
+        else:
+            other[name] = 0.125
+    assert other != view.LOOK
+    assert read_look(write_look(other, view.LOOK), view.LOOK, view.LOOK_OPTIONS) == other
+
+
+@pytest.mark.parametrize(
+    "wrong", ["limit:nan", "limit:x", "order:<b>", "lowest:7", ":::,,:", "a:b"]
+)
+def test_a_wrong_address_opens_as_by_default(wrong: str) -> None:
+    view = attention_overview
+    assert read_look(wrong, view.LOOK, view.LOOK_OPTIONS) == view.LOOK
+
+
+# ---- numbers and code ----
 
 
 @pytest.mark.parametrize(
@@ -145,7 +198,7 @@ def test_table_has_one_row_for_each_token(pair: Trace) -> None:
     [([2], "head 2"), ([0, 3], "mean of heads 0, 3"), ([], "mean of all 4 heads")],
 )
 def test_mean_weights_of_the_open_heads(pair: Trace, heads: list[int], words: str) -> None:
-    weights, title = mean_weights(pair, 1, heads)
+    weights, title = mean_weights(pair, [1], heads)
     chosen = heads or [0, 1, 2, 3]
     expected = sum(pair.attentions[1, head] for head in chosen) / len(chosen)
     assert np.allclose(weights, expected, atol=1e-6)
@@ -159,16 +212,24 @@ def test_all_of_one_head_is_that_head() -> None:
     assert shown_heads([3, 2, 3], 4) == [2, 3]
 
 
+def test_mean_over_layers_counts_every_head_alike(pair: Trace) -> None:
+    weights, title = mean_weights(pair, [0, 1], [0, 3])
+    four = [pair.attentions[layer, head] for layer in (0, 1) for head in (0, 3)]
+    assert np.allclose(weights, sum(four) / 4, atol=1e-6)
+    assert title == "All 2 layers, mean of heads 0, 3"
+
+
+@pytest.mark.parametrize("layers", [[1], [0, 1]])
 @pytest.mark.parametrize("heads", [[2], [0, 3], []])
 def test_the_python_that_is_offered_gives_the_same_numbers(
-    pair: Trace, heads: list[int], monkeypatch: pytest.MonkeyPatch
+    pair: Trace, layers: list[int], heads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import bertcore
 
     monkeypatch.setattr(bertcore, "load", lambda source: tiny_bert())
     names: dict[str, Any] = {}
-    exec(attention_code("default", pair, 1, heads), names)
-    assert np.allclose(names["weights"], mean_weights(pair, 1, heads)[0])
+    exec(attention_code("default", pair, layers, heads), names)
+    assert np.allclose(names["weights"], mean_weights(pair, layers, heads)[0], atol=1e-6)
 
 
 def test_layer_arrays_can_be_saved(pair: Trace) -> None:

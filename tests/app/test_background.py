@@ -76,6 +76,31 @@ def test_a_job_nobody_asks_about_is_given_up_and_starts_again_when_asked(
     assert wait_for(again).result == "done"
 
 
+def test_a_job_that_is_left_stops_at_once_unless_somebody_else_waits() -> None:
+    reports: list[float] = []
+    begun, other_asks = threading.Event(), threading.Event()
+
+    def endless(progress: background.Progress) -> None:
+        for step in range(1000):
+            begun.set()
+            other_asks.wait(10)
+            time.sleep(0.005)
+            progress(step / 1000, "Working")
+            reports.append(step)
+
+    background.leave("nobody's")  # nothing to leave is no error
+    job = background.ask("left", endless)
+    assert begun.wait(10)
+    background.leave("left")
+    assert background.ask("left", endless) is job  # somebody else came in between
+    other_asks.set()
+    while not reports:
+        time.sleep(0.01)
+    background.leave("left")
+    assert isinstance(wait_for(job).error, background.GivenUp)
+    assert len(reports) < 999
+
+
 def test_only_so_many_results_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "MAX_JOBS", 3)
     for number in range(6):

@@ -220,6 +220,15 @@ def test_the_table_has_a_row_for_each_point_and_layer() -> None:
     assert (row.sentence, row.label, row.text) == (1, "a", "The river bank was steep.")
 
 
+def test_frames_of_the_overview_stay_apart() -> None:
+    """Room that Plotly makes by itself widens frames over their neighbours in a narrow window."""
+    table = pair()
+    fig = overview(map_layers(table.vectors, dims=2), marks_of(table))
+    axes = [*fig.select_xaxes(), *fig.select_yaxes()]
+    assert len(axes) == 2 * len(table.vectors)
+    assert not any(axis.automargin for axis in axes)
+
+
 def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
     table = table_of(*[Sentence("the river bank was steep and old")] * 100)
     found = map_layers(table.vectors)

@@ -49,7 +49,8 @@ def use(visit: Visit, name: str) -> None:
         visit.check()
         assert not visit.was_tricked()
         visit.page.get_by_role("radio", name="Heat map").click()
-        visit.picture("figure_attention-heat-map").hover()
+        visit.inked(".st-key-attention_map")
+        visit.page.locator(".st-key-attention_map .field").hover(position={"x": 200, "y": 200})
         visit.page.get_by_role("radio", name="Lines").click()
         visit.inked(".st-key-attention_lines")
         visit.page.locator(".st-key-attention_lines .scroller").hover(position={"x": 20, "y": 60})
@@ -65,6 +66,10 @@ def use(visit: Visit, name: str) -> None:
         visit.page.keyboard.press("Control+Enter")
         visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         visit.picture("figure_pair-matrix").hover()
+    elif name == "mixing":
+        visit.page.locator(".st-key-mix_strip .words button").nth(1).click()
+        visit.wait_for_query("mix_token", "1")
+        visit.picture("figure_mixing").hover()
     else:
         visit.picture("figure_layer-map").hover()
 

@@ -92,7 +92,7 @@ def test_a_head_is_opened_from_the_overview(visit: Visit, new_visit: Callable[..
     is_open(other)
     expect(other.box("B")).to_have_value(TEXT_B)
     other.page.get_by_role("radio", name="Heat map").click()
-    other.picture("figure_attention-heat-map")
+    other.inked(".st-key-attention_map")
     other.check()
 
 

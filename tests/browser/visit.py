@@ -13,7 +13,7 @@ TIMEOUT_MS = 60_000
 """Longer than anything should take: a slow machine is no finding."""
 
 TITLES = {name: title for name, (title, _) in PAGES.items()}
-TEXT_PAGES = tuple(name for name in PAGES if name not in ("checkpoints", "training"))
+TEXT_PAGES = tuple(name for name in PAGES if name not in ("heads", "checkpoints", "training"))
 """Pages with the sentence box."""
 
 TEXT_A = "The man went to the river bank and was steep"

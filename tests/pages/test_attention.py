@@ -49,7 +49,24 @@ def test_a_link_opens_its_head_and_view(page: AppTest) -> None:
     page.query_params["view"] = "heat-map"
     app = ok(page.run())
     assert "Layer 1 head 2" in words(app)
-    assert len(app.get("plotly_chart")) == 1
+    assert "by which the other can be ordered" in words(app)
+
+
+def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
+    page.query_params["layers"] = ["0", "1", "9"]
+    page.query_params["heads"] = ["0", "3"]
+    page.query_params["view"] = "heat-map"
+    app = ok(page.run())
+    assert app.session_state["layers"] == [0, 1]
+    assert "trace.attentions[[0, 1]].mean(0)" in app.code[0].value
+
+
+def test_a_link_keeps_how_one_looks(page: AppTest) -> None:
+    page.query_params["overview"] = "measure:to_first,order:all"
+    page.query_params["lines"] = "words:1,threshold:0.2"
+    app = ok(page.run())
+    assert app.session_state["overview"] == "measure:to_first,order:all"
+    assert app.session_state["lines"] == "words:1,threshold:0.2"
 
 
 def test_heads_that_do_not_exist_are_ignored(page: AppTest) -> None:

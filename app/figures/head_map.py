@@ -1,0 +1,102 @@
+"""All heads as points: near ones look alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.colors
+import plotly.graph_objects as go
+
+from app import theme
+from app.head_names import HABITS
+from bertcore.analysis.head_report import HeadReport
+from bertcore.analysis.head_similarity import HeadMap
+from bertcore.analysis.head_statistics import PATTERNS
+
+COLOUR_BY = {"habit": "strongest habit", "layer": "layer"}
+MAX_LABELLED = 64
+"""With more heads than this the names are left to the hover."""
+_NO_HABIT = "none of these"
+
+
+def head_scatter(
+    report: HeadReport, found: HeadMap, colour: str, opened: tuple[int, int] | None
+) -> go.Figure:
+    """Return the map of heads.
+
+    Args:
+        report: Of some sentences.
+        found: Where its heads lie.
+        colour: One of COLOUR_BY.
+        opened: The ringed head, or None.
+    """
+    places, num_heads = found.positions, report.distances.num_heads
+    layers, heads = np.divmod(np.arange(len(places)), num_heads)
+    habits = habit_names(report)
+    labels = np.array([f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)])
+    hover = [
+        f"<b>layer {layer} head {head}</b><br>strongest habit: {theme.escape(habit)}"
+        for layer, head, habit in zip(layers.tolist(), heads.tolist(), habits, strict=True)
+    ]
+    if colour == "layer":
+        names = [f"layer {layer}" for layer in layers.tolist()]
+        last = max(1, int(layers.max(initial=0)))
+        scale = plotly.colors.sample_colorscale(
+            theme.SEQUENTIAL, [0.12 + 0.83 * layer / last for layer in range(last + 1)]
+        )
+        colours = {f"layer {layer}": scale[layer] for layer in range(last + 1)}
+    else:
+        names = habits
+        colours = {
+            **dict(zip(HABITS.values(), theme.CATEGORICAL, strict=False)),
+            _NO_HABIT: theme.SPECIAL,
+        }
+    fig = go.Figure()
+    if opened is not None:
+        ring = opened[0] * num_heads + opened[1]
+        fig.add_scatter(
+            x=places[[ring], 0],
+            y=places[[ring], 1],
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 26, "color": theme.ACCENT},
+            marker_line_width=3,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    for name in [name for name in colours if name in names]:
+        chosen = np.array([entry == name for entry in names])
+        fig.add_scatter(
+            x=places[chosen, 0],
+            y=places[chosen, 1],
+            mode="markers+text" if len(places) <= MAX_LABELLED else "markers",
+            name=theme.escape(name),
+            marker={"size": 13, "color": colours[name], "line": {"width": 1, "color": theme.GRID}},
+            text=labels[chosen],
+            textposition="top center",
+            textfont={"size": 11},
+            customdata=labels[chosen].tolist(),
+            hovertext=[text for text, there in zip(hover, chosen, strict=True) if there],
+            hoverinfo="text",
+        )
+    theme.plot_layout(fig, "", "", "", 470)
+    fig.update_xaxes(showticklabels=False, showgrid=False)
+    # One unit is as long upwards as across: distances are what the map is about.
+    fig.update_yaxes(showticklabels=False, showgrid=False, scaleanchor="x", scaleratio=1)
+    fig.update_layout(dragmode="pan", clickmode="event+select", hovermode="closest", margin_t=60)
+    return fig
+
+
+def habit_names(report: HeadReport) -> list[str]:
+    """Return the strongest habit of each head, layer by layer."""
+    codes = report.statistics.dominant().flatten().tolist()
+    return [HABITS[PATTERNS[code]] if code >= 0 else _NO_HABIT for code in codes]
+
+
+def map_arrays(report: HeadReport, found: HeadMap) -> dict[str, np.ndarray]:
+    """Return distances, positions and habits, heads layer by layer."""
+    return {
+        "distances": report.distances.matrix,
+        "positions": found.positions,
+        "stress": np.array(found.stress),
+        "num_heads": np.array(report.distances.num_heads),
+        "strongest_habit": np.array(habit_names(report)),
+    }

@@ -1,0 +1,206 @@
+"""What the page "How tokens mix" computes: each measure as rows of shares, kept in memory.
+
+Rows are the tokens that receive, columns those that give; every row is divided by its sum, so
+that measures in units of their own can stand below each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from app import background, cache, mixing_parts
+from app.mixing_parts import Array, SeparatorShares, Texts, shares
+from bertcore import Bert, Trace
+from bertcore.analysis.flow import MOST_TOKENS, attention_flow
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.rollout import rollout
+from bertcore.analysis.value_zeroing import value_zeroing
+
+Ask = Callable[[], background.Job]
+
+IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
+"""Measures of one layer."""
+THROUGH_LAYERS = ("rollout", "flow", "zeroing_rollout")
+"""Measures from a layer's output down to the input."""
+MOMENT = 0.7
+"""Seconds to wait for a job before the page is drawn without it."""
+PAUSE = 0.2
+"""Seconds between two looks at a job."""
+
+
+class Choice(NamedTuple):
+    """What of them is drawn."""
+
+    layer: int
+    head: int | None
+    """One head of each layer, or None for all."""
+    token: int
+    """The token that receives: the row, and where a word is predicted."""
+    target: str | None
+    """What the gradient is of: "word", "next" (next sentence), or None where there is no head."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What is computed so far."""
+
+    maps: dict[str, Array]
+    """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
+    waiting: dict[str, Ask]
+    """Measures that are not computed yet, and how to ask for their jobs."""
+
+
+def targets(bert: Bert, text_b: str | None) -> list[str]:
+    """Return what a gradient can be taken of, the first being the usual one."""
+    heads = {"word": bert.module.mlm, "next": bert.module.nsp if text_b is not None else None}
+    return [name for name, head in heads.items() if head is not None]
+
+
+def usual_token(trace: Trace, mask_id: int) -> int:
+    """Return the token to start from: the first [MASK], or else the last word of text A."""
+    if mask_id in trace.input_ids:
+        return trace.input_ids.index(mask_id)
+    words = [
+        i
+        for i, token in enumerate(trace.tokens)
+        if trace.text_ids[i] == 0 and token.lstrip("#").isalnum()
+    ]
+    return words[-1] if words else 0
+
+
+def one_token(texts: Texts, choice: Choice) -> Found:
+    """Return every measure's row of the chosen token."""
+    row = slice(choice.token, choice.token + 1)
+    found = _at_once(texts, choice, row)
+    zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
+    found.maps["zeroing"] = zeroing[choice.layer][None]
+    if texts.trace.num_tokens <= MOST_TOKENS:
+        _take(found, "flow", partial(_flow_job, texts, choice, choice.token), lambda made: made)
+        ask = partial(_zeroing_job, texts)
+        _take(found, "zeroing_rollout", ask, lambda made: made[1][choice.layer, row])
+    return _in_order(found)
+
+
+def every_token(texts: Texts, choice: Choice) -> Found:
+    """Return every measure's whole map, [T, T].
+
+    Raises:
+        ValueError: If there are more than MOST_TOKENS tokens.
+    """
+    if texts.trace.num_tokens > MOST_TOKENS:
+        raise ValueError(
+            f"the maps of all tokens are drawn for at most {MOST_TOKENS} tokens; this input has "
+            f"{texts.trace.num_tokens}. Look at one token, or use a shorter text."
+        )
+    found = _at_once(texts, choice, slice(None))
+    zeroing = partial(_zeroing_job, texts)
+    _take(found, "zeroing", zeroing, lambda made: made[0][choice.layer])
+    _take(found, "zeroing_rollout", zeroing, lambda made: made[1][choice.layer])
+    _take(found, "flow", partial(_flow_job, texts, choice, None), lambda made: made)
+    return _in_order(found)
+
+
+def separator_shares(texts: Texts) -> SeparatorShares:
+    """Return how [SEP] fades when one measures what is passed on and not the weights."""
+    return cache.call(mixing_parts.separator_shares, texts.key, texts)
+
+
+def wait(found: Found) -> Iterator[tuple[str, background.Job]]:
+    """Yield each awaited measure and its job, again and again until all jobs are done."""
+    while True:
+        jobs = [(name, ask()) for name, ask in found.waiting.items()]
+        yield from jobs
+        if all(job.done for _, job in jobs):
+            return
+        time.sleep(PAUSE)
+
+
+def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
+    """Return the measures that take no time."""
+    layer, head = choice.layer, choice.head
+    own = cache.call(mixing_parts.layer_maps, texts.key, texts, layer, head)
+    maps = {name: values[rows] for name, values in own.items()}
+    maps["rollout"] = cache.call(mixing_parts.rollouts, texts.key, texts, head)[layer, rows]
+    if choice.target is not None:
+        token = choice.token if choice.target == "word" else None
+        maps["gradient"] = cache.call(mixing_parts.gradient, texts.key, texts, token, head)[
+            layer, rows
+        ]
+    return Found(maps, {})
+
+
+def _take(found: Found, name: str, ask: Ask, part: Callable[..., Array]) -> None:
+    """Put the part of a job's result that is drawn into `found`, or say that it is awaited."""
+    job = ask()
+    deadline = time.monotonic() + MOMENT
+    while not job.done and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not job.done:
+        found.waiting[name] = ask
+    elif job.error is not None:
+        raise job.error
+    else:
+        found.maps[name] = part(job.result)
+
+
+def _in_order(found: Found) -> Found:
+    names = (*IN_LAYER, *THROUGH_LAYERS)
+    return Found({n: found.maps[n] for n in names if n in found.maps}, found.waiting)
+
+
+def _job(
+    name: str, key: Hashable, stage: str, work: Callable[[Callable[[float], None]], object]
+) -> background.Job:
+    def run(progress: background.Progress) -> object:
+        return work(lambda share: progress(share, stage))
+
+    return background.ask((name, key), run)
+
+
+def _flow_job(texts: Texts, choice: Choice, token: int | None) -> background.Job:
+    """Return the job of the flow to one token, [1, T], or to all, [T, T]."""
+
+    def work(progress: Callable[[float], None]) -> Array:
+        found = attention_flow(
+            texts.trace.attentions[: choice.layer + 1],
+            head=choice.head,
+            tokens=None if token is None else [token],
+            progress=progress,
+        )
+        return shares(found.values)
+
+    key = (texts, choice.layer, choice.head, token)
+    return _job("flow", key, "Attention flow", work)
+
+
+def _zeroing_job(texts: Texts) -> background.Job:
+    """Return the job of value zeroing and its rollout, each [L, T, T]."""
+
+    def work(progress: Callable[[float], None]) -> tuple[Array, Array]:
+        bert = cache.opened(texts.key)
+        scores = row_shares(value_zeroing(bert, texts.trace, progress=progress))
+        return scores.numpy(), rollout(scores).numpy()
+
+    return _job("zeroing", texts, "Value zeroing", work)
+
+
+def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, Array]:
+    """Return the same rows with the receiving token's own share left out, the rest made 1.
+
+    Args:
+        maps: By measure, [R, T].
+        tokens: The token of each row, [R].
+    """
+    found = {}
+    for name, values in maps.items():
+        others = values.copy()
+        others[np.arange(len(tokens)), list(tokens)] = 0
+        found[name] = shares(torch.from_numpy(others))
+    return found

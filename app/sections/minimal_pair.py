@@ -1,0 +1,126 @@
+"""What differs between two versions of a text: tokens, answers, attention, vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from app import frame, minimal_pair, state, texts
+from app.figures import minimal_pair as figures
+from app.figures import what_if as shared_figures
+from app.figures import what_if_tables as tables
+from bertcore import Trace
+from bertcore.analysis.minimal_pair import MinimalPair, aligned_attention
+
+RUNS = ("first", "second")
+MOST_CHANGED = 5
+"""Heads that are offered, the most changed first."""
+
+
+def show_tokens(first: Trace, second: Trace, found: MinimalPair) -> None:
+    """Draw the aligned tokens."""
+    st.html(figures.token_rows(first, second, found))
+    if not any(found.changed):
+        st.info(texts.TEXTS["minimal-pair.same"])
+    frame.how_to_read("minimal-pair.tokens")
+
+
+def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
+    """Draw the words at each common [MASK], and the next-sentence answers."""
+    if found.shifts:
+        fig = shared_figures.word_bars(found.shifts, [None] * len(found.shifts), RUNS)
+        table = tables.word_table(found.shifts)
+        table = table.rename(columns={"p_before": "p_first", "p_after": "p_second"})
+        table["difference_points"] = 100 * (table["p_second"] - table["p_first"])
+        frame.figure(fig, "minimal-pair-words", table, code)
+        frame.how_to_read("minimal-pair.words")
+    if found.next_first is not None and found.next_second is not None:
+        is_next = (found.next_first.is_next, found.next_second.is_next)
+        table = tables.answer_table(is_next).assign(run=RUNS)
+        fig = shared_figures.answer_bars(is_next, RUNS)
+        frame.figure(fig, "minimal-pair-next-sentence", table, code)
+    if not found.shifts and page.bert.module.mlm is None:
+        st.warning(texts.TEXTS["minimal-pair.no_head"])
+    elif not found.shifts and found.next_first is None:
+        st.info(texts.TEXTS["minimal-pair.no_answer"])
+
+
+def show_attention(first: Trace, second: Trace, found: MinimalPair, code: str) -> None:
+    """Draw the signed difference of a head or a layer's mean, and how much each head differs."""
+    st.subheader("What each token looks at", anchor=False)
+    num_layers, num_heads = found.attention_change.shape
+    state.keep("pair_layer", num_layers - 1, options=list(range(num_layers)))
+    state.keep("pair_head", -1, options=[-1, *range(num_heads)])
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        layer, head = state.value("pair_layer"), state.value("pair_head")
+        chosen = None if head < 0 else head
+        one, two = (
+            m.numpy() for m in aligned_attention(first, second, found.columns, layer, chosen)
+        )
+        names = figures.column_names(first, second, found.columns)
+        fig = figures.difference_map(one, two, names, found.changed)
+        data = {
+            "difference": two - one,
+            "first": one,
+            "second": two,
+            "columns": np.array([[-1 if at is None else at for at in c] for c in found.columns]),
+            "tokens_first": np.array(first.tokens),
+            "tokens_second": np.array(second.tokens),
+        }
+        more = texts.CODE["minimal-pair.attention"].format(layer=layer, head=chosen)
+        frame.figure(fig, "minimal-pair-attention", data, code + more)
+        _choose(num_layers, num_heads)
+        frame.how_to_read("minimal-pair.attention")
+    with right:
+        table = tables.head_table({"divergence_bits": found.attention_change})
+        fig = shared_figures.attention_grid(found.attention_change)
+        frame.figure(fig, "minimal-pair-heads", table, code)
+        _offer(found)
+        frame.how_to_read("minimal-pair.heads")
+
+
+def _choose(num_layers: int, num_heads: int) -> None:
+    """Draw the choice of a layer and of a head, or the mean of its heads."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.selectbox("Layer", range(num_layers), key="pair_layer", width=110)
+    row.selectbox(
+        "Head",
+        [-1, *range(num_heads)],
+        format_func=lambda head: "mean of the layer" if head < 0 else str(head),
+        key="pair_head",
+        width=180,
+    )
+
+
+def _offer(found: MinimalPair) -> None:
+    """Draw the heads that differ most as buttons that open them."""
+    change = found.attention_change
+    order = np.argsort(-change, axis=None, kind="stable")[:MOST_CHANGED]
+    places = [divmod(int(place), change.shape[1]) for place in order]
+    row = st.container(horizontal=True, gap="small")
+    for layer, head in places:
+        if change[layer, head] > 0:
+            label = f"{layer}.{head}: {change[layer, head]:.2f} bits"
+            row.button(label, key=f"pair_{layer}_{head}", on_click=_open, args=(layer, head))
+
+
+def _open(layer: int, head: int) -> None:
+    state.put("pair_layer", layer)
+    state.put("pair_head", head)
+
+
+def show_vectors(first: Trace, second: Trace, found: MinimalPair, code: str) -> None:
+    """Draw how much the vector of each token differs after each layer."""
+    st.subheader("What each token's vector becomes", anchor=False)
+    names = figures.column_names(first, second, found.columns)
+    fig = figures.vector_strips(found.hidden_change, names, found.changed)
+    table = figures.strip_table(found, first, second)
+    frame.figure(fig, "minimal-pair-vectors", table, code)
+    frame.how_to_read("minimal-pair.vectors")
+
+
+def run_code(page: frame.Page, second: minimal_pair.Versions) -> str:
+    """Return Python that runs both versions and compares them."""
+    written = [repr(text) for text in second if text is not None]
+    return page.setup_code + texts.CODE["minimal-pair.compare"].format(texts=", ".join(written))

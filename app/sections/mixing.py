@@ -1,0 +1,197 @@
+"""How tokens mix: the choices, and the pictures of every measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from app import frame, mixing, state, texts
+from app.components.token_strip import token_strip
+from app.figures import mixing as figures
+from app.figures import mixing_charts as charts
+from app.mixing import Choice, Found, Texts
+from bertcore.analysis.flow import MOST_TOKENS
+from bertcore.analysis.maps import rank_agreement
+
+VIEWS = {"token": "One token", "all": "Every token"}
+TARGETS = {"word": "the word predicted at the token", "next": "B follows A"}
+ALL_HEADS = "all"
+
+
+def kept_choice(page: frame.Page) -> Choice:
+    """Return what is chosen; the widgets are drawn below the picture."""
+    config, num_tokens = page.bert.config, page.trace.num_tokens
+    token = state.value(state.keep("mix_token", -1, low=-1, high=num_tokens - 1))
+    layers = list(range(config.num_hidden_layers))
+    # In the middle: early layers look at neighbours, the last ones mix little.
+    layer = state.value(state.keep("mix_layer", len(layers) // 2, options=layers))
+    head = state.value(state.keep("mix_head", ALL_HEADS, options=head_names(page)))
+    targets = mixing.targets(page.bert, page.text_b)
+    target = None
+    if targets:
+        target = state.value(state.keep("mix_target", targets[0], options=targets))
+    return Choice(
+        layer=layer,
+        head=None if head == ALL_HEADS else int(head),
+        token=mixing.usual_token(page.trace, page.bert.tokenizer.mask_id) if token < 0 else token,
+        target=target,
+    )
+
+
+def head_names(page: frame.Page) -> list[str]:
+    """Return the choices of a head."""
+    return [ALL_HEADS, *(str(head) for head in range(page.bert.config.num_attention_heads))]
+
+
+def choose_token(page: frame.Page, choice: Choice) -> None:
+    """Draw the text; a click chooses the token that receives."""
+
+    def pick(token: int) -> None:
+        state.put("mix_token", token)
+
+    token_strip(page.trace, key="mix_strip", selected=choice.token, on_pick=pick)
+
+
+def draw_controls(page: frame.Page) -> None:
+    """Draw layer, head, target, and whether the token itself counts."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    layers = list(range(page.bert.config.num_hidden_layers))
+    row.segmented_control("Layer", layers, key="mix_layer", required=True)
+    row.selectbox(
+        "Head",
+        head_names(page),
+        format_func=lambda name: "all together" if name == ALL_HEADS else f"head {name}",
+        key="mix_head",
+        width=150,
+        help=texts.TEXTS["mixing.head_help"],
+    )
+    targets = mixing.targets(page.bert, page.text_b)
+    if len(targets) > 1:
+        row.selectbox("Gradient of", targets, format_func=TARGETS.get, key="mix_target", width=270)
+    row.toggle("Leave out the token itself", key="mix_others", help=texts.TEXTS["mixing.others"])
+
+
+def show_picture(
+    page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[Found], None]
+) -> Found:
+    """Draw the picture, first without what takes long; return what was drawn.
+
+    The page waits for slow measures in its own run: another run, started by itself, may reach a
+    browser that has not drawn the boxes yet, and then they stay empty.
+
+    Args:
+        view: One of VIEWS.
+        below: Draws what stands under the picture, while the visitor waits.
+    """
+    measure = mixing.every_token if view == "all" else mixing.one_token
+    place = st.empty()
+    found = measure(where, choice)
+    if found.waiting:
+        with place.container():
+            st.plotly_chart(_figure(page, _shown(page, found, choice, view), choice, view))
+    # In places of their own: what a container held before is not taken away with it.
+    bars = {name: st.empty() for name in found.waiting}
+    below(found)
+    while found.waiting:
+        for name, job in mixing.wait(found):
+            if name in bars:
+                text = f"{figures.NAMES[name]}: {job.stage.lower()}"
+                bars[name].progress(job.share, text=text)
+        found = measure(where, choice)
+    for bar in bars.values():
+        bar.empty()
+    found = _shown(page, found, choice, view)
+    with place.container():
+        fig = _figure(page, found, choice, view)
+        tokens = page.trace.tokens
+        if view == "all":
+            arrays = {**found.maps, "tokens": np.array(tokens)}
+            frame.figure(fig, "mixing-maps", arrays, code_of(page, choice))
+        else:
+            rows = {name: shares[0] for name, shares in found.maps.items()}
+            table = figures.strips_table(rows, tokens, choice.token)
+            frame.figure(fig, "mixing", table, code_of(page, choice))
+    return found
+
+
+def _shown(page: frame.Page, found: Found, choice: Choice, view: str) -> Found:
+    """Return the rows as they are drawn: with or without the token itself."""
+    if not state.value("mix_others"):
+        return found
+    rows = range(page.trace.num_tokens) if view == "all" else [choice.token]
+    return Found(mixing.without_itself(found.maps, rows), found.waiting)
+
+
+def _figure(page: frame.Page, found: Found, choice: Choice, view: str) -> go.Figure:
+    """Draw the title; return the picture, with room for what is awaited."""
+    tokens, layer = page.trace.tokens, choice.layer
+    if view == "all":
+        st.markdown(f"#### Where does every token get its information? Layer {layer}")
+        return figures.small_maps(found.maps, tokens)
+    rows = {name: shares[0] for name, shares in found.maps.items()}
+    rows |= dict.fromkeys(found.waiting, np.empty(0, dtype=np.float32))
+    named = [texts.plain(token) for token in tokens]
+    st.markdown(f"#### Where does {named[choice.token]} get its information?")
+    st.markdown(f"In layer {layer}, {figures.verdict(rows, named, choice.token)}")
+    groups = {
+        f"In layer {layer}": mixing.IN_LAYER,
+        f"From the text up to layer {layer}": mixing.THROUGH_LAYERS,
+    }
+    return figures.strips(
+        {title: {n: rows[n] for n in names if n in rows} for title, names in groups.items()},
+        tokens,
+        choice.token,
+    )
+
+
+def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
+    """Say in a sentence each what is not in the picture and why."""
+    if page.trace.num_tokens > MOST_TOKENS:
+        note = texts.TEXTS["mixing.too_long"]
+        st.caption(note.format(most=MOST_TOKENS, given=page.trace.num_tokens))
+    if choice.target is None:
+        st.caption(texts.TEXTS["mixing.no_target"])
+    elif "gradient" in found.maps and not found.maps["gradient"].any():
+        st.caption(texts.TEXTS["mixing.no_gradient"])
+
+
+def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) -> None:
+    """Draw how far the measures agree, and how [SEP] fades."""
+    names = list(found.maps)
+    agreed = rank_agreement(list(found.maps.values()))
+    table = charts.agreement_table(agreed, names)
+    fig = charts.agreement(agreed, names)
+    frame.figure(fig, "mixing-agreement", table, code_of(page, choice))
+    frame.how_to_read("mixing.agreement")
+
+    shares = mixing.separator_shares(where)
+    parts = (shares.weights, shares.norms, shares.block)
+    table = charts.separator_table(*parts)
+    frame.figure(charts.separator_fade(*parts), "mixing-sep", table, separator_code(page))
+    ratios = ", ".join(f"{ratio:.0%}" for ratio in shares.mixing_ratio)
+    frame.how_to_read("mixing.separator", ratios=ratios)
+
+
+def code_of(page: frame.Page, choice: Choice) -> str:
+    """Return Python that makes the same numbers."""
+    target = {
+        "word": f"best_word(bert, trace, {choice.token})",
+        "next": "NextSentenceLogit()",
+        None: "lambda bert, hidden: hidden[0, 0, 0]  # no head: any number of the last layer",
+    }[choice.target]
+    values = {"layer": choice.layer, "head": choice.head, "token": choice.token, "target": target}
+    heads = "mean(0)" if choice.head is None else f"select(0, {choice.head})"
+    norms = (
+        "block_norms(bert, trace).summed[layer]"
+        if choice.head is None
+        else f"weighted_norms(bert, trace)[layer, {choice.head}]"
+    )
+    return page.setup_code + texts.CODE["mixing.strips"].format(**values, heads=heads, norms=norms)
+
+
+def separator_code(page: frame.Page) -> str:
+    """Return Python that makes the shares of [SEP]."""
+    return page.setup_code + texts.CODE["mixing.separator"]

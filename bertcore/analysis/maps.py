@@ -1,0 +1,80 @@
+"""What all maps of token mixing share: rows as shares, shares of columns, rank agreement.
+
+A map is [..., T, T]: row = the token that receives, column = the token that gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+def require_finite(layers: Tensor, name: str) -> None:
+    """Refuse numbers that say nothing.
+
+    Args:
+        layers: [L, ...], one entry for each layer.
+        name: What they are, as a plural noun.
+
+    Raises:
+        ValueError: If one is NaN or infinite; names the first layer that has it.
+    """
+    # One number for each layer: a mask of 144 heads at 512 tokens would be as large as they are.
+    sums = torch.stack([layer.sum(dtype=torch.float64) for layer in layers])
+    broken = (~sums.isfinite()).nonzero().flatten().tolist()
+    if broken:
+        raise ValueError(
+            f"the {name} of layer {broken[0]} hold NaN or infinite numbers, so they measure "
+            "nothing. The checkpoint's weights are damaged or its number format overflows: open "
+            "it in float32, or choose another checkpoint."
+        )
+
+
+def row_shares(maps: Tensor) -> Tensor:
+    """Return maps [..., T, T] of numbers >= 0 with each row divided by its sum.
+
+    A row of zeros stays so: nothing was received.
+    """
+    sums = maps.sum(-1, keepdim=True)
+    return maps / torch.where(sums > 0, sums, torch.ones_like(sums))
+
+
+def share_on(maps: Tensor, columns: Sequence[int]) -> Tensor:
+    """Return the share of the chosen columns in a row, averaged over the rows, [...].
+
+    Args:
+        maps: [..., T, T], numbers >= 0.
+        columns: Positions, any number of them.
+    """
+    return row_shares(maps)[..., list(columns)].sum(-1).mean(-1)
+
+
+def rank_agreement(maps: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
+    """Return Spearman's rank correlation of each two maps, averaged over the rows, [M, M].
+
+    1: both put the tokens in the same order; 0: nothing in common; -1: in the opposite order.
+    Rows in which a map gives all tokens the same are left out; NaN where none is left.
+
+    Args:
+        maps: M arrays, each [R, T]: the same R rows of each map.
+
+    Source: Spearman 1904, with mean ranks for ties (scipy.stats.rankdata); per row, as rows of
+        one map have sums of their own.
+    """
+    from scipy.stats import rankdata
+
+    # [M, R, T] -> centred ranks of unit length, so that a product is a correlation
+    ranks = rankdata(np.asarray(maps, dtype=np.float64), axis=-1)
+    centred = ranks - ranks.mean(-1, keepdims=True)
+    length = np.linalg.norm(centred, axis=-1, keepdims=True)
+    unit = np.divide(centred, length, out=np.full_like(centred, np.nan), where=length > 0)
+    each = np.einsum("mrt,nrt->mnr", unit, unit)  # [M, M, R]
+    counted = np.isfinite(each).sum(-1)
+    sums = np.nansum(each, axis=-1)
+    found: NDArray[np.float64] = np.full_like(sums, np.nan)
+    np.divide(sums, counted, out=found, where=counted > 0)
+    return found

@@ -1,0 +1,80 @@
+"""Where an attention weight comes from: query times key, number by number, scaled, softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertcore.network import additive_mask, attention_scores
+from bertcore.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class HeadNeurons:
+    """What one head computes from its queries and keys, float32."""
+
+    queries: Tensor
+    """[T, K]"""
+    keys: Tensor
+    """[T, K]"""
+    scores: Tensor
+    """queries . keys / sqrt(K), [T, T]; row = the token that looks. The mask is not in them."""
+    allowed: Tensor | None
+    """True = may be looked at, bool [T, T]; None: no mask, as in every plain trace."""
+    weights: Tensor
+    """softmax(scores + mask), [T, T]: rows sum to 1."""
+
+    def products(self, query: int) -> Tensor:
+        """Return queries[query] * keys, [T, K]: a row sums to the score times sqrt(K).
+
+        Args:
+            query: The token that looks, 0 to T-1.
+
+        Raises:
+            ValueError: If there is no such token.
+        """
+        if not 0 <= query < len(self.queries):
+            raise ValueError(
+                f"token {query} does not exist; there are {len(self.queries)}, from 0."
+            )
+        return self.queries[query] * self.keys
+
+
+@torch.no_grad()
+def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = None) -> HeadNeurons:
+    """Return queries, keys, scores and weights of one head.
+
+    Args:
+        trace: Of T tokens, through any checkpoint.
+        layer, head: 0 to L-1, 0 to H-1.
+        allowed: The mask that the trace was made with: True = may be looked at, [T] or [T, T].
+            None for a plain trace, in which every token may look at every token.
+
+    Returns:
+        The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for
+        a float32 trace, more where the network ran in a lower precision.
+
+    Raises:
+        ValueError: If there is no such layer or head, or the mask has another shape.
+
+    Source: Vaswani et al. 2017, equation 1; the view of it, Vig 2019, section 3.3.
+    """
+    num_layers, num_heads, num_tokens = trace.queries.shape[:3]
+    for name, number, limit in (("layer", layer, num_layers), ("head", head, num_heads)):
+        if not 0 <= number < limit:
+            raise ValueError(f"{name} {number} does not exist; there are {limit}, from 0.")
+    queries = trace.queries[layer, head].float()
+    keys = trace.keys[layer, head].float()
+    scores = attention_scores(queries, keys)
+    if allowed is None:
+        return HeadNeurons(queries, keys, scores, None, torch.softmax(scores, dim=-1))
+    if allowed.shape not in ((num_tokens,), (num_tokens, num_tokens)):
+        raise ValueError(
+            f"the mask has shape {tuple(allowed.shape)}; expected ({num_tokens},) or "
+            f"({num_tokens}, {num_tokens})."
+        )
+    mask = additive_mask(allowed[None], scores.dtype)[0, 0]  # [1 or T, T]
+    weights = torch.softmax(scores + mask, dim=-1)
+    return HeadNeurons(queries, keys, scores, allowed.bool().expand(scores.shape), weights)

@@ -1,0 +1,111 @@
+"""Who may look at whom: attention patterns as masks, and masks drawn by hand as rectangles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+PATTERNS = ("bidirectional", "causal", "prefix", "drawn")
+"""Who may look at whom: all at all (BERT); each at itself and those before (GPT); a prefix at
+itself, and the rest also at what stands before (UniLM); as drawn."""
+
+
+class Block(NamedTuple):
+    """A rectangle of a drawn mask: these tokens may not look at those. Bounds are included."""
+
+    first_source: int
+    last_source: int
+    first_target: int
+    last_target: int
+
+
+def pattern_mask(
+    pattern: str,
+    num_tokens: int,
+    prefix_length: int,
+    blocked: Iterable[tuple[int, int, int, int]] = (),
+) -> Tensor | None:
+    """Return who may look at whom, bool [T, T], row = the token that looks; None: all at all.
+
+    Args:
+        pattern: One of PATTERNS.
+        num_tokens: T.
+        prefix_length: Tokens of the prefix, 0 to T, for "prefix".
+        blocked: For "drawn".
+
+    Raises:
+        ValueError: If the pattern is unknown, the prefix is too long, a block does not fit, or a
+            token may look at nothing.
+
+    Source: Dong et al. 2019 (UniLM), section 2.3 and figure 1: tokens of the prefix see the prefix,
+        those after it see the prefix and what stands before them.
+    """
+    if pattern not in PATTERNS:
+        raise ValueError(f"pattern is {pattern!r}; expected one of {', '.join(PATTERNS)}.")
+    if pattern == "bidirectional":
+        return None
+    if pattern == "drawn":
+        return _drawn(blocked, num_tokens)
+    allowed = torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril()
+    if pattern == "prefix":
+        if not 0 <= prefix_length <= num_tokens:
+            raise ValueError(
+                f"prefix_length is {prefix_length}; the input has {num_tokens} tokens. "
+                f"Choose 0 to {num_tokens}."
+            )
+        allowed[:, :prefix_length] = True
+    return allowed
+
+
+def blocks_of(allowed: Tensor) -> tuple[Block, ...]:
+    """Return the rectangles that `Changes.blocked` needs for a mask.
+
+    Args:
+        allowed: True = may look, bool [T, T]; row = the token that looks.
+
+    >>> blocks_of(torch.tensor([[True, False], [True, False]]))
+    (Block(first_source=0, last_source=1, first_target=1, last_target=1),)
+    """
+    blocks: list[Block] = []
+    rows = (~allowed.bool()).tolist()
+    start = 0
+    for row in range(1, len(rows) + 1):
+        if row < len(rows) and rows[row] == rows[start]:
+            continue
+        blocks += [Block(start, row - 1, first, last) for first, last in _spans(rows[start])]
+        start = row
+    return tuple(blocks)
+
+
+def _spans(row: Sequence[bool]) -> Iterable[tuple[int, int]]:
+    """Yield first and last index of each stretch of True."""
+    first = None
+    for index, value in enumerate([*row, False]):
+        if value and first is None:
+            first = index
+        elif not value and first is not None:
+            yield first, index - 1
+            first = None
+
+
+def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Tensor:
+    allowed = torch.ones(num_tokens, num_tokens, dtype=torch.bool)
+    for values in blocked:
+        block = Block(*values)
+        if not all(0 <= bound < num_tokens for bound in block):
+            raise ValueError(
+                f"the drawn mask speaks of token {max(block)}, but the input has {num_tokens} "
+                "tokens. Draw it anew for this text."
+            )
+        sources = slice(block.first_source, block.last_source + 1)
+        allowed[sources, block.first_target : block.last_target + 1] = False
+    blind = (~allowed.any(-1)).nonzero().flatten().tolist()
+    if blind:
+        raise ValueError(
+            f"token {blind[0]} may look at nothing in the drawn mask, so its attention cannot sum "
+            "to 1. Let it look at one token at least, such as itself."
+        )
+    return allowed

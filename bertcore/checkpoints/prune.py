@@ -1,0 +1,108 @@
+"""Remove heads for good: a checkpoint that any program opens, in which they do nothing."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+
+from bertcore.bert import Bert
+from bertcore.checkpoints.save import save, zeroed_heads
+from bertcore.what_if import check_heads
+
+CARD = "README.md"
+_CARD_LIMIT = 1_000_000
+_HOW = """\
+A removed head hands on nothing: its columns of the attention's output projection are zero, and so
+are its rows of the value projection (Michel et al. 2019 set the same head's mask to 0). The shape
+is kept, so the files are no smaller and run no faster: `transformers` takes the width of a head to
+be `hidden_size / num_attention_heads`, alike in all layers, and can open no BERT with fewer heads.
+`zeroed_heads` in config.json names them by layer; programs that do not know it need not.
+"""
+
+
+@torch.no_grad()
+def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
+    """Return a copy of a BERT whose `heads` do nothing; the given one stays as it is.
+
+    The same outputs, up to rounding, as `trace` with these heads off. Their queries and keys stay,
+    so that one can still see where they looked.
+
+    Args:
+        heads: (layer, head), counted from 0; at least one.
+
+    Raises:
+        ValueError: If there is none, or one does not exist.
+
+    Source: Michel et al. 2019, section 4. Differs: the shape is kept (see the card that is saved).
+    """
+    chosen = sorted(set(heads))
+    if not chosen:
+        raise ValueError("no head was chosen. Name at least one, such as 0.3.")
+    check_heads(chosen, bert.config)
+    network = copy.deepcopy(bert.module)
+    width = bert.config.head_size
+    for layer, head in chosen:
+        block = network.layers[layer].attention
+        rows = slice(head * width, (head + 1) * width)
+        block.value_weight[rows] = 0
+        block.value_bias[rows] = 0
+        block.output_weight[:, rows] = 0
+    return Bert(network, bert.tokenizer, name=f"{bert.name}, pruned", report=bert.report)
+
+
+def save_pruned(bert: Bert, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:
+    """Save a copy of a BERT without `heads`, with a card that says so; return its folder.
+
+    It opens in `transformers` and here, and config.json names the heads.
+
+    Raises:
+        ValueError: If a head does not exist, or `folder` exists and is not empty.
+    """
+    target = Path(folder).expanduser().resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ValueError(f"{target} exists already. Choose a new folder for the pruned checkpoint.")
+    pruned = prune(bert, heads)
+    save(pruned.module, pruned.tokenizer, target)
+    part = target / f".{CARD}.part"
+    part.write_text(card(bert, pruned), encoding="utf-8")
+    os.replace(part, target / CARD)
+    return target
+
+
+def card(bert: Bert, pruned: Bert) -> str:
+    """Return the model card of a pruned checkpoint; the card of the original, if any, follows."""
+    head, body = _own_card(bert)
+    config = bert.config
+    gone = zeroed_heads(pruned.module)
+    count = sum(len(heads) for heads in gone.values())
+    whole = config.num_hidden_layers * config.num_attention_heads
+    lines = [f"- layer {layer}: {', '.join(map(str, heads))}" for layer, heads in gone.items()]
+    parts = [
+        f"# {Path(bert.name).name}, {count} of {whole} attention heads removed",
+        "Made with BertScope (`bertscope prune`). Layers and heads count from 0.",
+        "\n".join(lines),
+        _HOW.rstrip(),
+    ]
+    if body:
+        parts += ["Below is the card of the checkpoint it was made from.", body]
+    return head + "\n\n".join(parts) + "\n"
+
+
+def _own_card(bert: Bert) -> tuple[str, str]:
+    """Return the YAML head (with its marks) and the body of the original's card, or "" each."""
+    if bert.report is None:
+        return "", ""
+    try:
+        with (Path(bert.report.folder) / CARD).open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_CARD_LIMIT)
+    except OSError:
+        return "", ""
+    if text.startswith("---\n"):
+        head, closed, body = text[4:].partition("\n---\n")
+        if closed:
+            return f"---\n{head}\n---\n\n", body.strip()
+    return "", text.strip()

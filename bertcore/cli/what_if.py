@@ -1,0 +1,138 @@
+"""`bertscope ablate` and `bertscope prune`: which heads matter, and removing some for good.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.progress import stages
+from bertcore.cli.text import AsJson, Checkpoint, Device, Dtype, TextA, TextB, open_with_text
+
+if TYPE_CHECKING:
+    from bertcore.analysis.head_importance import HeadImportance
+
+UNITS = {
+    "word": "change of ln p of the word",
+    "divergence": "KL divergence, nats",
+    "next_sentence": "change of P(B follows A)",
+    "hidden": "1 - cosine, last layer",
+}
+"""What the numbers of each measure are."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file to the command line."""
+    app.command("ablate")(ablate)
+    app.command("prune")(prune)
+
+
+def ablate(
+    text: TextA,
+    text_b: TextB = None,
+    word: Annotated[
+        str | None,
+        typer.Option("--word", help="Piece to follow at the [MASK]; default: the best guess."),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", help=f"Rank by {', '.join(UNITS)}; default: the first there is."),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Heads to print.")] = 10,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Remove each attention head alone and rank them by what it does to the answer.
+
+    With a [MASK] the answer is its word (the first [MASK] is read), with a pair the next-sentence
+    probability; else the last hidden states.
+
+    \b
+    Examples:
+      bertscope ablate "Paris is the capital of [MASK]."
+      bertscope ablate "The river [MASK] was steep." --word bank --json
+      bertscope ablate "He went to the shop." "He bought milk." --measure next_sentence
+    """
+    from bertcore.analysis.head_importance import rank_heads
+
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    with stages() as on_stage:
+        on_stage("removing heads", 0.0)
+        found = rank_heads(
+            bert, encoding, word=word, on_share=lambda share: on_stage("removing heads", share)
+        )
+    chosen = measure or found.measures()[0]
+    best = found.strongest(chosen, top)
+    if as_json:
+        print_json(_as_json(found, chosen, best))
+        return
+    table = make_table("head", *found.measures(), right=found.measures())
+    about = f", {found.chosen!r} at token {found.position}" if found.chosen is not None else ""
+    table.title = plain(f"by {UNITS[chosen]}{about}")
+    table.title_justify = "left"
+    for layer, head, _ in best:
+        values = (getattr(found, name)[layer, head] for name in found.measures())
+        table.add_row(f"{layer}.{head}", *(f"{value:+.4g}" for value in values))
+    print_table(table)
+
+
+def _as_json(
+    found: HeadImportance, chosen: str, best: list[tuple[int, int, float]]
+) -> dict[str, object]:
+    return {
+        "measure": chosen,
+        "position": found.position,
+        "word": found.chosen,
+        "strongest": [{"layer": la, "head": he, "effect": effect} for la, he, effect in best],
+        "effects": {
+            name: [
+                [None if math.isnan(value) else value for value in row]
+                for row in getattr(found, name).tolist()
+            ]
+            for name in found.measures()
+        },
+    }
+
+
+def prune(
+    checkpoint: Annotated[
+        str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="New folder to write.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[HEAD]...", help="layer.head, such as 0.3.")
+    ] = None,
+    heads: Annotated[
+        list[str] | None, typer.Option("--heads", help="The same; more may follow it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove attention heads for good and save the checkpoint; it opens in transformers.
+
+    The shape is kept and the removed heads hand on zeros, so it is no smaller and no faster: it
+    shows what the network does without them. config.json and README.md name them.
+
+    \b
+    Examples:
+      bertscope prune default --heads 0.3 1.2 --out without-two-heads
+    """
+    from bertcore import load
+    from bertcore.checkpoints.prune import save_pruned
+    from bertcore.what_if import parse_head
+
+    chosen = sorted({parse_head(text) for text in [*(heads or []), *(more or [])]})
+    bert = load(checkpoint, device="cpu")
+    folder = save_pruned(bert, chosen, out)
+    if as_json:
+        print_json({"out": str(folder), "heads": [list(head) for head in chosen]})
+        return
+    names = ", ".join(f"{layer}.{head}" for layer, head in chosen)
+    typer.echo(f"written to {folder} without {'head' if len(chosen) == 1 else 'heads'} {names}")

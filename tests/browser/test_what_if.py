@@ -1,0 +1,93 @@
+"""A visitor switches heads off, draws a mask, and hands the view on as a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.visit import TEXT_B, Visit
+
+pytestmark = pytest.mark.browser
+
+TEXT = "The man went to the river [MASK] ."
+
+
+def shown_words(tab: Visit) -> list[str]:
+    """Return the numbers behind the bars of the words."""
+    figure = tab.picture("figure_what-if-words")
+    return figure.locator(".scatterlayer .textpoint text").all_text_contents()
+
+
+def switch(tab: Visit, layer: int, head: int):  # type: ignore[no-untyped-def]
+    return tab.page.get_by_role("switch", name=f"Layer {layer} head {head}", exact=True)
+
+
+def test_a_head_is_switched_off_and_the_link_shows_the_same(
+    visit: Visit, new_visit: Callable[..., Visit]
+) -> None:
+    visit.open("what-if", text_a=TEXT, text_b=TEXT_B)
+    before = shown_words(visit)
+    assert all("±0" in text for text in before)
+    expect(visit.page.get_by_text("Nothing is changed yet")).to_be_visible()
+    switch(visit, 0, 1).click()
+    visit.wait_for_query("off", "0.1")
+    expect(visit.page.get_by_text("Nothing is changed yet")).to_have_count(0)
+    visit.check()
+    after = shown_words(visit)
+    assert after != before
+    # The arrows move, Enter switches: without a mouse.
+    switch(visit, 0, 1).focus()
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Enter")
+    expect(switch(visit, 1, 1)).to_have_attribute("aria-checked", "false")
+    visit.page.wait_for_function("new URL(location).searchParams.getAll('off').length === 2")
+    visit.check()
+    both = shown_words(visit)
+    assert both not in (before, after)
+
+    other = new_visit()
+    other.follow(visit.page.url, "what-if")
+    for head in (0, 1):
+        expect(switch(other, head, 1)).to_have_attribute("aria-checked", "false")
+    expect(switch(other, 0, 0)).to_have_attribute("aria-checked", "true")
+    assert shown_words(other) == both
+    other.page.get_by_role("button", name="Only this one").click()
+    switch(other, 0, 0).click()
+    expect(switch(other, 0, 1)).to_have_attribute("aria-checked", "false")
+    expect(other.page.get_by_role("switch", checked=True)).to_have_count(1)
+    other.check()
+    other.page.get_by_role("button", name="All on").click()
+    expect(other.page.get_by_text("Nothing is changed yet")).to_be_visible()
+    other.check()
+    assert shown_words(other) == before
+
+
+def test_a_mask_is_drawn(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open("what-if", text_a=TEXT, text_b=TEXT_B, pattern="drawn")
+    canvas = visit.inked(".st-key-mask_drawing")
+    box = canvas.bounding_box()
+    assert box is not None
+    num_tokens = visit.page.locator(".st-key-what_if_strip .words button").count()
+    cell = (box["width"] - 84 - 1) / num_tokens
+
+    def place(row: int, column: int) -> dict[str, float]:
+        return {"x": 84 + (column + 0.5) * cell, "y": 84 + (row + 0.5) * cell}
+
+    canvas.drag_to(canvas, source_position=place(1, 2), target_position=place(3, 4))
+    visit.wait_for_query("drawn", "1-3:2-4")
+    canvas.click(position=place(2, 3))
+    visit.wait_for_query("drawn", "1:2-4,2:2,2:4,3:2-4")
+    visit.check()
+    shown = shown_words(visit)
+    other = new_visit()
+    other.follow(visit.page.url, "what-if")
+    other.inked(".st-key-mask_drawing")
+    assert shown_words(other) == shown
+    other.page.get_by_role("button", name="Not later ones").click()
+    other.page.wait_for_function(
+        "wanted => new URL(location).searchParams.get('drawn').startsWith(wanted)",
+        arg=f"0:1-{num_tokens - 1},1:2-{num_tokens - 1},",
+    )
+    other.check()

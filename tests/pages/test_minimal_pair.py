@@ -1,0 +1,225 @@
+"""The minimal-pair page on a tiny checkpoint, without a browser.
+
+Run: pytest tests/pages/test_minimal_pair.py
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import minimal_pair
+from bertcore import Bert, load
+from bertcore.analysis.minimal_pair import align, aligned_attention, compare_pair
+from bertcore.network import ALL_HEADS
+from tests.bertcore.tiny import tiny_bert, tiny_network, tiny_tokenizer
+
+PAGE = Path(__file__).parents[2] / "pages" / "minimal_pair.py"
+A, B = "the cat [MASK] on the mat", "it had rained"
+OTHER = "the dogs [MASK] not on the mat"
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
+
+
+@pytest.fixture(scope="module")
+def bert(checkpoint: str) -> Bert:
+    return load(checkpoint, device="cpu")
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    app = AppTest.from_file(str(PAGE), default_timeout=120)
+    app.query_params["text_a"] = A
+    app.query_params["text_b"] = B
+    app.query_params["other_a"] = OTHER
+    return app
+
+
+def ok(app: AppTest) -> AppTest:
+    assert not app.exception
+    assert not app.error, [error.value for error in app.error]
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(e.value) for e in [*app.caption, *app.info, *app.warning])
+
+
+def charts(app: AppTest) -> dict[str, Any]:
+    """Return the figures by the name of their key."""
+    found = {}
+    for chart in app.get("plotly_chart"):
+        name = chart.proto.id.rpartition("figure_minimal-pair-")[2]
+        found[name] = json.loads(chart.proto.spec)["data"]
+    return found
+
+
+def numbers(array: Any) -> np.ndarray:
+    """Return an array of a figure, plain or packed; None is NaN."""
+    if not isinstance(array, dict):
+        return np.array(array, dtype=float)
+    flat = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
+    shape = array.get("shape")
+    return flat if shape is None else flat.reshape([int(n) for n in shape.split(",")])
+
+
+def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
+    return next(b for b in app.button if b.label == label)
+
+
+def tokens(app: AppTest) -> str:
+    return next(e.proto.body for e in app.get("html") if "aligned" in e.proto.body)
+
+
+def test_every_picture_is_the_cores(page: AppTest, bert: Bert) -> None:
+    app = ok(page.run())
+    found = charts(app)
+    first, second = bert.trace(A, B), bert.trace(OTHER, B)
+    true = compare_pair(bert, first, second)
+    assert list(found) == ["words", "next-sentence", "attention", "heads", "vectors"]
+    one, two = aligned_attention(first, second, true.columns, 1)
+    drawn = numbers(found["attention"][0]["z"])
+    np.testing.assert_allclose(drawn, 100 * (two - one).numpy(), atol=1e-4)
+    np.testing.assert_allclose(numbers(found["vectors"][0]["z"]), true.hidden_change, atol=1e-6)
+    np.testing.assert_allclose(numbers(found["heads"][0]["z"]), true.attention_change, atol=1e-6)
+    assert true.next_first is not None
+    assert true.next_second is not None
+    answers = [true.next_first.is_next, true.next_second.is_next]
+    assert list(numbers(found["next-sentence"][0]["x"])) == pytest.approx(answers, abs=1e-6)
+    assert list(numbers(found["words"][0]["x"])) == pytest.approx(true.shifts[0].before, abs=1e-6)
+    assert list(numbers(found["words"][1]["x"])) == pytest.approx(true.shifts[0].after, abs=1e-6)
+    shown = tokens(app)
+    for token in ("cat", "dog", "##s", "not"):
+        assert f">{token}</bdi>" in shown
+    assert shown.count('title="no token here"') == sum(None in c for c in true.columns) == 2
+
+
+def test_the_python_shown_gives_the_same(page: AppTest, bert: Bert) -> None:
+    page.query_params["pair_layer"] = "0"
+    page.query_params["pair_head"] = "2"
+    app = ok(page.run())
+    code = max((c.value for c in app.code), key=len)
+    names: dict[str, Any] = {}
+    exec(code, names)  # what the visitor would run
+    first, second = bert.trace(A, B), bert.trace(OTHER, B)
+    one, two = aligned_attention(first, second, align(first, second), 0, 2)
+    np.testing.assert_allclose(names["difference"], two - one, atol=1e-6)
+    drawn = numbers(charts(app)["attention"][0]["z"])
+    np.testing.assert_allclose(drawn, 100 * (two - one).numpy(), atol=1e-4)
+
+
+def test_a_head_is_opened_from_the_list(page: AppTest) -> None:
+    app = ok(page.run())
+    first = next(b for b in app.button if b.label.endswith(" bits"))
+    layer, head = map(int, first.label.partition(":")[0].split("."))
+    app = ok(first.click().run())
+    assert (app.selectbox(key="pair_layer").value, app.selectbox(key="pair_head").value) == (
+        layer,
+        head,
+    )
+
+
+def test_swapping_negates_what_is_drawn(page: AppTest) -> None:
+    app = ok(page.run())
+    before = numbers(charts(app)["attention"][0]["z"])
+    app = ok(button(app, "Swap versions").click().run())
+    assert app.session_state["text_a"] == OTHER
+    assert app.session_state["other_a"] == A
+    after = numbers(charts(app)["attention"][0]["z"])
+    np.testing.assert_allclose(after, -before, atol=1e-5)
+
+
+@pytest.mark.parametrize("other", ["", "  \n", A])
+def test_the_same_text_gives_zeros_and_says_so(page: AppTest, other: str) -> None:
+    page.query_params["other_a"] = other
+    app = ok(page.run())
+    assert "The two versions are the same" in said(app)
+    found = charts(app)
+    assert not numbers(found["attention"][0]["z"]).any()
+    assert not numbers(found["vectors"][0]["z"]).any()
+    assert not numbers(found["heads"][0]["z"]).any()
+    assert not [b for b in app.button if b.label.endswith(" bits")]
+
+
+def test_only_b_may_differ(page: AppTest, bert: Bert) -> None:
+    page.query_params["other_a"] = ""
+    page.query_params["other_b"] = "he bought milk"
+    app = ok(page.run())
+    first, second = bert.next_sentence(A, B), bert.next_sentence(A, "he bought milk")
+    drawn = list(numbers(charts(app)["next-sentence"][0]["x"]))
+    assert drawn == pytest.approx([first.is_next, second.is_next], abs=1e-6)
+
+
+@pytest.mark.parametrize("example", minimal_pair.EXAMPLES, ids=lambda e: e.title)
+def test_examples(page: AppTest, example: minimal_pair.Example) -> None:
+    page.query_params["other_b"] = "he bought milk"
+    app = ok(page.run())
+    app = ok(button(app, example.title).click().run())
+    assert (app.session_state["text_a"], app.session_state["text_b"]) == (
+        example.first,
+        example.text_b,
+    )
+    assert app.session_state["other_a"] == example.second
+    names = set(charts(app))
+    assert {"attention", "heads", "vectors"} <= names
+    assert ("words" in names) == ("[MASK]" in example.first)
+    assert ("next-sentence" in names) == bool(example.text_b)
+
+
+def test_a_newcomer_finds_a_version(page: AppTest) -> None:
+    for name in ("text_a", "text_b", "other_a"):
+        del page.query_params[name]
+    app = ok(page.run())
+    assert app.session_state["other_a"] == minimal_pair.NEWCOMERS_VERSION
+    assert "no question to answer" in said(app)
+    app = ok(app.text_area(key="other_a").set_value("").run())
+    assert "The two versions are the same" in said(app)
+
+
+def test_what_a_link_asks_for_and_does_not_exist_is_ignored(page: AppTest) -> None:
+    page.query_params["pair_layer"] = "99"
+    page.query_params["pair_head"] = "x"
+    app = ok(page.run())
+    assert app.selectbox(key="pair_head").value == -1
+
+
+def test_a_checkpoint_without_heads_shows_what_differs_inside(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"}).save(tmp_path / "bare")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bare))
+    app = ok(page.run())
+    assert "no masked-word (MLM) head" in said(app)
+    assert list(charts(app)) == ["attention", "heads", "vectors"]
+
+
+def test_nan_weights_are_told(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = tiny_network()
+    network.layers[0].attention.output_weight.data[0, 0] = float("nan")
+    folder = Bert(network, tiny_tokenizer()).save(tmp_path / "nan")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = page.run()
+    assert not app.exception
+    assert "hold NaN or infinity" in " ".join(error.value for error in app.error)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "</script><img src=x onerror=alert(1)>", "שלום \U0001f642", "the " * 200]
+)
+def test_odd_texts(page: AppTest, text: str) -> None:
+    page.query_params["other_a"] = text
+    app = ok(page.run())
+    drawn = tokens(app) + json.dumps([chart.proto.spec for chart in app.get("plotly_chart")])
+    assert "<img" not in drawn

@@ -1,0 +1,237 @@
+"""The page "How tokens mix" on a tiny checkpoint, without a browser.
+
+Run: pytest tests/pages/test_mixing.py
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app.figures.mixing import NAMES
+from app.frame import Page
+from app.mixing import Choice, Found
+from app.sections import mixing as sections
+from bertcore import Bert, load
+from bertcore.analysis.attention_gradients import (
+    NextSentenceLogit,
+    attention_gradients,
+    best_word,
+)
+from bertcore.analysis.flow import AttentionFlow, attention_flow
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.norm_weighted import block_norms, weighted_norms
+from bertcore.analysis.rollout import attention_rollout, rollout
+from bertcore.analysis.value_zeroing import value_zeroing
+from bertcore.network import ALL_HEADS
+from tests.bertcore.tiny import tiny_bert, tiny_config
+
+PAGE = Path(__file__).parents[2] / "pages" / "mixing.py"
+A, B = "the river [MASK] was steep", "it had rained"
+MASK = 3
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    monkeypatch.setattr("app.mixing.MOMENT", 60.0)  # a busy machine is no finding
+    app = AppTest.from_file(str(PAGE), default_timeout=120)
+    app.query_params["text_a"] = A
+    app.query_params["text_b"] = B
+    return app
+
+
+@pytest.fixture(scope="module")
+def bert(checkpoint: str) -> Bert:
+    return load(checkpoint, device="cpu")
+
+
+def ok(app: AppTest) -> AppTest:
+    assert not app.exception
+    assert not app.error, [error.value for error in app.error]
+    return app
+
+
+def charts(app: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(element.value) for element in [*app.markdown, *app.caption])
+
+
+def strips(app: AppTest) -> dict[str, list[float | None]]:
+    """Return the drawn shares of each strip, by its name; None where nothing is drawn."""
+    return {
+        name: [cell[1] for cell in row]
+        for trace in charts(app)[0]["data"]
+        for name, row in zip(trace["y"], trace["customdata"], strict=True)
+    }
+
+
+def test_every_strip_is_the_measure_of_the_core(page: AppTest, bert: Bert) -> None:
+    page.query_params["mix_layer"] = "1"
+    app = ok(page.run())
+    trace = bert.trace(A, B)
+    zeroing = row_shares(value_zeroing(bert, trace))
+    gradients = attention_gradients(bert, trace, best_word(bert, trace, MASK))
+    expected = {
+        "weights": trace.attentions[1].mean(0),
+        "norms": block_norms(bert, trace).summed[1],
+        "block": block_norms(bert, trace).normalized[1],
+        "zeroing": zeroing[1],
+        "gradient": gradients.product(1).abs().mean(0),
+        "rollout": attention_rollout(trace.attentions)[1],
+        "flow": attention_flow(trace.attentions).values,
+        "zeroing_rollout": rollout(zeroing)[1],
+    }
+    drawn = strips(app)
+    assert list(drawn) == [NAMES[name] for name in expected]
+    for name, values in expected.items():
+        wanted = row_shares(values)[MASK].numpy()
+        np.testing.assert_allclose(drawn[NAMES[name]], wanted, atol=1e-5, err_msg=name)
+    assert r"Where does \[MASK\] get its information?" in said(app)
+    assert "Attention is not explanation" in said(app)
+
+
+def test_one_head_next_sentence_and_without_itself(page: AppTest, bert: Bert) -> None:
+    page.query_params.update(
+        {"mix_layer": "0", "mix_head": "2", "mix_target": "next", "mix_others": "1"}
+    )
+    page.query_params["mix_token"] = "1"
+    app = ok(page.run())
+    trace = bert.trace(A, B)
+    gradients = attention_gradients(bert, trace, NextSentenceLogit())
+    expected = {
+        "weights": trace.attentions[0, 2],
+        "norms": weighted_norms(bert, trace)[0, 2],
+        "gradient": gradients.product(0)[2].abs(),
+        "flow": attention_flow(trace.attentions[:1], head=2).values,
+    }
+    drawn = strips(app)
+    for name, values in expected.items():
+        row = values[1].clone()
+        row[1] = 0
+        wanted = (row / row.sum()).numpy()
+        np.testing.assert_allclose(drawn[NAMES[name]], wanted, atol=1e-5, err_msg=name)
+    assert all(row[1] == 0 for row in drawn.values())
+
+
+def test_the_gradient_says_when_nothing_reaches_the_output(page: AppTest) -> None:
+    """In the last layer next sentence hangs on the row of [CLS] alone."""
+    page.query_params.update({"mix_layer": "1", "mix_target": "next"})
+    app = ok(page.run())
+    assert "strip of the gradient is empty" in said(app)
+    app.session_state["mix_token"] = 0
+    assert "strip of the gradient is empty" not in said(ok(app.run()))
+
+
+def test_every_token_is_a_map_of_each_measure(page: AppTest, bert: Bert) -> None:
+    page.query_params["mix_view"] = "all"
+    app = ok(page.run())
+    maps = charts(app)[0]["data"]
+    assert len(maps) == len(NAMES)
+    assert {trace["coloraxis"] for trace in maps} == {"coloraxis"}
+    assert len({trace["xaxis"] for trace in maps}) == len(NAMES)
+    assert len(charts(app)) == 3
+
+
+@pytest.mark.parametrize("view", ["token", "all"])
+def test_what_is_slow_is_awaited_and_then_drawn(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    drawn: list[list[str]] = []
+    draw = sections._figure
+
+    def watch(page: Page, found: Found, choice: Choice, view: str) -> go.Figure:
+        drawn.append(list(found.waiting))
+        may_go_on.set()
+        return draw(page, found, choice, view)
+
+    may_go_on = threading.Event()
+
+    def slow(*args: Any, **options: Any) -> AttentionFlow:
+        assert may_go_on.wait(100)
+        return attention_flow(*args, **options)
+
+    monkeypatch.setattr(sections, "_figure", watch)
+    monkeypatch.setattr("app.mixing.attention_flow", slow)
+    monkeypatch.setattr("app.mixing.MOMENT", 0.0)
+    page.query_params.update({"text_a": f"a text nobody measured {view}", "mix_view": view})
+    app = ok(page.run())
+    assert "flow" in drawn[0]
+    assert drawn[-1] == []
+    assert len(drawn) == 2
+    assert len(app.get("progress")) == 0
+    assert len(charts(app)) == 3
+    if view == "token":
+        assert not any(None in row for row in strips(app).values())
+
+
+def test_longer_than_flow_can_take_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.mixing.MOST_TOKENS", 8)
+    monkeypatch.setattr("app.sections.mixing.MOST_TOKENS", 8)
+    app = ok(page.run())
+    assert "at most 8 tokens, and this text has 11" in said(app)
+    assert NAMES["flow"] not in strips(app)
+    assert NAMES["zeroing"] in strips(app)
+    app.session_state["mix_view"] = "all"
+    app = app.run()
+    assert not app.exception
+    assert "at most 8 tokens" in app.error[0].value
+
+
+@pytest.mark.parametrize("view", ["token", "all"])
+@pytest.mark.parametrize(
+    "text",
+    ["</script><img src=x onerror=alert(1)>", "שלום \u202eabc\u202c 🕊️", "{braces} %{x} <b>", "a"],
+)
+def test_strange_texts_are_drawn_as_they_are(page: AppTest, view: str, text: str) -> None:
+    page.query_params.update({"text_a": text, "text_b": "", "mix_view": view})
+    app = ok(page.run())
+    drawn = json.dumps(charts(app)[0])
+    assert "<img" not in drawn
+    assert '<b>"' not in drawn
+
+
+def test_checkpoints_of_one_layer_one_head_and_no_output(
+    tmp_path: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(num_hidden_layers=1, num_attention_heads=1)
+    folder = tiny_bert(config, heads=ALL_HEADS - {"mlm", "nsp"}).save(tmp_path / "bare")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = ok(page.run())
+    assert "Gradient × attention is left out" in said(app)
+    assert NAMES["gradient"] not in strips(app)
+
+
+def test_nan_weights_are_one_sentence(
+    tmp_path: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tiny_bert()
+    with torch.no_grad():
+        broken.module.layers[1].attention.query_weight[0, 0] = torch.nan
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(broken.save(tmp_path / "nan")))
+    app = page.run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "attention weights of layer 1 hold NaN" in app.error[0].value.replace("\\", "")
+
+
+def test_a_token_that_is_no_more_there_is_moved(page: AppTest) -> None:
+    page.query_params["mix_token"] = "999"
+    app = ok(page.run())
+    assert app.session_state["mix_token"] == 10
