@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,14 @@ _REPLACED = frozenset(
 )
 
 
-def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
+def save(
+    network: Network,
+    tokenizer: Tokenizer,
+    folder: str | Path,
+    *,
+    more_weights: Mapping[str, Tensor] | None = None,
+    more_config: Mapping[str, Any] | None = None,
+) -> Path:
     """Write model.safetensors, config.json and the tokenizer's files to `folder`.
 
     All is written to a hidden folder beside it, which is then renamed: whoever is killed in
@@ -44,6 +52,8 @@ def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
         network: Its weights keep their number format.
         tokenizer: Its vocabulary.
         folder: New, empty, or an older checkpoint, which is replaced.
+        more_weights: Tensors of a task head, under Hugging Face's keys.
+        more_config: Fields of config.json that go with it, such as label names.
 
     Returns:
         The folder, absolute.
@@ -58,9 +68,10 @@ def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
         fresh = Path(place) / "new"
         fresh.mkdir()
         config, weights = fresh / "config.json", fresh / SAFETENSORS
-        text = json.dumps(hf_config(network), indent=2, sort_keys=True)
+        text = json.dumps(hf_config(network) | dict(more_config or {}), indent=2, sort_keys=True)
         config.write_text(text + "\n", encoding="utf-8")
-        save_file(hf_state_dict(network), weights, metadata={"format": "pt"})
+        tensors = hf_state_dict(network) | dict(more_weights or {})
+        save_file(tensors, weights, metadata={"format": "pt"})
         weights.chmod(config.stat().st_mode)  # safetensors keeps others from reading
         tokenizer.save(fresh)
         _swap(fresh, target, Path(place) / "old")
