@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from bertcore.bert import Bert
+from bertcore.checkpoints.family import read_shape
 from bertcore.checkpoints.folder import (
     WEIGHT_FILES,
     WeightFiles,
@@ -19,7 +20,7 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.hub import download, is_hub_id
-from bertcore.checkpoints.keys import TOKEN_TABLE, count_layers
+from bertcore.checkpoints.keys import count_layers, token_table
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.weights import OpenWeights, open_weights
@@ -27,6 +28,7 @@ from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import open_tokenizer as read_tokenizer
 
 DEFAULT = "default"
 """The source that stands for the checkpoint that ships with BertScope."""
@@ -61,17 +63,22 @@ def load(
     chosen_dtype = choose_dtype(dtype, chosen_device)
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_weights(folder, allow_pickle=allow_pickle)
-    config = read_config(folder)
+    values = read_json(folder / "config.json")
     tokenizer = open_tokenizer(folder)
     with open_weights(files) as weights:
+        config, family_note = read_shape(values, weights.stored, folder / "config.json")
         plan = plan_loading(weights, config, folder)
         network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
         fingerprint = _fingerprint(files, plan, weights)
-        stored_dtype = weights.stored[plan.keys.stored[TOKEN_TABLE]].dtype
+        stored_dtype = weights.stored[plan.keys.stored[token_table(config.family)]].dtype
     report = LoadReport(
         source=str(source),
         folder=folder,
         format=_format(files),
+        family=config.family.name,
+        family_note=family_note,
+        family_heads=tuple(config.family.heads),
+        lacks=tuple(config.family.lacks.values()),
         stored_dtype=stored_dtype,
         matched=plan.matched(weights),
         missing=plan.missing,
@@ -85,7 +92,7 @@ def load(
         task_heads=plan.task_heads,
         not_finite=not_finite,
         num_layers=config.num_hidden_layers,
-        num_stored_layers=count_layers(plan.keys.stored),
+        num_stored_layers=_num_stored_layers(plan, config),
         num_parameters=sum(p.numel() for p in network.parameters()),
         num_bytes=files.num_bytes,
         vocab_size=tokenizer.vocab_size,
@@ -153,7 +160,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
         RuntimeError: If they are damaged.
     """
     try:
-        return Tokenizer.open(folder)
+        return read_tokenizer(folder)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         # JSON of another form than a tokenizer's: a list where names should be, and the like.
         raise RuntimeError(
@@ -163,15 +170,12 @@ def open_tokenizer(folder: Path) -> Tokenizer:
 
 
 def read_config(folder: Path) -> BertConfig:
-    """Return the shape that a folder's config.json describes.
+    """Return the shape that a folder's config.json describes, without a look at the tensors.
 
     Raises:
-        RuntimeError: If the file is missing, damaged, or does not describe a BERT.
+        RuntimeError: If the file is missing, damaged, or does not describe one of the family.
     """
-    try:
-        return BertConfig.from_hf_dict(read_json(folder / "config.json"))
-    except (ValueError, TypeError) as error:
-        raise RuntimeError(f"{folder / 'config.json'}: {error}") from error
+    return read_shape(read_json(folder / "config.json"), (), folder / "config.json")[0]
 
 
 @torch.no_grad()
@@ -195,6 +199,12 @@ def _fill(
     if not_finite:
         _logger.warning("%d loaded tensors hold NaN or infinity", len(not_finite))
     return network, tuple(not_finite)
+
+
+def _num_stored_layers(plan: LoadPlan, config: BertConfig) -> int:
+    if config.share_layers:
+        return config.num_hidden_layers
+    return count_layers(plan.keys.stored, config.family)
 
 
 _fingerprints: dict[tuple[object, ...], str] = {}
