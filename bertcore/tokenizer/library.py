@@ -214,10 +214,9 @@ class LibraryTokenizer(Tokenizer):
         # leading spaces off them a second time.
         whole = self._fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
         added = [bool(flag) for flag in whole.special_tokens_mask]
-        text_ids = [
-            -1 if flag or text is None else text
-            for flag, text in zip(added, whole.sequence_ids, strict=True)
-        ]
+        # Nor its sequence ids, in which text A is missing from some pairs: A's tokens come first.
+        owners = iter([0] * kept[0] + [1] * sum(kept[1:]))
+        text_ids = [-1 if flag else next(owners) for flag in added]
         return Encoding(
             input_ids=whole.ids,
             tokens=[self.vocab[id] for id in whole.ids],
