@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bertcore.cli.evaluate_task import TASKS as FINETUNED
+from bertcore.cli.evaluate_task import evaluate_task
+from bertcore.cli.finetune import TASKS_HELP, refuse_options
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 
@@ -23,8 +26,17 @@ if TYPE_CHECKING:
     from bertcore import Bert
     from bertcore.pretraining import Batch, PretrainingScores
 
-TASKS = ("mlm",)
+TASKS = ("mlm", *FINETUNED)
 """What `bertscope evaluate` can score."""
+_ONLY_MLM = {"rows", "dtype"}
+_ONLY_FINETUNED = {
+    "text",
+    "text_pair",
+    "label",
+    "skip_bad_rows",
+    "null_threshold",
+    "predictions",
+}
 Checkpoint = Annotated[
     str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
 ]
@@ -103,16 +115,17 @@ def _shapes(tensors: dict[str, tuple[int, ...]]) -> str:
 
 
 def evaluate(
+    context: typer.Context,
     data: Annotated[
         Path,
         typer.Option(
             "--data",
-            help="Held-out text (.txt, .xz, .gz): a paragraph a line, a blank line between "
-            "documents.",
+            help="mlm: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line between "
+            "documents. Other tasks: labelled examples, as for bertscope finetune.",
         ),
     ],
     task: Annotated[
-        str, typer.Option("--task", help="mlm: masked words and next sentences.")
+        str, typer.Option("--task", help=f"mlm: masked words and next sentences; {TASKS_HELP}")
     ] = "mlm",
     checkpoint: Annotated[
         str,
@@ -120,26 +133,74 @@ def evaluate(
             "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
         ),
     ] = "default",
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Pairs to score, at most.")] = 512,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="mlm: pairs to score, at most.")] = 512,
     max_seq_length: Annotated[
         int | None,
-        typer.Option("--max-seq-length", help="Tokens of a pair; default: 128 or the most."),
+        typer.Option(
+            "--max-seq-length",
+            help="Longest input in tokens; default: that of the fine-tuning, mlm: 128.",
+        ),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Column of the text, by name or number.")
+    ] = None,
+    text_pair: Annotated[
+        str | None, typer.Option("--text-pair", help="Column of the second text.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", help="Column of the label, score or tag.")
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
+    ] = False,
+    null_threshold: Annotated[
+        float,
+        typer.Option(
+            "--null-threshold", help="qa: no answer where it is so much better, in logits."
+        ),
+    ] = 0.0,
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", help="Write a JSON line for each example to this file."),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[
-        str, typer.Option("--dtype", help="auto (float32), bfloat16, float16.")
+        str, typer.Option("--dtype", help="mlm: auto (float32), bfloat16, float16.")
     ] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Score a checkpoint on held-out text, with fixed pairs and fixed masks (15%, 80/10/10).
+    """Score a checkpoint on held-out text or on labelled examples.
+
+    mlm takes fixed pairs and fixed masks (15%, 80/10/10); the other tasks need a fine-tuned
+    checkpoint, of bertscope finetune or of transformers, and score with 95% intervals.
 
     \b
     Examples:
       bertscope evaluate --task mlm --data held-out.txt
       bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+      bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
+      bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
     if task not in TASKS:
         raise ValueError(f"--task is {task!r}; this version scores {', '.join(TASKS)}.")
+    if task in FINETUNED:
+        from bertcore.finetuning import Columns
+
+        refuse_options(context, _ONLY_MLM, "it is for --task mlm")
+        evaluate_task(
+            task,
+            checkpoint,
+            data,
+            columns=Columns(text=text, text_pair=text_pair, label=label),
+            max_seq_length=max_seq_length,
+            skip_bad_rows=skip_bad_rows,
+            null_threshold=null_threshold,
+            predictions=predictions,
+            device=device,
+            as_json=as_json,
+        )
+        return
+    refuse_options(context, _ONLY_FINETUNED, "it is for fine-tuned checkpoints")
     from bertcore import load
     from bertcore.pretraining import (
         DataConfig,

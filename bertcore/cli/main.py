@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bertcore
-from bertcore.cli import check, open_app, text, train
+from bertcore.cli import check, finetune, open_app, text, train
 from bertcore.cli.errors import SentenceGroup
 
 
@@ -24,7 +24,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for group in (open_app, text, train, check):
+    for group in (open_app, text, train, finetune, check):
         group.register(app)
     return app
 
