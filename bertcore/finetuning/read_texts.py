@@ -98,14 +98,11 @@ def _choose(table: Table, path: Path, task: str, wanted: Columns) -> tuple[int, 
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
         # GLUE's two forms without names; `has_header` knew them by their first line.
-        if len(names) == 4:
-            places = (3, -1, 1)
-        else:
-            places = (5, 6, 4)
-        if (places[1] < 0) != (task == "classify"):
-            what = "single sentences" if places[1] < 0 else "pairs with scores"
+        is_cola = len(names) == 4
+        if task != ("classify" if is_cola else "regress"):
+            what = "single sentences" if is_cola else "pairs with scores"
             raise ValueError(f"{str(path)!r} holds {what}, which is not for the task {task!r}.")
-        return places
+        return (3, -1, 1) if is_cola else (5, 6, 4)
 
     def find(name: str, option: str) -> int:
         if name not in names:
