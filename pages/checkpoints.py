@@ -62,7 +62,9 @@ def show_shape(page: frame.Page) -> None:
     )
     frame.how_to_read("checkpoints.parameters")
     config = page.bert.config.to_hf_dict()
-    rows = [(name, str(config[name]), meaning) for name, meaning in texts.CONFIG_MEANINGS.items()]
+    names = page.bert.config.family.fields  # theirs, in config.json, where they differ
+    meanings = {names.get(ours, ours): text for ours, text in texts.CONFIG_MEANINGS.items()}
+    rows = [(key, str(config[key]), text) for key, text in meanings.items() if key in config]
     table = pd.DataFrame(rows, columns=["field of config.json", "value", "meaning"])
     st.table(table.set_index("field of config.json"))
 

@@ -73,10 +73,10 @@ def run_rows(bert: Bert, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tenso
         ValueError: If a segment id is not in the checkpoint's table.
     """
     limit = bert.config.type_vocab_size
-    if any(segment >= limit for row in rows for segment in row.segment_ids):
+    if any(segment >= max(limit, 1) for row in rows for segment in row.segment_ids):
         raise ValueError(
             f"a pair needs segment ids 0 and 1, but this checkpoint has {limit} segment "
-            f"embedding{'s' if limit > 1 else ''}. Use a single text, or a checkpoint with two."
+            f"embedding{'' if limit == 1 else 's'}. Use a single text, or a checkpoint with two."
         )
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
     while order:
