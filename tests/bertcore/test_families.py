@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 import torch
 import transformers
+import typer
 from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
 
 import bertcore
 from bertcore import Bert
+from bertcore.cli import text as commands
+from bertcore.cli.errors import SentenceGroup
 from bertcore.families import FAMILIES, certain_family, likely_family
 from tests.bertcore.tiny_families import CLASSES, make
 
@@ -320,3 +324,20 @@ def test_names_that_prove_nothing() -> None:
     assert likely_family(["bert.encoder.layer.0.output.dense.weight"]) == "bert"
     assert likely_family(["encoder.layer.0.output.dense.weight"]) is None
     assert certain_family(["roberta.a", "albert.b"]) is None
+
+
+def test_the_command_line_shows_the_pieces_and_says_that_they_are_not_explained(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+    commands.register(app)
+    runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+    folder = str(folders["RobertaForMaskedLM"][0])
+    shown = runner.invoke(app, ["tokenize", TEXT, PAIR, "--checkpoint", folder])
+    assert shown.exit_code == 0, shown.output
+    assert "byte-level BPE (not explained here)" in shown.stdout
+    filled = runner.invoke(app, ["fill-mask", "The <mask> bank.", "--checkpoint", folder])
+    assert "<mask> 1 of 1" in filled.stdout
+    refused = runner.invoke(app, ["nsp", TEXT, PAIR, "--checkpoint", folder])
+    assert refused.exit_code == 2
+    assert "RoBERTa has no next-sentence head" in refused.stderr
