@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
 from bertcore.finetuning.labels import balanced_weights
 from bertcore.finetuning.loss import task_loss
 from bertcore.finetuning.metrics import Scores
-from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.finetuning.rows import share_padding, shuffled_batches
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_best, save_state
@@ -122,6 +122,7 @@ class Finetuning:
         self.seconds = 0.0
         self.best: dict[str, Any] | None = None
         self.history: list[dict[str, Any]] = []
+        self._losses: list[Tensor] = []
         seed_random(self.config.seed)
         state = load_state(self.folder)
         if state is not None:
@@ -129,6 +130,7 @@ class Finetuning:
             for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(saved)
             set_random_state(state["random"])
+            self._losses = list(state["losses"].to(self.device))
             for name, value in state["position"].items():
                 setattr(self, name, value)
         lines = "".join(json.dumps(line) + "\n" for line in self.history)
@@ -153,22 +155,21 @@ class Finetuning:
             RuntimeError: If the loss stays NaN or infinite, or the disk is full.
         """
         self._set_mode()
-        losses: list[Tensor] = []
         while self.step < self.total_steps and not self._is_over():
             epoch, first = divmod(self.step, self._batches_an_epoch)
             seed = self.config.seed * 1_000_003 + epoch
             batches = shuffled_batches(self.train.rows, self.config.batch_size, seed=seed)
             for examples in batches[first:]:
                 began = time.perf_counter()
-                losses.append(self._take_step(examples))
+                self._losses.append(self._take_step(examples))
                 self.num_seen += len(examples)
                 self.step += 1
                 at_end = self.step % self._batches_an_epoch == 0
                 every = self.config.evaluate_every
                 looks = at_end or (every is not None and self.step % every == 0)
                 if looks or self.step % LOG_EVERY == 0:
-                    mean = float(torch.stack(losses).mean())  # waits for the device
-                    losses = []
+                    mean = float(torch.stack(self._losses).mean())  # waits for the device
+                    self._losses = []
                     self.seconds += time.perf_counter() - began
                     self._log(on_progress, {"loss": mean})
                     if looks:
@@ -239,13 +240,13 @@ class Finetuning:
     def _look(self, on_progress: Callable[[Progress], None]) -> None:
         """Score the dev data; keep the checkpoint if it is the best so far."""
         random = random_state()
-        scores = score_model(self.module, self.dev).scores
+        scores = score_model(self.module, self.dev, with_intervals=False).scores
         set_random_state(random)
         self._set_mode()
         value = scores.metrics[self.metric]
         if self.best is None or value > self.best["value"]:
             save_best(self.model, self.folder, max_seq_length=self.config.max_seq_length)
-            self.best = {"value": value, "step": self.step, "scores": asdict(scores)}
+            self.best = {"value": value, "step": self.step}
             self.num_without_gain = 0
         else:
             self.num_without_gain += 1
@@ -257,21 +258,18 @@ class Finetuning:
             "module": self.module.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "random": random_state(),
+            "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
             "position": {name: getattr(self, name) for name in names},
         }
         save_state(self.folder, state)
 
     def _result(self) -> RunResult:
         assert self.best is not None  # each epoch ends with a look
-        values = self.best["scores"]
-        scores = Scores(
-            **{
-                **values,
-                "intervals": {name: tuple(pair) for name, pair in values["intervals"].items()},
-                "confusion_labels": tuple(values["confusion_labels"]),
-                "notes": tuple(values["notes"]),
-            }
+        # What is reported is what was saved.
+        saved = open_task_model(
+            self.best_folder, task=self.model.task.name, device=self.config.device
         )
+        scores = score_model(saved.module, self.dev).scores
         first = shuffled_batches(
             self.train.rows, self.config.batch_size, seed=self.config.seed * 1_000_003
         )

@@ -38,7 +38,11 @@ class Scores:
 
 
 def class_metrics(
-    gold: NDArray[np.int64], predicted: NDArray[np.int64], num_labels: int
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    num_labels: int,
+    *,
+    with_intervals: bool = True,
 ) -> tuple[Metrics, dict[str, tuple[float, float]], NDArray[np.int64]]:
     """Return accuracy, macro F1 and Matthews' correlation, of two classes also F1 of the second.
 
@@ -67,6 +71,8 @@ def class_metrics(
         }
         if num_labels == 2:
             metrics["f1"] = float(f1_score(gold, predicted, pos_label=1, zero_division=0.0))
+    if not with_intervals:
+        return metrics, {}, matrix
     rng = np.random.default_rng(_SEED)
     # Drawing examples with replacement is drawing cells of the matrix.
     draws = rng.multinomial(len(gold), matrix.ravel() / matrix.sum(), size=RESAMPLES)
@@ -91,7 +97,7 @@ def _of_matrices(matrices: NDArray[np.float64]) -> dict[str, NDArray[np.float64]
 
 
 def score_metrics(
-    gold: NDArray[np.float32], predicted: NDArray[np.float32]
+    gold: NDArray[np.float32], predicted: NDArray[np.float32], *, with_intervals: bool = True
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
     """Return Pearson's and Spearman's correlation and their mean, by which GLUE judges STS-B.
 
@@ -99,7 +105,7 @@ def score_metrics(
     """
     pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
     metrics = _correlations(pairs)
-    return metrics, bootstrap(pairs, _correlations, num=200)
+    return metrics, bootstrap(pairs, _correlations, num=200) if with_intervals else {}
 
 
 def _correlations(pairs: NDArray[np.float64]) -> Metrics:
@@ -117,7 +123,10 @@ def _correlations(pairs: NDArray[np.float64]) -> Metrics:
 
 
 def entity_metrics(
-    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+    gold: Sequence[Sequence[str]],
+    predicted: Sequence[Sequence[str]],
+    *,
+    with_intervals: bool = True,
 ) -> tuple[Metrics, dict[str, tuple[float, float]], dict[str, dict[str, float]]]:
     """Return precision, recall and F1 over whole entities, and the accuracy of tags.
 
@@ -146,6 +155,7 @@ def entity_metrics(
         ]
         for a, b in zip(gold, predicted, strict=True)
     ]
+    table = np.array(counts, dtype=np.float64)
     overall = report["micro avg"]
     metrics = {
         "f1": float(overall["f1-score"]),
@@ -163,7 +173,7 @@ def entity_metrics(
         for name, values in report.items()
         if not name.endswith(" avg")
     }
-    return metrics, bootstrap(np.array(counts, dtype=np.float64), _of_entity_counts), by_type
+    return metrics, bootstrap(table, _of_entity_counts) if with_intervals else {}, by_type
 
 
 def _entity_counts(gold: set[Any], predicted: set[Any]) -> list[int]:
@@ -181,7 +191,7 @@ def _of_entity_counts(counts: NDArray[np.float64]) -> Metrics:
 
 
 def mean_metrics(
-    values: dict[str, NDArray[np.float64]],
+    values: dict[str, NDArray[np.float64]], *, with_intervals: bool = True
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
     """Return the means of numbers that each example has, with intervals."""
     names = list(values)
@@ -190,7 +200,7 @@ def mean_metrics(
     def means(drawn: NDArray[np.float64]) -> Metrics:
         return dict(zip(names, map(float, drawn.mean(0)), strict=True))
 
-    return means(table), bootstrap(table, means)
+    return means(table), bootstrap(table, means) if with_intervals else {}
 
 
 def bootstrap(

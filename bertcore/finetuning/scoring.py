@@ -43,6 +43,7 @@ def score_model(
     *,
     batch_size: int = SCORE_BATCH,
     null_threshold: float = 0.0,
+    with_intervals: bool = True,
     on_share: OnShare = lambda share: None,
 ) -> Scored:
     """Return scores and predictions of a model, computed in the format of its weights.
@@ -52,15 +53,24 @@ def score_model(
         data: Whose labels are numbered as the model's classes.
         batch_size: Examples at once.
         null_threshold: Of "qa": no answer where it is so much more probable, in logits.
+        with_intervals: Whether to bootstrap, which takes longer than the model on small data.
         on_share: Told which share is done.
     """
+    options = _Options(batch_size, null_threshold, with_intervals, on_share)
     was_training = module.training
     module.eval()
     try:
         judge = {"tag": _judge_tags, "qa": _judge_answers}.get(data.task.name, _judge_rows)
-        return judge(module, data, batch_size, null_threshold, on_share)
+        return judge(module, data, options)
     finally:
         module.train(was_training)
+
+
+class _Options(NamedTuple):
+    batch_size: int
+    null_threshold: float
+    intervals: bool
+    on_share: OnShare
 
 
 class _Outputs(NamedTuple):
@@ -72,10 +82,10 @@ class _Outputs(NamedTuple):
 
 
 @torch.no_grad()
-def _run(module: TaskNetwork, rows: Rows, batch_size: int, on_share: OnShare) -> Iterator[_Outputs]:
+def _run(module: TaskNetwork, rows: Rows, options: _Options) -> Iterator[_Outputs]:
     device = module.head.weight.device
     done = 0
-    for examples in ordered_batches(rows, batch_size):
+    for examples in ordered_batches(rows, options.batch_size):
         batch = rows.batch(examples).to(device)
         logits: Tensor = module(batch.input_ids, batch.segment_ids, batch.attention_mask).float()
         if rows.targets.ndim == 2:
@@ -92,17 +102,15 @@ def _run(module: TaskNetwork, rows: Rows, batch_size: int, on_share: OnShare) ->
             float(loss),
         )
         done += len(examples)
-        on_share(done / len(rows))
+        options.on_share(done / len(rows))
 
 
-def _judge_rows(
-    module: TaskNetwork, data: TaskData, batch_size: int, null_threshold: float, on_share: OnShare
-) -> Scored:
+def _judge_rows(module: TaskNetwork, data: TaskData, options: _Options) -> Scored:
     """Judge labels, scores and choices: one answer a row."""
     num = len(data.rows)
     loss = 0.0
     found: NDArray[np.float32] | None = None
-    for out in _run(module, data.rows, batch_size, on_share):
+    for out in _run(module, data.rows, options):
         if found is None:
             found = np.empty((num, *out.logits.shape[1:]), dtype=np.float32)
         found[out.examples] = out.logits
@@ -111,7 +119,9 @@ def _judge_rows(
     targets = data.rows.targets
     if data.task.name == "regress":
         predicted = found[:, 0]
-        metrics, intervals = score_metrics(targets.astype(np.float32), predicted)
+        metrics, intervals = score_metrics(
+            targets.astype(np.float32), predicted, with_intervals=options.intervals
+        )
         said: list[dict[str, Any]] = [
             {"gold": round(float(gold), 6), "predicted": round(float(value), 6)}
             for gold, value in zip(targets, predicted, strict=True)
@@ -126,10 +136,12 @@ def _judge_rows(
         {"gold": names[g], "predicted": names[p], "confidence": round(float(share), 6)}
         for g, p, share in zip(gold, best, shares, strict=True)
     ]
-    metrics, intervals, matrix = class_metrics(gold, best, len(names))
+    metrics, intervals, matrix = class_metrics(
+        gold, best, len(names), with_intervals=options.intervals
+    )
     if data.task.name == "choice":
         metrics = {"accuracy": metrics["accuracy"]}
-        intervals = {"accuracy": intervals["accuracy"]}
+        intervals = {name: pair for name, pair in intervals.items() if name == "accuracy"}
     scores = Scores(
         num_examples=num,
         loss=loss / num,
@@ -141,12 +153,10 @@ def _judge_rows(
     return Scored(scores, said)
 
 
-def _judge_tags(
-    module: TaskNetwork, data: TaskData, batch_size: int, null_threshold: float, on_share: OnShare
-) -> Scored:
+def _judge_tags(module: TaskNetwork, data: TaskData, options: _Options) -> Scored:
     best_of_row: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(data.rows)
     loss = 0.0
-    for out in _run(module, data.rows, batch_size, on_share):
+    for out in _run(module, data.rows, options):
         best = out.logits.argmax(-1)
         for place, row in enumerate(out.examples):
             best_of_row[row] = best[place][out.kept[place]]
@@ -160,14 +170,19 @@ def _judge_tags(
     gold_tags = [list(tags) for tags in np.split(names[gold], ends)]
     found_tags = [list(tags) for tags in np.split(names[predicted], ends)]
     matrix: NDArray[np.int64]
-    metrics, intervals, matrix = class_metrics(gold, predicted, len(names))
+    metrics, intervals, matrix = class_metrics(
+        gold, predicted, len(names), with_intervals=options.intervals
+    )
     by_type: dict[str, dict[str, float]] = {}
     if are_entities(data.labels):
-        metrics, intervals, by_type = entity_metrics(gold_tags, found_tags)
+        metrics, intervals, by_type = entity_metrics(
+            gold_tags, found_tags, with_intervals=options.intervals
+        )
     else:
         # Without entities, F1 is the mean over the tags.
         metrics = {"f1": metrics["macro_f1"], "accuracy": metrics["accuracy"]}
-        intervals = {"f1": intervals["macro_f1"], "accuracy": intervals["accuracy"]}
+        names_of = {"macro_f1": "f1", "accuracy": "accuracy"}
+        intervals = {names_of[n]: pair for n, pair in intervals.items() if n in names_of}
     scores = Scores(
         num_examples=data.num_examples,
         loss=loss / max(1, len(gold)),
@@ -181,15 +196,13 @@ def _judge_tags(
     return Scored(scores, said)
 
 
-def _judge_answers(
-    module: TaskNetwork, data: TaskData, batch_size: int, null_threshold: float, on_share: OnShare
-) -> Scored:
+def _judge_answers(module: TaskNetwork, data: TaskData, options: _Options) -> Scored:
     questions = data.questions
     assert questions is not None
     logits: list[NDArray[np.float32]] = [np.empty((0, 2), dtype=np.float32)] * len(data.rows)
     lengths = data.rows.lengths
     loss = 0.0
-    for out in _run(module, data.rows, batch_size, on_share):
+    for out in _run(module, data.rows, options):
         for place, row in enumerate(out.examples):
             logits[row] = out.logits[place, : lengths[row]]
         loss += out.loss * len(out.examples)
@@ -199,11 +212,13 @@ def _judge_answers(
     # Where every question has an answer, none is withheld.
     may_be_none = any(impossible)
     texts = [
-        "" if may_be_none and answer.null_difference > null_threshold else answer.text
+        "" if may_be_none and answer.null_difference > options.null_threshold else answer.text
         for answer in answers
     ]
     values = np.array([score_answer(t, g) for t, g in zip(texts, golds, strict=True)])
-    metrics, intervals = mean_metrics({"f1": values[:, 1], "exact_match": values[:, 0]})
+    metrics, intervals = mean_metrics(
+        {"f1": values[:, 1], "exact_match": values[:, 0]}, with_intervals=options.intervals
+    )
     notes: tuple[str, ...] = ()
     if may_be_none:
         none = np.array(impossible)

@@ -83,12 +83,8 @@ def test_entities_are_counted_as_seqeval_does() -> None:
     assert metrics["f1"] == pytest.approx(1 / 5)
     assert metrics["f1"] == seqeval_f1(gold, predicted)
     assert metrics["accuracy"] == 4 / 8
-    assert by_type["LOC"] == {
-        "precision": 1.0,
-        "recall": 0.5,
-        "f1": pytest.approx(2 / 3),
-        "number": 2,
-    }
+    location = {"precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3), "number": 2}
+    assert by_type["LOC"] == location
     assert intervals["f1"][0] <= metrics["f1"] <= intervals["f1"][1]
 
 
@@ -126,9 +122,8 @@ def test_answers_are_compared_as_in_the_official_scripts() -> None:
     assert exact_match("the Cat!", "cat") == 1.0
     assert exact_match("cats", "cat") == 0.0
     # shared: "cat" once and "dog" once of 3 and 4 words: P 2/3, R 2/4
-    assert overlap_f1("cat dog cow", "dog cat cat bird") == pytest.approx(
-        2 * (2 / 3) * 0.5 / (7 / 6)
-    )
+    by_hand = 2 * (2 / 3) * 0.5 / (2 / 3 + 0.5)
+    assert overlap_f1("cat dog cow", "dog cat cat bird") == pytest.approx(by_hand)
     assert overlap_f1("the", "") == 1.0  # an article is no word
     assert overlap_f1("", "cat") == 0.0
     assert score_answer("cat", ["dog", "a cat"]) == (1.0, 1.0)
