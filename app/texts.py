@@ -197,6 +197,10 @@ TEXTS["checkpoints.open"] = (
     "`bertscope pretrain` and transformers write them. A hub id is fetched from the "
     "Hugging Face hub, the only time that BertScope uses the network."
 )
+TEXTS["checkpoints.zip"] = (
+    "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
+    "unpacked, on the machine where BertScope runs. The last five uploads are kept there."
+)
 TEXTS["checkpoints.memory"] = (
     "Checkpoints are shared by everybody who uses this server; the longest unused is let go when "
     "there are too many. What is unloaded opens again when somebody needs it."

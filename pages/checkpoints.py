@@ -5,6 +5,7 @@ import streamlit as st
 
 from app import cache, frame, sidebar, state, texts, theme
 from app.figures import checkpoints as figures
+from app.sections.upload import offer_upload
 from bertcore.analysis.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints import read_card
 
@@ -20,6 +21,7 @@ def choose() -> None:
         )
         row.form_submit_button("Open", on_click=open_typed, type="primary")
     st.caption(texts.TEXTS["checkpoints.open"])
+    offer_upload()
 
 
 def open_typed() -> None:

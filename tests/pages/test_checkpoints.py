@@ -1,6 +1,8 @@
 """The checkpoints page, good files and bad. Run: pytest tests/pages/test_checkpoints.py"""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
-from app import cache, state
+from app import cache, state, uploads
 from tests.bertcore.tiny import tiny_bert
 
 PAGE = Path(__file__).parents[2] / "pages" / "checkpoints.py"
@@ -159,3 +161,37 @@ def test_a_link_fetches_nothing_before_the_visitor_agrees(page, monkeypatch):
     next(b for b in at.button if b.label == FETCH).click().run()
     assert asked[0] == "somebody/some-bert"
     assert "hub cannot be reached" in at.error[0].value
+
+
+def zip_of(folder):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        for file in folder.iterdir():
+            target.write(file, f"mine/{file.name}")
+    return out.getvalue()
+
+
+def open_upload(page, name, data, monkeypatch, tmp_path):
+    monkeypatch.setattr(uploads.tempfile, "gettempdir", lambda: str(tmp_path))
+    at = page.run()
+    at.file_uploader(key="checkpoint_zip").upload(name, data, "application/zip").run()
+    next(button for button in at.button if button.label == "Open the upload").click().run()
+    assert not at.exception
+    return at
+
+
+def test_an_uploaded_zip_is_opened(page, tmp_path, monkeypatch):
+    other = tiny_bert(heads=frozenset({"pooler"})).save(tmp_path / "other")
+    at = open_upload(page, "mine.zip", zip_of(other), monkeypatch, tmp_path)
+    assert not at.error
+    assert at.subheader[0].value == "mine"
+    assert "bertscope-uploads" in at.session_state["checkpoint"]
+
+
+def test_a_hostile_zip_is_one_sentence(page, tmp_path, monkeypatch):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        target.writestr("../config.json", "{}")
+    at = open_upload(page, "x.zip", out.getvalue(), monkeypatch, tmp_path)
+    assert "leads out of its folder" in at.error[0].value
+    assert at.subheader[0].value == "tiny"
