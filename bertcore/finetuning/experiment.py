@@ -16,7 +16,7 @@ from bertcore.checkpoints import load
 from bertcore.checkpoints.load import DEFAULT
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
 from bertcore.finetuning.loop import Finetuning, Progress, RunResult
-from bertcore.finetuning.model import start_task_model
+from bertcore.finetuning.model import check_labels, start_task_model
 from bertcore.finetuning.read_texts import USUAL, Columns
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
@@ -357,6 +357,7 @@ def _read(settings: Settings) -> tuple[TaskData, TaskData]:
         )
 
     train = read(settings.train, None, is_train=True)
+    check_labels(task, train.labels)
     dev = read(settings.dev, train.labels if task.has_labels else None, is_train=False)
     if task.name == "choice" and train.rows.group != dev.rows.group:
         raise ValueError(

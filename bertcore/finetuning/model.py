@@ -119,7 +119,7 @@ def start_task_model(
         RuntimeError: If its files are damaged.
     """
     chosen = find_task(task)
-    _check_labels(chosen, labels)
+    check_labels(chosen, labels)
     bert = load(source, device="cpu")
     stored = _read_head(source)
     network = _encoder(bert.module, chosen, source, generator)
@@ -291,7 +291,12 @@ def _fill_head(
     head.bias.copy_(stored.bias)
 
 
-def _check_labels(task: Task, labels: Sequence[str]) -> None:
+def check_labels(task: Task, labels: Sequence[str]) -> None:
+    """Refuse a list of labels of which nothing can be learned.
+
+    Raises:
+        ValueError: If there is only one, there are too many, or one is there twice.
+    """
     if not task.has_labels:
         return
     if len(set(labels)) != len(labels):
