@@ -23,6 +23,7 @@ from bertcore.checkpoints.hub import download, is_hub_id
 from bertcore.checkpoints.keys import count_layers, token_table
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
+from bertcore.checkpoints.task import read_task
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
@@ -89,6 +90,7 @@ def load(
         decoder=plan.decoder,
         heads=tuple(sorted(plan.heads)),
         incomplete_heads=plan.incomplete_heads,
+        task=read_task(values, plan.task_heads),
         task_heads=plan.task_heads,
         not_finite=not_finite,
         num_layers=config.num_hidden_layers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,41 @@ HEAD_NAMES = {
     "replaced": "replaced-token head",
     "sop": "sentence-order (SOP) head",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """What a checkpoint was trained to answer."""
+
+    architecture: str | None
+    """The class of `transformers` that config.json names, such as BertForSequenceClassification."""
+    task: str | None
+    """What it predicts, in a few words; None where nobody tells."""
+    label_names: tuple[str, ...]
+    """Of config.json, in the order of their ids."""
+    num_outputs: int | None
+    """Rows of the task head's last matrix; None where there is no task head."""
+
+    def sentences(self) -> list[str]:
+        """Return it in plain words, with what does not agree."""
+        lines = []
+        if self.architecture is not None:
+            meaning = f", which predicts {self.task}" if self.task else ""
+            lines.append(f"config.json names the class {self.architecture}{meaning}.")
+        elif self.task is not None:
+            lines.append(f"By its tensors it predicts {self.task}.")
+        if self.num_outputs is not None and self.label_names:
+            shown = ", ".join(self.label_names[:8])
+            more = f" and {len(self.label_names) - 8} more" if self.label_names[8:] else ""
+            lines.append(f"Labels: {shown}{more}.")
+            if len(self.label_names) != self.num_outputs:
+                lines.append(
+                    f"Warning: config.json names {len(self.label_names)} labels but the head has "
+                    f"{self.num_outputs} outputs."
+                )
+        elif self.num_outputs is not None:
+            lines.append(f"The head has {self.num_outputs} outputs; config.json names no labels.")
+        return lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +92,8 @@ class LoadReport:
     """Which of pooler, mlm, nsp, replaced, sop were loaded."""
     incomplete_heads: tuple[str, ...]
     """Heads of which the file has only a part, or one of another shape: left out."""
+    task: TaskFacts
+    """What it was trained to answer."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
     not_finite: tuple[str, ...]
@@ -125,6 +162,9 @@ class LoadReport:
             )
         if self.task_heads:
             lines.append(f"Task head found but not used: {_some(tuple(self.task_heads))}.")
+        lines += self.task.sentences()
+        if self.decoder == "tied":
+            lines.append("The masked-word head reads words off the token table itself (tied).")
         if self.unexpected:
             lines.append(f"Not part of {self.family}, not used: {_some(tuple(self.unexpected))}.")
         if self.mended_prefix is not None:
@@ -156,6 +196,7 @@ class LoadReport:
             name: {"found": list(found), "expected": list(expected)}
             for name, (found, expected) in self.mis_shaped.items()
         }
+        values["task"] = asdict(self.task)
         return {"folder": str(self.folder), **values, "sentences": self.sentences()}
 
 

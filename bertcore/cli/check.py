@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore import Bert
+    from bertcore.analysis.doctor import Diagnosis
     from bertcore.pretraining import Batch, PretrainingScores
 
 TASKS = ("mlm", *FINETUNED)
@@ -59,7 +60,8 @@ def register(app: typer.Typer) -> None:
 def inspect(
     checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
 ) -> None:
-    """Open a checkpoint and report what was found, mended, missing and not used.
+    """Open a checkpoint and report what was found, mended, missing and not used; then examine it:
+    do weights and attention look trained, random or collapsed?
 
     \b
     Examples:
@@ -68,21 +70,27 @@ def inspect(
       bertscope inspect ./my-fine-tuned-bert --json
     """
     from bertcore import load
+    from bertcore.analysis.doctor import examine
 
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
+    found = examine(bert)
     if as_json:
         assert bert.report is not None  # load always gives one
-        values = {**bert.report.to_dict(), "config": bert.config.to_hf_dict()}
+        values = {
+            **bert.report.to_dict(),
+            "config": bert.config.to_hf_dict(),
+            "doctor": found.to_dict(),
+        }
         typer.echo(json.dumps(values, indent=2))
         return
     from rich.console import Console
 
     console = Console()
-    console.print(report_table(bert))
+    console.print(report_table(bert, found))
 
 
-def report_table(bert: Bert) -> Table:
-    """Return the shape and the load report of a checkpoint as a table of two columns."""
+def report_table(bert: Bert, found: Diagnosis) -> Table:
+    """Return shape, load report and diagnosis of a checkpoint as a table of two columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -102,6 +110,11 @@ def report_table(bert: Bert) -> Table:
         "Missing": _shapes(report.missing),
         "Task heads": _shapes(report.task_heads),
         "Not used": _shapes(report.unexpected),
+        "Wrong shape": "\n".join(
+            f"{name} {list(came)}, expected {list(expected)}"
+            for name, (came, expected) in report.mis_shaped.items()
+        ),
+        "Doctor": "\n".join(found.sentences()),
     }
     for what, value in rows.items():
         if value:
