@@ -197,6 +197,26 @@ TEXTS["checkpoints.open"] = (
     "`bertscope pretrain` and transformers write them. A hub id is fetched from the "
     "Hugging Face hub, the only time that BertScope uses the network."
 )
+TEXTS["doctor.patience"] = "Looking at every matrix and at eight sentences"
+TEXTS["doctor.spectrum"] = (
+    "Each dot is a matrix; the dotted line at 1 is where the largest singular value of random "
+    "numbers of the same spread lies (Marchenko and Pastur). Training pulls matrices above it, for "
+    "what was learned are directions that stand out. A layer whose dots all lie on the line was "
+    "not trained. The scale is logarithmic."
+)
+TEXTS["doctor.entropy"] = (
+    "Bright: a head that spreads its attention over all tokens alike (1); dark: one that looks at "
+    "few. Mean over eight sentences. A bright head here and there is normal, above all in the "
+    "first layer; if all are bright, queries and keys have learned nothing, which is the usual "
+    "reason why attention *looks uniform*."
+)
+CODE["doctor"] = """
+from bertcore.analysis.doctor import examine
+
+found = examine(bert)
+found.verdict, found.sentences()
+found.entropies                             # [L, H]
+"""
 TEXTS["checkpoints.zip"] = (
     "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
     "unpacked, on the machine where BertScope runs. The last five uploads are kept there."

@@ -5,6 +5,7 @@ import streamlit as st
 
 from app import cache, frame, sidebar, state, texts, theme
 from app.figures import checkpoints as figures
+from app.sections.doctor import show_doctor
 from app.sections.upload import offer_upload
 from bertcore.analysis.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints import read_card
@@ -95,6 +96,7 @@ def show_memory(page: frame.Page) -> None:
 
 VIEWS = {
     "What was read": show_tensors,
+    "Doctor": show_doctor,
     "Shape": show_shape,
     "Model card": show_card,
     "Memory": show_memory,

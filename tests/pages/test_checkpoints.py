@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import streamlit as st
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
-from app import cache, state, uploads
+from app import cache, state, texts, uploads
 from tests.bertcore.tiny import tiny_bert
 
 PAGE = Path(__file__).parents[2] / "pages" / "checkpoints.py"
 FETCH = "Fetch it from the hub"
-VIEWS = ["What was read", "Shape", "Model card", "Memory"]
+VIEWS = ["What was read", "Doctor", "Shape", "Model card", "Memory"]
 
 
 @pytest.fixture
@@ -195,3 +195,28 @@ def test_a_hostile_zip_is_one_sentence(page, tmp_path, monkeypatch):
     at = open_upload(page, "x.zip", out.getvalue(), monkeypatch, tmp_path)
     assert "leads out of its folder" in at.error[0].value
     assert at.subheader[0].value == "tiny"
+
+
+def test_the_doctor_says_that_random_weights_are_random(page):
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = page.run()
+    assert "freshly initialised" in at.warning[0].value
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_the_doctor_has_nothing_to_say_against_the_shipped_checkpoint(page, monkeypatch):
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, "default")
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = page.run()
+    assert not at.error
+    assert at.success[0].value == texts.plain("Nothing here looks untrained or collapsed.")
+
+
+def test_the_doctor_of_nan_weights(page, folder):
+    tensors = load_file(folder / "model.safetensors")
+    tensors["bert.encoder.layer.0.output.dense.weight"][0, 0] = float("nan")
+    save_file(tensors, folder / "model.safetensors")
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = page.run()
+    assert not at.exception
+    assert "NaN" in at.warning[0].value
