@@ -94,6 +94,13 @@ def finetune(
     frozen: Annotated[
         bool, typer.Option("--frozen", help="Train pooler and head only; the encoder stays.")
     ] = False,
+    feature_based: Annotated[
+        bool,
+        typer.Option(
+            "--feature-based",
+            help="tag: train a BiLSTM over the last four layers; the encoder stays.",
+        ),
+    ] = False,
     new_head: Annotated[
         bool, typer.Option("--new-head", help="Start with a new head on a fine-tuned checkpoint.")
     ] = False,
@@ -177,6 +184,7 @@ def finetune(
             patience=patience,
             class_weights=_weights(class_weights),
             frozen=frozen,
+            feature_based=feature_based,
             doc_stride=doc_stride,
             save_every=save_every,
         )

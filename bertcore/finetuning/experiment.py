@@ -42,7 +42,7 @@ class Experiment:
     def __init__(self, folder: Path, settings: Settings, train: TaskData, dev: TaskData) -> None:
         self.folder, self.settings = folder, settings
         self.train, self.dev = train, dev
-        self.task = find_task(settings.task)
+        self.task = find_task(settings.task, feature_based=settings.config.feature_based)
         self.labels = train.labels
 
     def run(
@@ -87,6 +87,7 @@ class Experiment:
             labels=self.train.labels,
             generator=torch.Generator().manual_seed(config.seed),
             new_head=self.settings.new_head,
+            feature_based=self.settings.config.feature_based,
         )
         self.labels = model.labels
         train, dev = self.train, self.dev
@@ -189,6 +190,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
         labels=train.labels,
         generator=torch.Generator().manual_seed(0),
         new_head=settings.new_head,
+        feature_based=settings.config.feature_based,
     )
     folder.mkdir(parents=True, exist_ok=True)
     values = {

@@ -52,6 +52,8 @@ class FinetuneConfig:
     """"balanced", or a weight for each label in its order; None weighs all alike."""
     frozen: bool = False
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
+    feature_based: bool = False
+    """Of "tag": train a BiLSTM over the last four layers; the encoder stays as it is."""
     doc_stride: int = 128
     """Of "qa": tokens from one window's start to the next's."""
     save_every: int = 500
@@ -103,14 +105,28 @@ class FinetuneConfig:
             )
         if self.class_weights is not None and not task.has_labels:
             raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
+        if self.feature_based and task.name != "tag":
+            raise ValueError(
+                f"feature-based training is for the task 'tag', not {task.name!r}. "
+                "Use frozen, or neither."
+            )
+
+    @property
+    def keeps_encoder(self) -> bool:
+        """Whether the encoder stays as it is."""
+        return self.frozen or self.feature_based
 
 
-def default_rate(config: BertConfig) -> float:
+def default_rate(config: BertConfig, *, feature_based: bool = False) -> float:
     """Return the usual peak rate for a shape: small networks take, and need, larger ones.
+
+    A BiLSTM starts from nothing and takes 1e-3, AdamW's own default.
 
     Source: from 768 wide the middle of the paper's 2e-5 to 5e-5; below, the grid of Turc et al.
         2019, {3e-4, 1e-4, 5e-5, 3e-5}.
     """
+    if feature_based:
+        return 1e-3
     if config.hidden_size >= 768:
         return 3e-5
     return 1e-4 if config.hidden_size >= 512 else 3e-4

@@ -103,9 +103,9 @@ class Finetuning:
             )
         self.weights = _class_weights(config, train, model.labels)
         self.module = model.module.to(self.device)
-        if config.frozen:
+        if config.keeps_encoder:
             for name, parameter in self.module.named_parameters():
-                parameter.requires_grad = name.startswith(("head.", "network.pooler."))
+                parameter.requires_grad = name.startswith(("head.", "lstm.", "network.pooler."))
         # The functions below are typed for a whole pretraining network.
         self._as_network = cast(Network, self.module)
         self._optimizer_config = config.optimizer_config()
@@ -191,7 +191,7 @@ class Finetuning:
 
     def _set_mode(self) -> None:
         self.module.train()
-        if self.config.frozen:
+        if self.config.keeps_encoder:
             self.module.network.eval()
 
     def _take_step(self, examples: Any) -> Tensor:

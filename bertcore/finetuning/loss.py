@@ -30,6 +30,6 @@ def task_loss(
         return (F.cross_entropy(start, targets[:, 0]) + F.cross_entropy(end, targets[:, 1])) / 2
     if targets.is_floating_point():
         return F.mse_loss(logits.squeeze(-1), targets)
-    if kind == "token":
+    if kind in ("token", "features"):
         logits, targets = logits.flatten(0, 1), targets.flatten()
     return F.cross_entropy(logits, targets, weight=class_weights, ignore_index=IGNORED)

@@ -15,11 +15,12 @@ from bertcore.checkpoints.folder import find_checkpoint, find_weights, read_json
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.load import DEFAULT, resolve
 from bertcore.checkpoints.weights import open_weights
-from bertcore.finetuning.tasks import Task, find_task
+from bertcore.finetuning.tasks import FEATURE_TAG, Task, find_task
 from bertcore.network import Network
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tokenizer import Tokenizer
 
+_LSTM = "features.lstm."
 MAX_LABELS = 1000
 """More than so many are names or numbers in the wrong column, not labels."""
 
@@ -56,15 +57,23 @@ class TaskModel:
             self.tokenizer,
             folder,
             more_weights={
-                f"{self.task.key}.{name}": getattr(head, name).detach().cpu().contiguous()
-                for name in ("weight", "bias")
+                name: tensor.detach().cpu().contiguous()
+                for name, tensor in (
+                    (f"{self.task.key}.weight", head.weight),
+                    (f"{self.task.key}.bias", head.bias),
+                    *_lstm_tensors(self.module).items(),
+                )
             },
             more_config=self.config_fields(),
         )
 
     def config_fields(self) -> dict[str, Any]:
         """Return what config.json says of the task, in Hugging Face's fields and ours."""
-        ours = {"task": self.task.name, "max_seq_length": self.max_seq_length}
+        ours = {
+            "task": self.task.name,
+            "max_seq_length": self.max_seq_length,
+            "feature_based": True if self.task.kind == "features" else None,
+        }
         fields: dict[str, Any] = {
             "architectures": [self.task.architecture],
             "bertscope": {name: value for name, value in ours.items() if value is not None},
@@ -92,6 +101,8 @@ class _StoredHead:
     max_seq_length: int | None
     weight: Tensor | None
     bias: Tensor | None
+    lstm: dict[str, Tensor]
+    """Of a feature-based tagger; else {}."""
 
 
 def start_task_model(
@@ -101,6 +112,7 @@ def start_task_model(
     labels: Sequence[str] = (),
     generator: Generator,
     new_head: bool = False,
+    feature_based: bool = False,
 ) -> TaskModel:
     """Open a checkpoint to be fine-tuned: a pretrained one gets a new head.
 
@@ -113,12 +125,13 @@ def start_task_model(
             order of them, and may have more.
         generator: Random source of the new head (and of a pooler, where there is none), on the CPU.
         new_head: Start with a new head whatever the checkpoint has.
+        feature_based: Of "tag": a BiLSTM over the last four layers, which stay as they are.
 
     Raises:
         ValueError: If the checkpoint has a head for this task with other labels, or is no BERT.
         RuntimeError: If its files are damaged.
     """
-    chosen = find_task(task)
+    chosen = find_task(task, feature_based=feature_based)
     check_labels(chosen, labels)
     bert = load(source, device="cpu")
     stored = _read_head(source)
@@ -159,6 +172,8 @@ def open_task_model(
             "Fine-tune it first: bertscope finetune."
         )
     chosen = find_task(task or _guess_task(stored, source))
+    if chosen.name == "tag" and stored.lstm:
+        chosen = FEATURE_TAG
     if not _is_for(stored, chosen):
         raise ValueError(
             f"the checkpoint {str(source)!r} is a {stored.architecture}"
@@ -172,7 +187,7 @@ def open_task_model(
     if chosen.has_labels and len(labels) != len(stored.weight):
         labels = tuple(f"LABEL_{i}" for i in range(len(stored.weight)))  # as transformers names
     _fill_head(module, stored, labels, source)
-    module.head.to(bert.device)
+    module.to(bert.device)
     return TaskModel(
         chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
     )
@@ -216,6 +231,11 @@ def _read_head(source: str | Path) -> _StoredHead | None:
             for part in ("weight", "bias")
             if f"{key}.{part}" in stored
         }
+        lstm = {
+            name: weights.read(stored[name]).float().clone()
+            for name in stored
+            if name.startswith(_LSTM)
+        }
     ours = config.get("bertscope")
     ours = ours if isinstance(ours, dict) else {}
     length = ours.get("max_seq_length")
@@ -229,6 +249,7 @@ def _read_head(source: str | Path) -> _StoredHead | None:
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
         weight=tensors.get("weight"),
         bias=tensors.get("bias"),
+        lstm=lstm,
     )
 
 
@@ -243,7 +264,7 @@ def _read_labels(id2label: object) -> tuple[str, ...]:
 
 
 def _is_for(stored: _StoredHead, task: Task) -> bool:
-    if stored.architecture != task.architecture:
+    if stored.architecture != task.architecture or bool(stored.lstm) != (task.kind == "features"):
         return False
     one_output = stored.weight is not None and len(stored.weight) == 1
     is_regression = stored.is_regression or one_output
@@ -289,6 +310,21 @@ def _fill_head(
         )
     head.weight.copy_(stored.weight)
     head.bias.copy_(stored.bias)
+    for name, tensor in _lstm_tensors(module).items():
+        found = stored.lstm.get(name)
+        if found is None or found.shape != tensor.shape:
+            raise RuntimeError(
+                f"the tensor {name} of {str(source)!r} is missing or of another shape; expected "
+                f"{list(tensor.shape)}. Copy the checkpoint again."
+            )
+        tensor.copy_(found)
+
+
+def _lstm_tensors(module: TaskNetwork) -> dict[str, Tensor]:
+    """Return the tensors of a feature-based tagger's BiLSTM under their names in files."""
+    if module.lstm is None:
+        return {}
+    return {f"{_LSTM}{name}": tensor for name, tensor in module.lstm.named_parameters()}
 
 
 def check_labels(task: Task, labels: Sequence[str]) -> None:

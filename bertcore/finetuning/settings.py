@@ -85,7 +85,8 @@ def make_settings(
             f"max_seq_length is {length}, but this checkpoint reads at most {limit} tokens. "
             "Lower it."
         )
-    rates = tuple(learning_rates) or (default_rate(bert.config),)
+    feature_based = bool(config.get("feature_based"))
+    rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
         raise ValueError("learning rates and seeds must each be named once, and at least one.")
     settings = Settings(

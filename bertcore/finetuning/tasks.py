@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,20 @@ TASKS = {
     "choice": Task("choice", "choice", "BertForMultipleChoice", "classifier", ("accuracy",)),
 }
 
+FEATURE_TAG = replace(TASKS["tag"], kind="features", architecture="BertModel")
+"""Tagging by a BiLSTM over the last four layers: `transformers` opens the encoder alone."""
 
-def find_task(name: str) -> Task:
+
+def find_task(name: str, *, feature_based: bool = False) -> Task:
     """Return the task of that name.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is none, or it has no feature-based form.
     """
     if name not in TASKS:
         raise ValueError(f"task is {name!r}; expected one of {', '.join(TASKS)}.")
+    if feature_based and name != "tag":
+        raise ValueError(f"feature-based training is for the task 'tag', not {name!r}.")
+    if feature_based:
+        return FEATURE_TAG
     return TASKS[name]

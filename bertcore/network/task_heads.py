@@ -13,7 +13,8 @@ from bertcore.config import BertConfig
 from bertcore.network.attention import AttentionFunction, additive_mask, attention_fused
 from bertcore.network.encoder import Network
 
-HEAD_KINDS = ("sequence", "token", "span", "choice")
+HEAD_KINDS = ("sequence", "token", "span", "choice", "features")
+NUM_FEATURE_LAYERS = 4
 _NEEDS_POOLER = frozenset({"sequence", "choice"})
 
 
@@ -48,12 +49,17 @@ class TaskNetwork(nn.Module):
             (BertForSequenceClassification). "token": a label for each token
             (BertForTokenClassification). "span": logits of an answer's start and end
             (BertForQuestionAnswering). "choice": one score a choice (BertForMultipleChoice).
-        num_outputs: C of "sequence" and "token"; "span" has 2 and "choice" 1.
+            "features": a label for each token from a BiLSTM over the last four layers, which stay
+            as they are; `transformers` has no such class.
+        num_outputs: C of "sequence", "token" and "features"; "span" has 2 and "choice" 1.
 
     The head starts empty: fill it with `initialize_head` or from a checkpoint.
 
     Raises:
         ValueError: If the kind is unknown, or the network lacks the pooler.
+
+    Source: Devlin et al. 2019, section 4; "features": section 5.3 (two layers of BiLSTM, as wide as
+        the encoder: half for each direction).
     """
 
     def __init__(self, network: Network, kind: str, num_outputs: int) -> None:
@@ -68,6 +74,16 @@ class TaskNetwork(nn.Module):
         self.network, self.kind = network, kind
         # Hugging Face's span head has no dropout.
         self.head = TaskHead(network.config, num_outputs, dropout=0.0 if kind == "span" else None)
+        self.lstm: nn.LSTM | None = None
+        if kind == "features":
+            d = network.config.hidden_size
+            depth = min(NUM_FEATURE_LAYERS, network.config.num_hidden_layers)
+            self.lstm = nn.LSTM(
+                depth * d, d // 2, num_layers=2, batch_first=True, bidirectional=True
+            )
+            # For an odd width the two directions together are one short.
+            if d % 2:
+                raise ValueError(f"hidden_size is {d}; the BiLSTM needs an even width.")
 
     def forward(
         self,
@@ -85,7 +101,8 @@ class TaskNetwork(nn.Module):
             attention: How to attend.
 
         Returns:
-            [B, C] ("sequence"), [B, T, C] ("token"), [B, T, 2] ("span"), [B, N] ("choice").
+            [B, C] ("sequence"), [B, T, C] ("token", "features"), [B, T, 2] ("span"),
+            [B, N] ("choice").
         """
         lead = input_ids.shape[:-1]
         # Choices are rows of their own: [B, N, T] -> [B * N, T].
@@ -98,7 +115,11 @@ class TaskNetwork(nn.Module):
             hidden = encode_first_token(self.network, ids, segments, mask, attention=attention)
             logits: Tensor = self.head(self.network.pooled(hidden))
             return logits.view(*lead) if self.kind == "choice" else logits
-        hidden = self.network(ids, segments, mask, attention=attention)
+        if self.lstm is not None:
+            features = last_layers(self.network, ids, segments, mask, attention=attention)
+            hidden = _run_lstm(self.lstm, features, mask)
+        else:
+            hidden = self.network(ids, segments, mask, attention=attention)
         logits = self.head(hidden)
         return logits
 
@@ -141,8 +162,52 @@ def encode_first_token(
 
 
 @torch.no_grad()
+def last_layers(
+    network: Network,
+    input_ids: Tensor,
+    segment_ids: Tensor | None,
+    attention_mask: Tensor | None,
+    *,
+    attention: AttentionFunction = attention_fused,
+) -> Tensor:
+    """Return the last four hidden states side by side, [B, T, 4 D], without gradients.
+
+    Of a network with fewer layers all of them.
+    """
+    segments, positions = network.default_ids(input_ids, segment_ids, None)
+    hidden: Tensor = network.embeddings(input_ids, segments, positions)
+    mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
+    states = []
+    for layer in network.layers:
+        hidden = layer(hidden, mask, attention)
+        states.append(hidden)
+    return torch.cat(states[-NUM_FEATURE_LAYERS:], dim=-1)
+
+
+def _run_lstm(lstm: nn.LSTM, features: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the LSTM's states, [B, T, D]; padding is left out, and 0 in the result."""
+    with torch.autocast(features.device.type, enabled=False):
+        features = features.float()
+        if mask is None:
+            plain: Tensor = lstm(features)[0]
+            return plain
+        lengths = mask.sum(-1).cpu()
+        packed = nn.utils.rnn.pack_padded_sequence(
+            features, lengths, batch_first=True, enforce_sorted=False
+        )
+        states: Tensor = nn.utils.rnn.pad_packed_sequence(
+            lstm(packed)[0], batch_first=True, total_length=features.shape[1]
+        )[0]
+        return states
+
+
+@torch.no_grad()
 def initialize_head(model: TaskNetwork, generator: Generator) -> None:
-    """Draw the head's weights as `initialize` does and set its biases to 0."""
+    """Draw the head's weights as `initialize` does and set its biases to 0; a BiLSTM's as torch."""
     std = model.network.config.initializer_range
     nn.init.trunc_normal_(model.head.weight, 0.0, std, -2 * std, 2 * std, generator=generator)
     nn.init.zeros_(model.head.bias)
+    if model.lstm is not None:
+        bound = model.lstm.hidden_size**-0.5
+        for parameter in model.lstm.parameters():
+            nn.init.uniform_(parameter, -bound, bound, generator=generator)

@@ -184,6 +184,34 @@ def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
     assert changed == head | {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
 
 
+def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) -> None:
+    """The BiLSTM learns; the encoder's tensors are the old ones; it opens again as what it is."""
+    experiment = make_experiment(
+        tmp_path, tiny, "tag", feature_based=True, epochs=12, num_train=160, learning_rates=(2e-2,)
+    )
+    report = experiment.run()
+    assert report is not None
+    assert report["best"]["value"] > 0.8
+    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    encoder = [key for key in after if key.startswith("bert.")]
+    assert len(encoder) > 30
+    assert all(torch.equal(before[key], after[key]) for key in encoder)
+    model = open_task_model(tmp_path / "out", device="cpu")
+    assert model.module.kind == "features"
+    dev = read_task_data(
+        Path(report["dev"]),
+        model.task,
+        model.tokenizer,
+        max_length=48,
+        labels=model.labels,
+        is_train=False,
+    )
+    assert score_model(model.module, dev).scores.metrics["f1"] == report["best"]["value"]
+    transformers.BertModel.from_pretrained(tmp_path / "out")
+    with pytest.raises(ValueError, match="feature-based training is for the task 'tag'"):
+        make_experiment(tmp_path / "other", tiny, feature_based=True)
+
+
 def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> None:
     shares = {}
     for weights in ((1.0, 50.0), (50.0, 1.0)):
@@ -278,4 +306,5 @@ def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None
 def test_the_default_rate_follows_the_width() -> None:
     rates = [default_rate(tiny_config(hidden_size=d)) for d in (128, 256, 512, 768, 1024)]
     assert rates == [3e-4, 3e-4, 1e-4, 3e-5, 3e-5]
+    assert default_rate(tiny_config(), feature_based=True) == 1e-3
     assert FinetuneConfig(learning_rate=1e-4).optimizer_config().rate_at(0.1) == 1.0

@@ -10,11 +10,12 @@ import torch
 import transformers
 
 from bertcore import load
+from bertcore.checkpoints import save
 from bertcore.finetuning.loss import task_loss
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.tasks import TASKS
-from bertcore.network.task_heads import TaskNetwork, encode_first_token
-from tests.bertcore.tiny import tiny_bert, tiny_network
+from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
+from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network
 
 LABELS = {"classify": ("bad", "good", "so-so"), "pair": ("no", "yes"), "tag": ("O", "B-X", "I-X")}
 
@@ -148,6 +149,47 @@ def test_the_first_token_alone_is_that_of_the_whole_layer() -> None:
         alone = encode_first_token(network, ids, None, mask.bool())
         whole = network(ids, None, mask.bool())
     torch.testing.assert_close(alone, whole[:, :1], atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parity
+def test_features_are_the_last_four_hidden_states(tmp_path: Path) -> None:
+    network = tiny_network(tiny_config(num_hidden_layers=5))
+    folder = save(network, tiny_bert().tokenizer, tmp_path / "five")
+    theirs = transformers.BertModel.from_pretrained(folder).eval()
+    inputs = make_inputs("tag")
+    with torch.no_grad():
+        states = theirs(**inputs, output_hidden_states=True).hidden_states
+    ours = last_layers(
+        network, inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()
+    )
+    kept = inputs["attention_mask"].bool()
+    wanted = torch.cat(states[-4:], dim=-1)
+    torch.testing.assert_close(ours[kept], wanted[kept], atol=1e-5, rtol=1e-5)
+    assert not ours.requires_grad
+
+
+def test_padding_does_not_reach_the_bilstm(pretrained: Path) -> None:
+    """A row scores the same alone and padded in a batch, though the BiLSTM reads backwards too."""
+    model = start_task_model(
+        pretrained,
+        task="tag",
+        labels=LABELS["tag"],
+        generator=torch.Generator().manual_seed(0),
+        feature_based=True,
+    )
+    inputs = make_inputs("tag")
+    with torch.no_grad():
+        padded = model.module(inputs["input_ids"], None, inputs["attention_mask"].bool())
+        alone = model.module(inputs["input_ids"][:1, :6])
+    torch.testing.assert_close(padded[:1, :6], alone, atol=1e-5, rtol=1e-5)
+    with pytest.raises(ValueError, match="for the task 'tag', not 'classify'"):
+        start_task_model(
+            pretrained,
+            task="classify",
+            labels=("a", "b"),
+            generator=torch.Generator(),
+            feature_based=True,
+        )
 
 
 def test_a_head_without_its_pooler_is_refused() -> None:
