@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import plotly.graph_objects as go
 
 from app import theme
@@ -16,6 +18,8 @@ KINDS = {
     "feed_forward.output": "feed-forward, out",
 }
 """Matrices of a layer by our names, as people call them."""
+TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
+"""Of the logarithmic scale."""
 
 
 def spectrum_dots(found: Diagnosis) -> go.Figure:
@@ -37,7 +41,10 @@ def spectrum_dots(found: Diagnosis) -> go.Figure:
     theme.plot_layout(fig, "", "layer", "largest singular value, times chance", 360)
     fig.update_layout(margin={"t": 56})
     fig.update_xaxes(dtick=1, showgrid=False)
-    fig.update_yaxes(type="log", dtick="D1")
+    edges = [matrix.edge for matrix in found.matrices if not math.isnan(matrix.edge)]
+    # Wide enough that the chance around 1 looks as small as it is.
+    low, high = min([0.8, *edges]), max([2.0, *edges])
+    fig.update_yaxes(type="log", tickvals=TICKS, range=[math.log10(low), math.log10(high * 1.1)])
     return fig
 
 
