@@ -38,6 +38,8 @@ MOST_HEADS = 0.9
 COLLAPSED = 0.9995
 """Mean cosine of [CLS] over unlike sentences from which they count as one. Encoders that were
 pretrained without a sentence task (RoBERTa) reach 0.99 and are well."""
+HIGH = 0.95
+"""Mean cosine of [CLS] that is worth a remark."""
 UNTOUCHED = 0.99
 """Share of biases at 0 and LayerNorm gains at 1 from which nobody has trained them."""
 
@@ -270,11 +272,12 @@ def _cls(states: Sequence[Tensor]) -> Finding:
         f"[CLS]: its last state has a mean cosine of {cosine:.4f} over {len(states)} unlike "
         "sentences. "
     )
-    text += (
-        "Below 0.9995 it tells sentences apart, if only a little."
-        if healthy
-        else "That is one vector for all of them: what is read from it cannot depend on the text."
-    )
+    if not healthy:
+        text += "That is one vector for all of them: what is read from it is the same for any text."
+    elif cosine > HIGH:
+        text += f"That is high, yet below {COLLAPSED} it still tells sentences apart."
+    else:
+        text += "It tells sentences apart."
     return Finding("[CLS]", cosine, healthy, text)
 
 

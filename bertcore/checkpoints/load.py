@@ -197,7 +197,9 @@ def _fill(
         if not parameter.sum(dtype=torch.float32).isfinite() and not parameter.isfinite().all():
             not_finite.append(name)
         module, _, attribute = ours.rpartition(".")
-        setattr(network.get_submodule(module), attribute, nn.Parameter(parameter))
+        place = network.get_submodule(module)
+        is_trained = getattr(place, attribute).requires_grad
+        setattr(place, attribute, nn.Parameter(parameter, requires_grad=is_trained))
     if not_finite:
         _logger.warning("%d loaded tensors hold NaN or infinity", len(not_finite))
     return network, tuple(not_finite)

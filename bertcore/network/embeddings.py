@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -9,6 +10,21 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
+
+
+def sinusoids(num_positions: int, width: int) -> Tensor:
+    """Return sines and cosines of falling frequency side by side, [num_positions, width].
+
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    angles = torch.arange(num_positions)[:, None] * frequencies(width)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
+
+
+def frequencies(width: int) -> Tensor:
+    """Return the angle by which each pair of `sinusoids` turns from place to place, [width / 2]."""
+    half = (width + 1) // 2
+    return torch.exp(-math.log(10_000.0) * torch.arange(half) / half)
 
 
 class EmbeddingParts(NamedTuple):
@@ -45,7 +61,10 @@ class Embeddings(nn.Module):
         self.register_parameter("token_type_embeddings", None)
         if config.type_vocab_size:
             self.token_type_embeddings = nn.Parameter(torch.empty(config.type_vocab_size, e))
-        self.position_embeddings = nn.Parameter(torch.empty(config.max_position_embeddings, e))
+        self.position_embeddings = nn.Parameter(
+            torch.empty(config.max_position_embeddings, e),
+            requires_grad=config.position_embedding == "learned",
+        )
         self.norm_weight = nn.Parameter(torch.ones(e))
         self.norm_bias = nn.Parameter(torch.zeros(e))
         self.register_parameter("projection_weight", None)

@@ -21,6 +21,8 @@ from bertcore import Bert
 from bertcore.cli import text as commands
 from bertcore.cli.errors import SentenceGroup
 from bertcore.families import FAMILIES, certain_family, likely_family
+from bertcore.network import Network
+from bertcore.network.initialize import initialize
 from tests.bertcore.tiny_families import CLASSES, make
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
@@ -341,3 +343,26 @@ def test_the_command_line_shows_the_pieces_and_says_that_they_are_not_explained(
     refused = runner.invoke(app, ["nsp", TEXT, PAIR, "--checkpoint", folder])
     assert refused.exit_code == 2
     assert "RoBERTa has no next-sentence head" in refused.stderr
+
+
+def test_a_sinusoidal_table_is_not_trained_and_starts_as_the_papers(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    folder, _ = folders["DistilBertModel"]
+    ours = opened(folder)
+    assert ours.config.position_embedding == "sinusoidal"
+    assert not ours.module.embeddings.position_embeddings.requires_grad
+    fresh = initialize(Network(ours.config, frozenset()), torch.Generator())
+    config = transformers.AutoConfig.from_pretrained(folder)
+    theirs = transformers.DistilBertModel(config).embeddings.position_embeddings.weight
+    torch.testing.assert_close(fresh.embeddings.position_embeddings, theirs, **CLOSE)
+
+
+@pytest.mark.parametrize("name", ["AlbertForPreTraining", "AlbertModel"])
+def test_shared_layers_count_once(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
+    folder, model = folders[name]
+    ours = opened(folder)
+    assert ours.report is not None
+    assert ours.report.num_parameters == sum(p.numel() for p in model.parameters())
+    if name == "AlbertForPreTraining":  # its sentence-order head is as large as BERT's of pairs
+        assert ours.config.num_parameters == ours.report.num_parameters
