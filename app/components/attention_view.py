@@ -16,6 +16,7 @@ import streamlit as st
 from app import theme
 from app.components import transport
 from bertcore import Trace
+from bertcore.analysis.inputs import sentence_numbers
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("lines", "paint", "words", "view")
@@ -75,7 +76,7 @@ def message(trace: Trace, layer: int, heads: Sequence[int], revision: int = 0) -
     header = {
         "tokens": list(trace.tokens),
         "text_ids": list(trace.text_ids),
-        "segment_ids": list(trace.segment_ids),
+        "segment_ids": sentence_numbers(trace.segment_ids, trace.text_ids),
         "is_pair": 1 in trace.text_ids,
         "layer": layer,
         "num_layers": len(attentions),

@@ -61,7 +61,7 @@ def sum_strips(
     num_tokens, num_dims = parts["sum"].shape
     drawn = num_drawn(num_tokens, num_dims)
     names = [name for name in STRIPS if name in parts]
-    rows = [*_ROWS[: len(names)], _ROWS[-1]]
+    rows = _rows(len(names) + 1)
     # A few outliers would leave everything else pale.
     limit = float(np.quantile(np.abs(np.stack([parts[name] for name in names])), 0.995))
     strips = [
@@ -142,8 +142,11 @@ def sum_strips(
     return go.Figure(data=[*strips, *lengths], layout=layout)
 
 
-_ROWS = ((1.0, 0.82), (0.8, 0.62), (0.6, 0.42), (0.4, 0.22), (0.2, 0.0))
-"""Top and bottom of each strip and of the lengths, as shares of the figure."""
+def _rows(count: int) -> list[tuple[float, float]]:
+    """Return top and bottom of each strip and of the lengths, as shares of the figure."""
+    gap = 0.02
+    tops = [1 - row / count for row in range(count)]
+    return [(top, max(0.0, top - 1 / count + gap)) for top in tops[:-1]] + [(tops[-1], 0.0)]
 
 
 def _axis(letter: str, row: int) -> str:

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.analysis.inputs import sentence_numbers
 from bertcore.bert import POOLINGS, Bert
 from bertcore.network import additive_mask, attention_fused
 from bertcore.tokenizer import Encoding
@@ -149,7 +150,9 @@ def collect_tokens(
         sentence_ids=np.repeat(np.arange(num_kept), [len(encoding) for encoding in encodings]),
         positions=np.concatenate([np.arange(len(encoding)) for encoding in encodings]),
         word_ids=np.array([i for encoding in encodings for i in encoding.word_ids]),
-        segment_ids=np.array([i for encoding in encodings for i in sentence_numbers(encoding)]),
+        segment_ids=np.array(
+            [i for e in encodings for i in sentence_numbers(e.segment_ids, e.text_ids)]
+        ),
         is_special=np.array([i < 0 for encoding in encodings for i in encoding.text_ids]),
         spans=tuple(span for encoding in encodings for span in encoding.offsets),
         sentences=tuple(sentences),
@@ -248,17 +251,6 @@ def token_words(encoding: Encoding, sentence: Sentence, *, lower: bool) -> list[
         written = token if text < 0 else texts[text][start:end]
         words.append(written.lower() if lower and text >= 0 else written)
     return words
-
-
-def sentence_numbers(encoding: Encoding) -> list[int]:
-    """Return 0 for each token of [CLS], text A and its [SEP], 1 for those of text B.
-
-    These are the segment ids, also where a checkpoint has no second segment (RoBERTa, DistilBERT).
-    """
-    if any(encoding.segment_ids) or 1 not in encoding.text_ids:
-        return encoding.segment_ids
-    second = encoding.text_ids.index(1)
-    return [int(position >= second) for position in range(len(encoding))]
 
 
 def _encode(bert: Bert, sentences: Sequence[Sentence]) -> tuple[list[Encoding], list[str]]:

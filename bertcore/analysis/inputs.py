@@ -25,6 +25,17 @@ class Row(NamedTuple):
     segment_ids: list[int]
 
 
+def sentence_numbers(segment_ids: Sequence[int], text_ids: Sequence[int]) -> list[int]:
+    """Return 0 for each token of [CLS], text A and its [SEP], 1 for those of text B, [T].
+
+    These are the segment ids, also where a checkpoint has no second segment (RoBERTa, DistilBERT).
+    """
+    if any(segment_ids) or 1 not in text_ids:
+        return list(segment_ids)
+    second = list(text_ids).index(1)
+    return [int(position >= second) for position in range(len(text_ids))]
+
+
 def text_positions(encoding: Encoding) -> list[int]:
     """Return the positions of the tokens that come from a text: all but added [CLS] and [SEP]."""
     return [i for i, added in enumerate(encoding.special_tokens_mask) if not added]

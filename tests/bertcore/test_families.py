@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 
 import bertcore
 from bertcore import Bert
+from bertcore.analysis.collect import Sentence, collect_tokens
+from bertcore.analysis.inputs import sentence_numbers
 from bertcore.cli import text as commands
 from bertcore.cli.errors import SentenceGroup
 from bertcore.families import FAMILIES, certain_family, likely_family
@@ -366,3 +368,17 @@ def test_shared_layers_count_once(name: str, folders: dict[str, tuple[Path, Any]
     assert ours.report.num_parameters == sum(p.numel() for p in model.parameters())
     if name == "AlbertForPreTraining":  # its sentence-order head is as large as BERT's of pairs
         assert ours.config.num_parameters == ours.report.num_parameters
+
+
+def test_the_tokens_of_text_b_are_known_without_segments(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name in ("RobertaForMaskedLM", "DistilBertForMaskedLM", "AlbertForMaskedLM"):
+        ours = opened(folders[name][0])
+        table = collect_tokens(ours, [Sentence(TEXT, PAIR)])
+        trace = ours.trace(TEXT, PAIR)
+        own = [(n, t) for n, t in zip(table.segment_ids, trace.text_ids, strict=True) if t >= 0]
+        assert all(number == text for number, text in own), name
+        assert table.segment_ids[0] == 0
+        assert table.segment_ids[-1] == 1
+        assert sentence_numbers([0, 0], [-1, 0]) == [0, 0]
