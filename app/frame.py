@@ -97,7 +97,9 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
     if trace.truncation is not None:
         st.warning(texts.plain(trace.truncation.sentence()))
     if not any(text_id >= 0 for text_id in trace.text_ids):
-        st.info("Nothing in this text is a word for BERT: only [CLS] and [SEP] are left.")
+        st.info(
+            "Nothing in this text is a word for BERT: only special tokens such as [CLS] are left."
+        )
     return page
 
 
@@ -218,6 +220,27 @@ def how_to_read(key: str, **values: object) -> None:
     """
     text = texts.TEXTS[key].format(**values) if values else texts.TEXTS[key]
     st.caption(f"**How to read this.** {text}")
+
+
+def lacks(page: Page, what: str) -> None:
+    """Say in a caption why the checkpoint's family has no `what`; nothing where it has."""
+    reason = page.bert.config.family.lacks.get(what)
+    if reason is not None:
+        st.caption(texts.plain(reason))
+
+
+def no_head(page: Page, head: str, key: str, family_key: str) -> None:
+    """Warn that a head is absent: with its family's reason where no member has one.
+
+    Args:
+        head: Such as "nsp".
+        key, family_key: Of `texts.TEXTS`; the second has {reason} in it.
+    """
+    reason = page.bert.config.family.lacks.get(head)
+    text = texts.TEXTS[key]
+    if reason is not None:
+        text = texts.TEXTS[family_key].format(reason=texts.plain(reason))
+    st.warning(text)
 
 
 def figure(

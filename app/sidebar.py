@@ -11,7 +11,14 @@ from app import cache, state, texts, theme
 from app.components.live_text import live_text
 from bertcore import Bert
 from bertcore.checkpoints import is_remote
-from bertcore.checkpoints.folder import PICKLE, SAFETENSORS, is_checkpoint
+from bertcore.checkpoints.folder import (
+    PICKLE,
+    PICKLE_INDEX,
+    SAFETENSORS,
+    SAFETENSORS_INDEX,
+    find_checkpoint,
+    is_checkpoint,
+)
 from bertcore.device import DTYPES, available_devices
 
 FORMATS = ("svg", "png")
@@ -59,10 +66,11 @@ def has_only_pickle(source: str) -> bool:
     """Return whether a folder's only weights are a pickle."""
     folder = Path(source).expanduser()
     try:
-        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    except OSError:
+        folder = find_checkpoint(folder)
+        names = {path.name for path in folder.iterdir()}
+    except (OSError, ValueError):
         return False
-    return PICKLE in names and SAFETENSORS not in names
+    return bool({PICKLE, PICKLE_INDEX} & names) and not {SAFETENSORS, SAFETENSORS_INDEX} & names
 
 
 def picture_format() -> str:

@@ -6,6 +6,10 @@ Each page's author adds a block of their own below; keys are "page.picture".
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bertcore import Tokenizer
 
 PAGES: dict[str, tuple[str, str]] = {
     "tokens": (
@@ -82,7 +86,25 @@ TEXTS["frame.pickle"] = (
 # ---- tokens ----
 TEXTS["tokens.strip"] = (
     "Choose a token with the mouse, or with the arrow keys and Enter: the pictures below follow "
-    "it. ## continues a word."
+    "it. {mark}"
+)
+PIECE_MARKS = {
+    "WordPiece": "## continues a word.",
+    "byte-level BPE": "Ġ stands for the space before a word; letters beyond English are cut into "
+    "bytes, each written as some letter.",
+    "Unigram": "▁ stands for the space before a word.",
+}
+"""How a kind of tokenizer marks where words begin or go on."""
+
+
+def mark_of(tokenizer: Tokenizer) -> str:
+    """Return how a tokenizer marks its pieces, as a sentence; empty for other kinds."""
+    return PIECE_MARKS.get(tokenizer.kind, "")
+
+
+TEXTS["tokens.no_steps"] = (
+    "This checkpoint's tokenizer is {kind}, not WordPiece: its pieces are shown, but how it came "
+    "to them is not explained here."
 )
 TEXTS["tokens.steps"] = (
     "WordPiece looks for the longest beginning of the word that the vocabulary has, then goes on "
@@ -119,8 +141,8 @@ TEXTS["tokens.nearest"] = (
     "token's: what the model holds for alike before it has read any context."
 )
 TEXTS["tokens.added"] = (
-    "{token} is no piece of the text: BERT adds \\[CLS\\] in front, where a whole-text answer is "
-    "read off, and \\[SEP\\] after each sentence. Choose a word to see how it is cut."
+    "{token} is no piece of the text: it is added in front (\\[CLS\\] in BERT), where a whole-text "
+    "answer is read off, and after each sentence (\\[SEP\\]). Choose a word to see how it is cut."
 )
 CODE["tokens.strip"] = """
 import pandas as pd
@@ -206,6 +228,30 @@ TEXTS["checkpoints.open"] = (
     "`bertscope pretrain` and transformers write them. A hub id is fetched from the "
     "Hugging Face hub, the only time that BertScope uses the network."
 )
+TEXTS["doctor.patience"] = "Looking at every matrix and at eight sentences"
+TEXTS["doctor.spectrum"] = (
+    "Each dot is a matrix; the dotted line at 1 is where the largest singular value of random "
+    "numbers of the same spread lies (Marchenko and Pastur). Training pulls matrices above it, for "
+    "what was learned are directions that stand out. A layer whose dots all lie on the line was "
+    "not trained. The scale is logarithmic."
+)
+TEXTS["doctor.entropy"] = (
+    "Bright: a head that spreads its attention over all tokens alike (1); dark: one that looks at "
+    "few. Mean over eight sentences. A bright head here and there is normal, above all in the "
+    "first layer; if all are bright, queries and keys have learned nothing, which is the usual "
+    "reason why attention *looks uniform*."
+)
+CODE["doctor"] = """
+from bertcore.analysis.doctor import examine
+
+found = examine(bert)
+found.verdict, found.sentences()
+found.entropies                             # [L, H]
+"""
+TEXTS["checkpoints.zip"] = (
+    "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
+    "unpacked, on the machine where BertScope runs. The last five uploads are kept there."
+)
 TEXTS["checkpoints.memory"] = (
     "Checkpoints are shared by everybody who uses this server; the longest unused is let go when "
     "there are too many. What is unloaded opens again when somebody needs it."
@@ -247,6 +293,9 @@ CONFIG_MEANINGS: dict[str, str] = {
     "initializer_range": "standard deviation of the starting weights",
     "layer_norm_eps": "added to the variance inside LayerNorm",
     "pad_token_id": "id of the padding token",
+    "embedding_size": "width of the embeddings, E, which a matrix brings to D",
+    "sinusoidal_pos_embds": "whether the position table holds sines and is not trained",
+    "num_hidden_groups": "groups of layers with weights of their own; 1: all layers are one",
 }
 """What each field of config.json means."""
 
@@ -300,10 +349,10 @@ TEXTS["layer-map.no_file"] = (
 )
 
 # ---- masked words ----
-TEXTS["words.strip"] = "Click a token to hide it, click again to show it, or type \\[MASK\\] above."
+TEXTS["words.strip"] = "Click a token to hide it, click again to show it, or type {mask} above."
 TEXTS["words.nothing_hidden"] = (
     "Nothing is hidden yet. Click a token above, let the button choose a good one, or type "
-    "\\[MASK\\] in the sentence."
+    "{mask} in the sentence."
 )
 TEXTS["words.no_head"] = (
     "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "
@@ -419,6 +468,30 @@ TEXTS["pairs.no_head"] = (
     "attention between the sentences is below; for the score choose a pretrained checkpoint such "
     "as `default` in the sidebar."
 )
+TEXTS["pairs.family_no_head"] = (
+    "{reason} The attention between the sentences is below; for next-sentence scores choose a "
+    "pretrained BERT such as `default` in the sidebar."
+)
+TEXTS["pairs.one_segment"] = (
+    "This checkpoint gives all tokens the same segment, or none: only the special tokens between "
+    "A and B tell them apart, so there are no segment ids to change."
+)
+TEXTS["pairs.order"] = (
+    "ALBERT was trained to tell two neighbouring pieces of text from the same two exchanged. Both "
+    "are about the same topic, so it must look at what follows from what, unlike BERT's "
+    "next-sentence head. Swap A and B to ask the other way round."
+)
+CODE["pairs.order"] = """
+bert.sentence_order({a!r}, {b!r}).in_order
+"""
+TEXTS["words.replaced"] = (
+    "This checkpoint is an ELECTRA discriminator: it does not guess hidden words, it tells for "
+    "each token whether somebody put it in the place of another. Write a wrong word in a sentence "
+    "and see whether its box turns bright."
+)
+CODE["words.replaced"] = """
+bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
+"""
 TEXTS["pairs.answer"] = (
     "In training BERT saw pairs of neighbouring text half of the time, and pairs from two "
     "documents otherwise. It learned to ask *is this the same topic?* more than *does this come "

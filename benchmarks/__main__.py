@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import (
     attention_views,
+    finetune,
     machine,
     page_speed,
     pretrain,
@@ -25,6 +26,7 @@ BENCHMARKS = {
     "pretrain": pretrain.run,
     "pretrain_loss": pretrain_loss.run,
     "pretrain_memory": pretrain_memory.run,
+    "finetune": finetune.run,
 }
 
 
@@ -43,7 +45,16 @@ def main() -> None:
     loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
     loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
     loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
+    tuned, given = finetune.OPTIONS, parser.add_argument_group("finetune")
+    given.add_argument("--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="its files")
+    given.add_argument("--checkpoint", default=tuned.checkpoint)
+    given.add_argument("--epochs", type=int, default=tuned.epochs)
+    given.add_argument("--seeds", type=int, default=tuned.num_seeds)
+    given.add_argument("--sentences", type=int, default=tuned.num_sentences, help="without files")
     chosen = parser.parse_args()
+    tuned.train, tuned.dev = chosen.sst2 or (None, None)
+    tuned.checkpoint, tuned.epochs = chosen.checkpoint, chosen.epochs
+    tuned.num_seeds, tuned.num_sentences = chosen.seeds, chosen.sentences
     options.seconds, options.vocab_size = chosen.seconds, chosen.vocab_size
     attention_views.OPTIONS.lengths = tuple(sorted(chosen.tokens))
     options.corpus, options.valid = tuple(chosen.corpus), chosen.valid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,16 @@ class NextSentence:
     """Probability that text B follows text A (class 0)."""
     not_next: float
     """Probability that B is a random text (class 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceOrder:
+    """The two probabilities of ALBERT's sentence-order head; they sum to 1."""
+
+    in_order: float
+    """Probability that text A comes before text B (class 0)."""
+    exchanged: float
+    """Probability that they were exchanged (class 1)."""
 
 
 class Bert:
@@ -80,11 +90,17 @@ class Bert:
     @cached_property
     def max_length(self) -> int:
         """The longest input in tokens: what both the position table and the tokenizer allow."""
-        return min(self.config.max_position_embeddings, self.tokenizer.model_max_length)
+        return min(self.config.max_length, self.tokenizer.model_max_length)
 
     def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
-        """Return the tokens of a text or pair, cut to what the position table allows."""
-        return self.tokenizer.encode(text, text_pair, max_length=self.max_length)
+        """Return the tokens of a text or pair, cut to what the position table allows.
+
+        Where the checkpoint has no second segment, all segment ids are 0 also for a pair.
+        """
+        encoding = self.tokenizer.encode(text, text_pair, max_length=self.max_length)
+        if text_pair is not None and self.config.type_vocab_size < 2:
+            return replace(encoding, segment_ids=[0] * len(encoding))
+        return encoding
 
     def _ids(self, values: Sequence[int]) -> Tensor:
         return torch.tensor(values, dtype=torch.long, device=self.device)
@@ -124,7 +140,10 @@ class Bert:
         encoding = encoding or self.tokenize(text, text_pair)
         num_tokens = len(encoding.input_ids)
         segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
-        positions = list(range(num_tokens) if position_ids is None else position_ids)
+        if position_ids is None:
+            ids = torch.tensor(encoding.input_ids)
+            position_ids = self.module.default_ids(ids, None, None)[1].tolist()
+        positions = list(position_ids)
         interventions = None
         if changes:
             segments = changes.apply_to_ids("segment_ids", segments)
@@ -216,6 +235,31 @@ class Bert:
         return NextSentence(is_next=is_next, not_next=not_next)
 
     @torch.no_grad()
+    def sentence_order(self, text: str, text_pair: str) -> SentenceOrder:
+        """Return the probability that `text` comes before `text_pair`, by ALBERT's head.
+
+        Raises:
+            ValueError: If the checkpoint has no sentence-order head.
+        """
+        hidden = self.hidden(self.tokenize(text, text_pair))[None]
+        logits = self.module.sop_logits(hidden)[0].float()
+        in_order, exchanged = torch.softmax(logits, -1).tolist()
+        return SentenceOrder(in_order=in_order, exchanged=exchanged)
+
+    @torch.no_grad()
+    def replaced_tokens(self, text: str, text_pair: str | None = None) -> Tensor:
+        """Return the probability of each token to have been replaced, by ELECTRA's discriminator.
+
+        Returns:
+            float32 on the CPU, [T], for the tokens of `tokenize` of the same texts.
+
+        Raises:
+            ValueError: If the checkpoint has no replaced-token head.
+        """
+        hidden = self.hidden(self.tokenize(text, text_pair))
+        return torch.sigmoid(self.module.replaced_logits(hidden).float()).cpu()
+
+    @torch.no_grad()
     def encode(
         self,
         texts: Sequence[str],
@@ -289,6 +333,9 @@ def _check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> No
             f"{name} has {len(ids)} entries but the input has {num_tokens} tokens. "
             "Give one id for each token, special tokens included."
         )
-    wrong = [i for i in ids if not 0 <= i < limit]
+    # Without a table 0 stands for nothing, as in a family without segments.
+    wrong = [i for i in ids if not 0 <= i < max(limit, 1)]
     if wrong:
-        raise ValueError(f"{name} contains {wrong[0]}; this checkpoint has 0 to {limit - 1}.")
+        raise ValueError(
+            f"{name} contains {wrong[0]}; this checkpoint has 0 to {max(limit, 1) - 1}."
+        )

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from bertcore.families import FAMILIES, Family
+
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 """`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code."""
+POSITION_EMBEDDINGS = ("learned", "sinusoidal")
+"""`sinusoidal`: the position table holds sines and cosines and is not trained."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,19 +44,38 @@ class BertConfig:
     max_position_embeddings: int = 512
     """Rows of the position table: the longest input in tokens."""
     type_vocab_size: int = 2
-    """Rows of the segment table."""
+    """Rows of the segment table; 0: there is none."""
     initializer_range: float = 0.02
     """Standard deviation of the initial weights."""
     layer_norm_eps: float = 1e-12
     """Added to the variance inside LayerNorm."""
     pad_token_id: int = 0
     """Id of the padding token."""
+    model_type: str = "bert"
+    """Member of the family, a key of FAMILIES: how files name tensors and fields."""
+    embedding_size: int | None = None
+    """E: width of the embeddings where a matrix brings them to D; None: they are D wide."""
+    share_layers: bool = False
+    """Whether all layers are one and the same, run L times."""
+    position_offset: int = 0
+    """Position id of the first token; rows before it are for padding."""
+    position_embedding: str = "learned"
+    """One of POSITION_EMBEDDINGS."""
 
     def __post_init__(self) -> None:
+        if self.model_type not in FAMILIES:
+            raise ValueError(
+                f"model_type is {self.model_type!r}; expected one of {', '.join(FAMILIES)}."
+            )
         for name in _COUNTS:
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} is {value!r}; expected a whole number of at least 1.")
+            least = _LEAST.get(name, 1)
+            if name == "embedding_size" and value is None:
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(
+                    f"{name} is {value!r}; expected a whole number of at least {least}."
+                )
         if self.hidden_size % self.num_attention_heads:
             raise ValueError(
                 f"hidden_size {self.hidden_size} is not divisible by num_attention_heads "
@@ -73,6 +96,39 @@ class BertConfig:
             raise ValueError(
                 f"hidden_act is {self.hidden_act!r}; expected one of {', '.join(ACTIVATIONS)}."
             )
+        if self.position_embedding not in POSITION_EMBEDDINGS:
+            raise ValueError(
+                f"position_embedding is {self.position_embedding!r}; expected one of "
+                f"{', '.join(POSITION_EMBEDDINGS)}."
+            )
+        if self.max_length < 1:
+            raise ValueError(
+                f"max_position_embeddings is {self.max_position_embeddings}, but the first "
+                f"token has position {self.position_offset}. Use at least one row more."
+            )
+
+    @property
+    def family(self) -> Family:
+        """How this member of the family names things, and what it lacks."""
+        return FAMILIES[self.model_type]
+
+    @property
+    def max_length(self) -> int:
+        """The longest input in tokens: the rows of the position table without those before it."""
+        return self.max_position_embeddings - self.position_offset
+
+    @property
+    def embedding_width(self) -> int:
+        """E: width of token, segment and position vectors; D unless `embedding_size` says so."""
+        return self.embedding_size or self.hidden_size
+
+    @property
+    def mlm_act(self) -> str:
+        """Activation of the masked-word head.
+
+        RoBERTa's and ELECTRA's code takes the erf GELU there whatever config.json says.
+        """
+        return "gelu" if self.model_type in _GELU_HEADS else self.hidden_act
 
     @property
     def head_size(self) -> int:
@@ -86,46 +142,92 @@ class BertConfig:
         >>> bert_base().num_parameters
         110106428
         """
-        d, f, v = self.hidden_size, self.intermediate_size, self.vocab_size
-        embeddings = (v + self.max_position_embeddings + self.type_vocab_size) * d + 2 * d
+        d, f, v, e = self.hidden_size, self.intermediate_size, self.vocab_size, self.embedding_width
+        embeddings = (v + self.max_position_embeddings + self.type_vocab_size) * e + 2 * e
+        projection = 0 if self.embedding_size is None else e * d + d
         layer = 4 * (d * d + d) + (d * f + f) + (f * d + d) + 4 * d
-        heads = (d * d + d) + (d * d + d + 2 * d + v) + (2 * d + 2)
-        return embeddings + self.num_hidden_layers * layer + heads
+        heads = (d * d + d) + (d * e + e + 2 * e + v) + (2 * d + 2)
+        num_layers = 1 if self.share_layers else self.num_hidden_layers
+        return embeddings + projection + num_layers * layer + heads
 
     def to_hf_dict(self) -> dict[str, Any]:
-        """Return the fields as Hugging Face's config.json writes them."""
-        return {"model_type": "bert", "position_embedding_type": "absolute", **asdict(self)}
+        """Return the fields as Hugging Face's config.json of this family writes them."""
+        family, values = self.family, asdict(self)
+        for name in (*_OURS, *family.fixed):
+            values.pop(name, None)
+        values = {family.fields.get(name, name): value for name, value in values.items()}
+        if "embedding_size" in family.defaults:
+            values["embedding_size"] = self.embedding_width
+        if self.model_type == "distilbert":
+            values["sinusoidal_pos_embds"] = self.position_embedding == "sinusoidal"
+        return {
+            "model_type": self.model_type,
+            "position_embedding_type": "absolute",
+            **family.constants,
+            **values,
+        }
 
     @classmethod
-    def from_hf_dict(cls, values: Mapping[str, Any]) -> BertConfig:
+    def from_hf_dict(
+        cls, values: Mapping[str, Any], *, model_type: str | None = None
+    ) -> BertConfig:
         """Build from the content of a Hugging Face config.json.
 
         Keys that do not shape the network (labels, versions, generation defaults) are ignored.
 
+        Args:
+            values: The content.
+            model_type: A key of FAMILIES, in place of what config.json says.
+
         Raises:
-            ValueError: If the model is not a BERT encoder, a field is missing or a value is wrong.
+            ValueError: If the model is not of the BERT family, a field is missing or a value is
+                wrong.
         """
-        model_type = values.get("model_type", "bert")
-        if model_type != "bert":
+        model_type = values.get("model_type", "bert") if model_type is None else model_type
+        if not isinstance(model_type, str) or model_type not in FAMILIES:
             raise ValueError(
-                f"config.json says model_type {model_type!r}; this version reads 'bert'. "
-                "Choose a BERT checkpoint."
+                f"config.json says model_type {model_type!r}; this version reads "
+                f"{', '.join(FAMILIES)}. Choose a checkpoint of the BERT family."
             )
-        for key, wanted in _MUST_BE.items():
+        family = FAMILIES[model_type]
+        for key, wanted in {**_MUST_BE, **family.constants}.items():
             if values.get(key, wanted) not in (wanted, None):
                 raise ValueError(
-                    f"config.json has {key} = {values[key]!r}; BERT as in the paper has {wanted!r}."
+                    f"config.json has {key} = {values[key]!r}; {family.name} as in the paper has "
+                    f"{wanted!r}."
                 )
-        missing = [name for name in _REQUIRED if name not in values]
+        known = {field.name for field in fields(cls)} - set(_OURS) | {"embedding_size"}
+        found = {name: values.get(family.fields.get(name, name)) for name in known}
+        chosen = {name: value for name, value in found.items() if value is not None}
+        chosen = {**family.defaults, **chosen, **family.fixed, "model_type": model_type}
+        missing = [family.fields.get(name, name) for name in _REQUIRED if name not in chosen]
         if missing:
             raise ValueError(
                 f"config.json lacks {', '.join(missing)}. "
                 "Copy the complete config.json of the checkpoint."
             )
-        known = {field.name for field in fields(cls)}
-        chosen = {k: v for k, v in values.items() if k in known and v is not None}
+        if model_type in _WITH_OFFSET and isinstance(chosen["pad_token_id"], int):
+            chosen["position_offset"] = chosen["pad_token_id"] + 1
+        if model_type == "electra" and chosen["embedding_size"] == chosen["hidden_size"]:
+            del chosen["embedding_size"]  # then it has no matrix between them
+        if values.get("sinusoidal_pos_embds") and model_type == "distilbert":
+            chosen["position_embedding"] = "sinusoidal"
+        if "embedding_size" not in family.defaults:
+            chosen.pop("embedding_size", None)
         return cls(**chosen)
 
+
+_OURS = (
+    "model_type",
+    "embedding_size",
+    "share_layers",
+    "position_offset",
+    "position_embedding",
+)
+"""Fields that config.json has no key for, or only in some families."""
+_GELU_HEADS = ("roberta", "xlm-roberta", "electra")
+_WITH_OFFSET = ("roberta", "xlm-roberta")
+_LEAST = {"type_vocab_size": 0, "position_offset": 0}
 
 _COUNTS = (
     "vocab_size",
@@ -135,6 +237,8 @@ _COUNTS = (
     "intermediate_size",
     "max_position_embeddings",
     "type_vocab_size",
+    "embedding_size",
+    "position_offset",
 )
 _REQUIRED = _COUNTS[:5]
 _MUST_BE = {

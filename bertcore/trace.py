@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TracedEmbeddings:
-    """The input of the encoder, taken apart; each [T, D]."""
+    """The input of the encoder, taken apart; each [T, E]. E is D in BERT."""
 
     token: Tensor
-    segment: Tensor
+    segment: Tensor | None
+    """None where the family has no segments (DistilBERT)."""
     position: Tensor
     sum: Tensor
     """token + segment + position."""
     output: Tensor
-    """LayerNorm of the sum: equals hidden_states[0]."""
+    """LayerNorm of the sum: equals hidden_states[0], unless a matrix from E to D follows (ALBERT,
+    ELECTRA)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Trace:
 
     @property
     def embeddings(self) -> TracedEmbeddings:
-        """The three embeddings, their sum and its LayerNorm, each [T, D]."""
+        """The three embeddings, their sum and its LayerNorm, each [T, E]."""
         return self.activations.embeddings
 
     @property
@@ -129,9 +131,10 @@ def trace_network(
     num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
     parts = network.embeddings.look_up(input_ids[None], segment_ids[None], position_ids[None])
     summed = parts.sum
-    hidden = network.embeddings.normalize(summed)
     if interventions is not None and interventions.mask is not None:
         attention_mask = interventions.mask
+    normalized = network.embeddings.normalize(summed)
+    hidden = hidden_in = network.embeddings.project(normalized)
     mask = None if attention_mask is None else additive_mask(attention_mask[None], hidden.dtype)
 
     # One buffer for all layers, written in place: a trace needs no second copy of what it returns,
@@ -159,10 +162,10 @@ def trace_network(
     return Activations(
         embeddings=TracedEmbeddings(
             token=parts.token[0].cpu(),
-            segment=parts.segment[0].cpu(),
+            segment=None if parts.segment is None else parts.segment[0].cpu(),
             position=parts.position[0].cpu(),
             sum=summed[0].cpu(),
-            output=states[0],
+            output=states[0] if normalized is hidden_in else normalized[0].cpu(),
         ),
         hidden_states=states,
         attentions=attentions.cpu(),

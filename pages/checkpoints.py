@@ -5,6 +5,8 @@ import streamlit as st
 
 from app import cache, frame, sidebar, state, texts, theme
 from app.figures import checkpoints as figures
+from app.sections.doctor import show_doctor
+from app.sections.upload import offer_upload
 from bertcore.analysis.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints import read_card
 
@@ -20,6 +22,7 @@ def choose() -> None:
         )
         row.form_submit_button("Open", on_click=open_typed, type="primary")
     st.caption(texts.TEXTS["checkpoints.open"])
+    offer_upload()
 
 
 def open_typed() -> None:
@@ -62,7 +65,9 @@ def show_shape(page: frame.Page) -> None:
     )
     frame.how_to_read("checkpoints.parameters")
     config = page.bert.config.to_hf_dict()
-    rows = [(name, str(config[name]), meaning) for name, meaning in texts.CONFIG_MEANINGS.items()]
+    names = page.bert.config.family.fields  # theirs, in config.json, where they differ
+    meanings = {names.get(ours, ours): text for ours, text in texts.CONFIG_MEANINGS.items()}
+    rows = [(key, str(config[key]), text) for key, text in meanings.items() if key in config]
     table = pd.DataFrame(rows, columns=["field of config.json", "value", "meaning"])
     st.table(table.set_index("field of config.json"))
 
@@ -91,6 +96,7 @@ def show_memory(page: frame.Page) -> None:
 
 VIEWS = {
     "What was read": show_tensors,
+    "Doctor": show_doctor,
     "Shape": show_shape,
     "Model card": show_card,
     "Memory": show_memory,

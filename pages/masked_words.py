@@ -5,6 +5,7 @@ import streamlit as st
 from app import cache, frame, state, tables, texts
 from app.components.token_strip import token_strip
 from app.figures import words
+from app.sections.family_heads import show_replaced
 from app.sections.lens import show_lens, show_ranks
 from app.sections.strips import show_masking, show_surprise
 from bertcore.analysis.candidates import parse_candidates, score_candidates
@@ -45,7 +46,7 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     row.button(
         "Show all", icon=show_all, on_click=lambda: state.put("masked", []), disabled=not masked
     )
-    row.caption(texts.TEXTS["words.strip"])
+    row.caption(texts.TEXTS["words.strip"].format(mask=texts.plain(mask)))
     return tuple(masked)
 
 
@@ -109,7 +110,8 @@ def show_masks(page: frame.Page) -> None:
     with frame.guard():
         masked = choose_masks(page)
         if not masked and page.bert.tokenizer.mask_id not in page.trace.input_ids:
-            st.info(texts.TEXTS["words.nothing_hidden"])
+            mask = texts.plain(page.bert.tokenizer.mask_token)
+            st.info(texts.TEXTS["words.nothing_hidden"].format(mask=mask))
             return
         found = show_predictions(page, masked)
         position = choose_mask(found)
@@ -123,7 +125,9 @@ def show_masks(page: frame.Page) -> None:
 this_page = frame.begin("masked-words")
 if all(text_id < 0 for text_id in this_page.trace.text_ids):
     frame.end_page()  # nothing can be hidden, and begin has said why
-if this_page.bert.module.mlm is None:
+if this_page.bert.module.replaced is not None:
+    show_replaced(this_page)
+elif this_page.bert.module.mlm is None:
     st.warning(texts.TEXTS["words.no_head"])
 else:
     show_masks(this_page)

@@ -5,6 +5,7 @@ import streamlit as st
 from app import cache, examples, frame, state, tables, texts
 from app.figures import pairs
 from app.figures.words import percent
+from app.sections.family_heads import show_order
 from app.sections.pair_matrix import show_matrix
 from bertcore.analysis.pairs import SEGMENTS, Variant, attention_mass, pair_variants, segment_ids
 
@@ -35,6 +36,9 @@ def choose(page: frame.Page) -> str:
             put = {"on_click": state.put, "args": ("text_b", text)}
             st.button(texts.plain(text), key=f"b_{text}", type="tertiary", **put)
     names = list(SEGMENTS)
+    if page.bert.config.type_vocab_size < 2:
+        row.caption(texts.TEXTS["pairs.one_segment"])
+        return names[0]
     key = state.keep("segments", names[0], options=names)
     return row.segmented_control("Segment ids", names, key=key) or names[0]
 
@@ -82,7 +86,9 @@ def show_pair(page: frame.Page) -> None:
     segments = choose(page)
     others = tuple(text for text in OTHER_B if text != page.text_b)
     if page.bert.module.nsp is None:
-        st.warning(texts.TEXTS["pairs.no_head"])
+        frame.no_head(page, "nsp", "pairs.no_head", "pairs.family_no_head")
+        if page.bert.module.sop is not None:
+            show_order(page)
     else:
         args = (page.text_a, page.text_b, others)
         variants = cache.call(pair_variants, page.bert_key, *args)

@@ -12,13 +12,15 @@ from bertcore.analysis import embeddings as numbers
 
 def show_sum(page: frame.Page, index: int) -> None:
     """Draw token + segment + position = sum."""
-    parts = {name: getattr(page.trace.embeddings, name).float().numpy() for name in PARTS}
+    found = {name: getattr(page.trace.embeddings, name) for name in PARTS}
+    parts = {name: part.float().numpy() for name, part in found.items() if part is not None}
     num_tokens, num_dims = parts["sum"].shape
     fig = figures.sum_strips(
         page.trace.tokens, parts, numbers.sum_numbers(page.trace.embeddings), selected=index
     )
     frame.figure(fig, "embedding-sum", parts, page.setup_code + texts.CODE["tokens.sum"])
     frame.how_to_read("tokens.sum", num_dims=num_dims)
+    frame.lacks(page, "segments")
     drawn = figures.num_drawn(num_tokens, num_dims)
     if drawn < num_dims:
         st.caption(texts.TEXTS["tokens.sum_cut"].format(drawn=drawn, num_dims=num_dims))
@@ -43,6 +45,7 @@ def show_leave_one_out(page: frame.Page, index: int) -> None:
     code = page.setup_code + texts.CODE["tokens.leave_one_out"]
     frame.figure(fig, "leave-one-out", result.cosines, code)
     frame.how_to_read("tokens.leave_one_out")
+    frame.lacks(page, "segments")
 
 
 def show_positions(page: frame.Page, index: int) -> None:
@@ -53,12 +56,13 @@ def show_positions(page: frame.Page, index: int) -> None:
     size = st.segmented_control("First positions", sizes, key=key) or sizes[0]
     cosines = cache.call(numbers.position_similarity, page.bert_key, size)
     code = page.setup_code + texts.CODE["tokens.positions"].format(size=size)
+    row = page.trace.position_ids[index]
     frame.figure(
-        figures.position_table(cosines, position=index), "positions", {"cosines": cosines}, code
+        figures.position_table(cosines, position=row), "positions", {"cosines": cosines}, code
     )
-    if index < size:
-        table = pd.DataFrame({"position": range(size), "cosine": cosines[index]})
-        frame.figure(figures.position_row(cosines, position=index), "position-row", table, code)
+    if row < size:
+        table = pd.DataFrame({"position": range(size), "cosine": cosines[row]})
+        frame.figure(figures.position_row(cosines, position=row), "position-row", table, code)
     frame.how_to_read("tokens.positions")
 
 
@@ -91,7 +95,7 @@ def show(page: frame.Page) -> None:
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=lambda i: state.put("token", i))
         with st.container(horizontal=True, vertical_alignment="center", key="strip_row"):
-            st.caption(texts.TEXTS["tokens.strip"])
+            st.caption(texts.TEXTS["tokens.strip"].format(mark=texts.mark_of(page.bert.tokenizer)))
             code = page.setup_code + texts.CODE["tokens.strip"]
             table = pd.DataFrame(numbers.token_columns(trace))
             frame.downloads("tokens", table, code, width="content")
@@ -111,6 +115,9 @@ def show_steps(page: frame.Page, index: int) -> None:
     text_id = page.trace.text_ids[index]
     if text_id < 0:
         st.caption(texts.TEXTS["tokens.added"].format(token=texts.plain(page.trace.tokens[index])))
+        return
+    if page.bert.tokenizer.kind != "WordPiece":
+        st.caption(texts.TEXTS["tokens.no_steps"].format(kind=page.bert.tokenizer.kind))
         return
     text = numbers.kept_text(page.trace, text_id)
     words = cache.call(numbers.explain_words, page.bert_key, text)

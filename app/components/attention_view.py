@@ -18,6 +18,7 @@ from app.components import transport
 from app.components.looks import Look
 from app.figures.attention_words import words_of
 from bertcore import Trace
+from bertcore.analysis.inputs import sentence_numbers
 
 _HERE = Path(__file__).parent
 SCRIPTS = ("levels", "lines", "choice", "paint", "words", "files", "controls", "view")
@@ -86,10 +87,10 @@ def message(
     header = {
         "tokens": list(trace.tokens),
         "text_ids": list(trace.text_ids),
-        "segment_ids": list(trace.segment_ids),
         "starts": words.starts,
         "words": words.names,
         "look": look,
+        "segment_ids": sentence_numbers(trace.segment_ids, trace.text_ids),
         "is_pair": 1 in trace.text_ids,
         "layer": layer,
         "num_layers": len(attentions),

@@ -74,14 +74,18 @@ function focusedIndex(parent) {
 }
 
 function color(data, i) {
-  return data.texts[i] < 0 ? data.colors[2] : data.colors[Math.min(data.segments[i], 1)];
+  return data.texts[i] < 0 ? data.colors[2] : data.colors[data.texts[i]];
 }
 
 function legend(data) {
   const row = element("div", "legend");
   const isPair = data.texts.includes(1);
   const entries = [[data.colors[0], isPair ? "sentence A, segment 0" : "the sentence, segment 0"]];
-  if (isPair) entries.push([data.colors[1], "sentence B, segment 1"]);
+  if (isPair) {
+    // RoBERTa and DistilBERT have no second segment.
+    const segment = data.segments[data.texts.indexOf(1)];
+    entries.push([data.colors[1], `sentence B, segment ${segment}`]);
+  }
   entries.push([data.colors[2], "added by BERT"]);
   for (const [tone, name] of entries) {
     const entry = element("span");

@@ -53,14 +53,17 @@ def sum_strips(
 
     Args:
         tokens: [T]
-        parts: "token", "segment", "position" and "sum", each [T, D].
+        parts: "token", "segment", "position" and "sum", each [T, D]; no "segment" where the family
+            has none.
         numbers: Lengths and cosines of the same input.
         selected: Position of the token to frame.
     """
     num_tokens, num_dims = parts["sum"].shape
     drawn = num_drawn(num_tokens, num_dims)
+    names = [name for name in STRIPS if name in parts]
+    rows = _rows(len(names) + 1)
     # A few outliers would leave everything else pale.
-    limit = float(np.quantile(np.abs(np.stack([parts[name] for name in STRIPS])), 0.995))
+    limit = float(np.quantile(np.abs(np.stack([parts[name] for name in names])), 0.995))
     strips = [
         {
             "type": "heatmap",
@@ -70,22 +73,23 @@ def sum_strips(
             "hovertemplate": f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z:.3f}}"
             "<extra></extra>",
         }
-        for row, name in enumerate(STRIPS)
+        for row, name in enumerate(names)
     ]
     lengths = [
         {
             "type": "scatter",
             "x": np.arange(num_tokens),
             "y": numbers.norms[name],
-            "yaxis": _axis("y", len(STRIPS)),
+            "yaxis": _axis("y", len(names)),
             "name": name,
             "mode": "lines+markers",
             "marker": {"size": 5, "color": color},
             "line": {"width": 1.3, "color": color},
             "customdata": _cosine_rows(numbers) if name == "sum" else None,
-            "hovertemplate": "length %{y:.2f}" + (_COSINES if name == "sum" else ""),
+            "hovertemplate": "length %{y:.2f}" + (_cosine_text(numbers) if name == "sum" else ""),
         }
         for name, color in _LINES.items()
+        if name in parts
     ]
     layout: dict[str, object] = {
         "height": 590,
@@ -114,7 +118,7 @@ def sum_strips(
         },
         "xaxis": {
             **token_axis(tokens),
-            "anchor": _axis("y", len(STRIPS)),
+            "anchor": _axis("y", len(names)),
             "showgrid": False,
             "zeroline": False,
             "automargin": False,
@@ -122,11 +126,11 @@ def sum_strips(
         },
         "shapes": [] if selected is None else [_token_frame(selected)],
     }
-    for row, (top, bottom) in enumerate(_ROWS):
-        is_strip = row < len(STRIPS)
+    for row, (top, bottom) in enumerate(rows):
+        is_strip = row < len(names)
         layout["yaxis" + _axis("", row)] = {
             "domain": [bottom, top],
-            "title": {"text": [*STRIPS.values(), "length"][row]},
+            "title": {"text": [*(STRIPS[name] for name in names), "length"][row]},
             "showticklabels": not is_strip,
             "automargin": False,
             "showgrid": not is_strip,
@@ -138,8 +142,11 @@ def sum_strips(
     return go.Figure(data=[*strips, *lengths], layout=layout)
 
 
-_ROWS = ((1.0, 0.82), (0.8, 0.62), (0.6, 0.42), (0.4, 0.22), (0.2, 0.0))
-"""Top and bottom of each strip and of the lengths, as shares of the figure."""
+def _rows(count: int) -> list[tuple[float, float]]:
+    """Return top and bottom of each strip and of the lengths, as shares of the figure."""
+    gap = 0.02
+    tops = [1 - row / count for row in range(count)]
+    return [(top, max(0.0, top - 1 / count + gap)) for top in tops[:-1]] + [(tops[-1], 0.0)]
 
 
 def _axis(letter: str, row: int) -> str:
@@ -160,12 +167,17 @@ def _token_frame(selected: int) -> dict[str, object]:
     }
 
 
-_COSINES = (
-    "<br>cosines: token-segment %{customdata[0]:.2f}, token-position %{customdata[1]:.2f}, "
-    "segment-position %{customdata[2]:.2f}"
-    "<br>shares of the sum: token %{customdata[3]:.0%}, segment %{customdata[4]:.0%}, "
-    "position %{customdata[5]:.0%}"
-)
+def _cosine_text(numbers: SumNumbers) -> str:
+    """Return the hover text of the sum: cosines of the summands, and their shares of it."""
+    values = [
+        *(f"{a}-{b} %{{customdata[{i}]:.2f}}" for i, (a, b) in enumerate(numbers.cosines)),
+        *(
+            f"{name} %{{customdata[{i}]:.0%}}"
+            for i, name in enumerate(numbers.shares, start=len(numbers.cosines))
+        ),
+    ]
+    cosines, shares = values[: len(numbers.cosines)], values[len(numbers.cosines) :]
+    return f"<br>cosines: {', '.join(cosines)}<br>shares of the sum: {', '.join(shares)}"
 
 
 def _cosine_rows(numbers: SumNumbers) -> Matrix:

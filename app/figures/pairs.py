@@ -19,12 +19,21 @@ FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
 NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}
 
 
-def probability_bar(is_next: float) -> go.Figure:
-    """Draw both classes of the next-sentence head as one bar of length 1."""
+NEXT_SENTENCE = ("B follows A", "B is a random text")
+SENTENCE_ORDER = ("A comes before B", "they were exchanged")
+
+
+def probability_bar(first: float, names: tuple[str, str] = NEXT_SENTENCE) -> go.Figure:
+    """Draw both classes of a head for pairs as one bar of length 1.
+
+    Args:
+        first: Probability of class 0.
+        names: What the two classes mean.
+    """
     fig = go.Figure()
     parts = (
-        (is_next, "B follows A", FOLLOWS, 0.0, "left"),
-        (1 - is_next, "B is a random text", RANDOM, 1.0, "right"),
+        (first, names[0], FOLLOWS, 0.0, "left"),
+        (1 - first, names[1], RANDOM, 1.0, "right"),
     )
     for value, name, colour, side, anchor in parts:
         fig.add_trace(

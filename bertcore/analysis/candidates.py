@@ -26,7 +26,7 @@ from bertcore.analysis.inputs import (
 )
 from bertcore.analysis.lens import ranks_of
 from bertcore.bert import Bert
-from bertcore.tokenizer import SPECIAL_TOKENS, Encoding
+from bertcore.tokenizer import Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +141,16 @@ def _split(bert: Bert, word: str, room: int) -> tuple[list[int], str | None]:
     """Return the ids of a word's pieces and, if it cannot be scored, why."""
     tokenizer = bert.tokenizer
     whole = tokenizer.token_to_id(word) if word.startswith("##") else None
-    ids = [whole] if whole is not None else tokenizer.encode_ids([word])[0]
+    ids = [whole] if whole is not None else tokenizer.encode_word(word)
     if not ids:
         return ids, f"{word!r} has no visible characters, so there is nothing to score."
     if tokenizer.unk_id in ids:
         return ids, (
-            f"{word!r} cannot be written with this vocabulary: part of it becomes [UNK], "
+            f"{word!r} cannot be written with this vocabulary: part of it becomes "
+            f"{tokenizer.unk_token}, "
             "because a character in it was never seen (or it is over 100 letters long)."
         )
-    special = [i for i in ids if tokenizer.id_to_token(i) in SPECIAL_TOKENS]
+    special = [i for i in ids if i in tokenizer.special_ids]
     if special:
         return ids, f"{tokenizer.id_to_token(special[0])} is a special token, not a word."
     if len(ids) > room:

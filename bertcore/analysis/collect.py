@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.analysis.inputs import sentence_numbers
 from bertcore.bert import POOLINGS, Bert
 from bertcore.network import additive_mask, attention_fused
 from bertcore.tokenizer import Encoding
@@ -149,7 +150,9 @@ def collect_tokens(
         sentence_ids=np.repeat(np.arange(num_kept), [len(encoding) for encoding in encodings]),
         positions=np.concatenate([np.arange(len(encoding)) for encoding in encodings]),
         word_ids=np.array([i for encoding in encodings for i in encoding.word_ids]),
-        segment_ids=np.array([i for encoding in encodings for i in encoding.segment_ids]),
+        segment_ids=np.array(
+            [i for e in encodings for i in sentence_numbers(e.segment_ids, e.text_ids)]
+        ),
         is_special=np.array([i < 0 for encoding in encodings for i in encoding.text_ids]),
         spans=tuple(span for encoding in encodings for span in encoding.offsets),
         sentences=tuple(sentences),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -27,7 +28,8 @@ class SumNumbers:
     """How long the three summands and their sum are and how they lie to each other; each [T]."""
 
     norms: dict[str, NDArray[np.float32]]
-    """Euclidean lengths by name: token, segment, position, sum."""
+    """Euclidean lengths by name: token, segment, position, sum; no segment where the family has
+    none."""
     cosines: dict[tuple[str, str], NDArray[np.float32]]
     """Cosine of each pair of summands, -1 to 1."""
     shares: dict[str, NDArray[np.float32]]
@@ -61,15 +63,21 @@ def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
 
     Source: ours. The share of a summand p in the sum s is (p . s) / (s . s).
     """
-    parts = {name: getattr(embeddings, name).float() for name in PARTS}
+    parts = parts_of(embeddings)
     total = embeddings.sum.float()
     squared = (total * total).sum(-1).clamp_min(torch.finfo(torch.float32).tiny)
-    pairs = (("token", "segment"), ("token", "position"), ("segment", "position"))
+    pairs = tuple(combinations(parts, 2))
     return SumNumbers(
         norms={name: x.norm(dim=-1).numpy() for name, x in (*parts.items(), ("sum", total))},
         cosines={(a, b): F.cosine_similarity(parts[a], parts[b], dim=-1).numpy() for a, b in pairs},
         shares={name: ((x * total).sum(-1) / squared).numpy() for name, x in parts.items()},
     )
+
+
+def parts_of(embeddings: TracedEmbeddings) -> dict[str, Tensor]:
+    """Return the summands by name, float32 [T, E] each; no segment where the family has none."""
+    parts = {name: getattr(embeddings, name) for name in PARTS}
+    return {name: part.float() for name, part in parts.items() if part is not None}
 
 
 def norm_numbers(embeddings: TracedEmbeddings) -> NormNumbers:
@@ -140,7 +148,7 @@ def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
 
 @torch.inference_mode()
 def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveOneOut:
-    """Run a text without its segment vectors, and without its position vectors.
+    """Run a text without its segment vectors (where there are some), and without its positions.
 
     The summand is left out of the sum of every token (zeros take its place) before LayerNorm;
     everything after runs as usual.
@@ -154,12 +162,13 @@ def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveO
     network, device = bert.module, bert.device
     ids = torch.tensor(encoding.input_ids, device=device)[None]
     segments = torch.tensor(encoding.segment_ids, device=device)[None]
-    positions = torch.arange(ids.shape[-1], device=device)[None]
+    segments, positions = network.default_ids(ids, segments, None)
     parts = network.embeddings.look_up(ids, segments, positions)
-    inputs = {
-        "segment": parts.token + parts.position,
-        "position": parts.token + parts.segment,
-    }
+    inputs = {"segment": parts.token + parts.position, "position": parts.token}
+    if parts.segment is None:
+        del inputs["segment"]
+    else:
+        inputs["position"] = parts.token + parts.segment
     original = _all_layers(bert, parts.sum)
     return LeaveOneOut(
         cosines={
@@ -171,7 +180,8 @@ def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveO
 
 def _all_layers(bert: Bert, summed: Tensor) -> Tensor:
     """Return every hidden state, float32 [L+1, T, D], of an input sum [1, T, D]."""
-    hidden = bert.module.embeddings.normalize(summed)
+    embeddings = bert.module.embeddings
+    hidden = embeddings.project(embeddings.normalize(summed))
     states = [hidden[0].float()]
     for layer in bert.module.layers:
         hidden = layer(hidden, None, attention_fused)

@@ -25,6 +25,17 @@ class Row(NamedTuple):
     segment_ids: list[int]
 
 
+def sentence_numbers(segment_ids: Sequence[int], text_ids: Sequence[int]) -> list[int]:
+    """Return 0 for each token of [CLS], text A and its [SEP], 1 for those of text B, [T].
+
+    These are the segment ids, also where a checkpoint has no second segment (RoBERTa, DistilBERT).
+    """
+    if any(segment_ids) or 1 not in text_ids:
+        return list(segment_ids)
+    second = list(text_ids).index(1)
+    return [int(position >= second) for position in range(len(text_ids))]
+
+
 def text_positions(encoding: Encoding) -> list[int]:
     """Return the positions of the tokens that come from a text: all but added [CLS] and [SEP]."""
     return [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
@@ -73,10 +84,10 @@ def run_rows(bert: Bert, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tenso
         ValueError: If a segment id is not in the checkpoint's table.
     """
     limit = bert.config.type_vocab_size
-    if any(segment >= limit for row in rows for segment in row.segment_ids):
+    if any(segment >= max(limit, 1) for row in rows for segment in row.segment_ids):
         raise ValueError(
             f"a pair needs segment ids 0 and 1, but this checkpoint has {limit} segment "
-            f"embedding{'s' if limit > 1 else ''}. Use a single text, or a checkpoint with two."
+            f"embedding{'' if limit == 1 else 's'}. Use a single text, or a checkpoint with two."
         )
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
     while order:

@@ -12,10 +12,13 @@ _PARTS = (
     ("embeddings.position_embeddings", "position table"),
     ("embeddings.token_type_embeddings", "segment table"),
     ("embeddings.norm", "LayerNorm of the embeddings"),
+    ("embeddings.projection", "matrix from embeddings to layers"),
     ("layers.", ""),
     ("pooler", "pooler"),
     ("mlm", "masked-word head"),
     ("nsp", "next-sentence head"),
+    ("replaced", "replaced-token head"),
+    ("sop", "sentence-order head"),
 )
 
 

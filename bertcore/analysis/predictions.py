@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bertcore.analysis.inputs import mask_positions, masked_encoding, word_log_probabilities
 from bertcore.analysis.lens import ranks_of
 from bertcore.bert import Bert
-from bertcore.tokenizer import SPECIAL_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,9 @@ def fill_in_turn(
     encoding = masked_encoding(bert, text, text_pair, masked)
     left = mask_positions(encoding, bert.tokenizer.mask_id)
     if not left:
-        raise ValueError("nothing is hidden. Write [MASK] in the text, or choose a token.")
+        raise ValueError(
+            f"nothing is hidden. Write {bert.tokenizer.mask_token} in the text, or choose a token."
+        )
     ids = list(encoding.input_ids)
     steps: list[Filled] = []
     while left:
@@ -165,6 +166,6 @@ def _best(bert: Bert, log_p: torch.Tensor) -> list[tuple[float, int]]:
     """Return the probability and id of each row's best piece that is no special token."""
     named = log_p[:, : bert.tokenizer.vocab_size].clone()
     # A filled-in [MASK] would never end, and [SEP] would make another sentence.
-    named[:, [bert.tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]] = -torch.inf
+    named[:, bert.tokenizer.special_ids] = -torch.inf
     top = named.max(-1)
     return list(zip(top.values.exp().tolist(), top.indices.tolist(), strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ PICKLE = "pytorch_model.bin"
 PICKLE_INDEX = "pytorch_model.bin.index.json"
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
 _TENSORFLOW = ("tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index", "model.ckpt.index")
+MAX_DEPTH = 3
+"""Folders below the chosen one in which a checkpoint is looked for."""
+_MAX_FOLDERS = 1000
 _CARD_LIMIT = 200_000
 _JSON_LIMIT = 50_000_000
 
@@ -41,7 +45,9 @@ def has_weights(folder: Path) -> bool:
 
 
 def find_checkpoint(folder: Path) -> Path:
-    """Return `folder`, or the one folder in it that holds weights if it has none itself.
+    """Return `folder`, or the one folder below that holds weights if it has none itself.
+
+    Looks MAX_DEPTH folders deep, level by level, and stops at the first level with weights.
 
     Raises:
         ValueError: If there are no weights, or several folders with weights.
@@ -49,26 +55,43 @@ def find_checkpoint(folder: Path) -> Path:
     if has_weights(folder):
         return folder
     try:
-        children = sorted(child for child in folder.iterdir() if child.is_dir())
+        level = _folders_in(folder)
     except PermissionError as error:
         raise ValueError(f"{folder} may not be read. Change its permissions.") from error
-    nested = [child for child in children if _readable(child) and has_weights(child)]
-    if len(nested) == 1:
-        return nested[0]
-    if nested:
-        names = ", ".join(child.name for child in nested[:10])
-        raise ValueError(
-            f"{folder} has no weights itself but several checkpoints: {names}"
-            f"{', ...' if len(nested) > 10 else ''}. Choose one of them."
-        )
+    if _steps(folder):
+        raise ValueError(_no_weights(folder))
+    for _ in range(MAX_DEPTH):
+        nested = [child for child in level if has_weights(child)]
+        if len(nested) == 1:
+            return nested[0]
+        if nested:
+            names = ", ".join(str(child.relative_to(folder)) for child in nested[:10])
+            raise ValueError(
+                f"{folder} has no weights itself but several checkpoints: {names}"
+                f"{', ...' if len(nested) > 10 else ''}. Choose one of them."
+            )
+        level = [child for parent in level[:_MAX_FOLDERS] for child in _readable(parent)]
     raise ValueError(_no_weights(folder))
 
 
-def _readable(folder: Path) -> bool:
+def _folders_in(folder: Path) -> list[Path]:
+    return sorted(
+        child
+        for child in islice(folder.iterdir(), _MAX_FOLDERS)
+        if child.is_dir() and not child.name.startswith(".")
+    )
+
+
+def _readable(folder: Path) -> list[Path]:
     try:
-        return any(True for _ in folder.iterdir())
-    except PermissionError:
-        return False
+        return _folders_in(folder)
+    except OSError:
+        return []
+
+
+def _steps(folder: Path) -> list[Path]:
+    """Return the checkpoints of a training run's folder."""
+    return [step for step in (folder / "checkpoints").glob("*") if has_weights(step)]
 
 
 def _no_weights(folder: Path) -> str:
@@ -80,7 +103,7 @@ def _no_weights(folder: Path) -> str:
             )
     others = sorted(p.name for p in folder.glob("*") if p.suffix in {".safetensors", ".bin", ".pt"})
     found = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
-    steps = [step for step in (folder / "checkpoints").glob("*") if has_weights(step)]
+    steps = _steps(folder)
     if steps:
         newest = max(steps, key=lambda step: step.stat().st_mtime)
         return f"{folder} is a training run. Open one of its checkpoints, such as {newest}."

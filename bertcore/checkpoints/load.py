@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from bertcore.bert import Bert
+from bertcore.checkpoints.family import read_shape
 from bertcore.checkpoints.folder import (
     WEIGHT_FILES,
     WeightFiles,
@@ -19,14 +20,16 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.hub import download, is_hub_id
-from bertcore.checkpoints.keys import TOKEN_TABLE, count_layers
+from bertcore.checkpoints.keys import count_layers, token_table
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
+from bertcore.checkpoints.task import read_task
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import open_tokenizer as read_tokenizer
 
 DEFAULT = "default"
 """The source that stands for the checkpoint that ships with BertScope."""
@@ -61,17 +64,22 @@ def load(
     chosen_dtype = choose_dtype(dtype, chosen_device)
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_weights(folder, allow_pickle=allow_pickle)
-    config = read_config(folder)
+    values = read_json(folder / "config.json")
     tokenizer = open_tokenizer(folder)
     with open_weights(files) as weights:
+        config, family_note = read_shape(values, weights.stored, folder / "config.json")
         plan = plan_loading(weights, config, folder)
         network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
         fingerprint = _fingerprint(files, plan, weights)
-        stored_dtype = weights.stored[plan.keys.stored[TOKEN_TABLE]].dtype
+        stored_dtype = weights.stored[plan.keys.stored[token_table(config.family)]].dtype
     report = LoadReport(
         source=str(source),
         folder=folder,
         format=_format(files),
+        family=config.family.name,
+        family_note=family_note,
+        family_heads=tuple(config.family.heads),
+        lacks=tuple(config.family.lacks.values()),
         stored_dtype=stored_dtype,
         matched=plan.matched(weights),
         missing=plan.missing,
@@ -82,10 +90,11 @@ def load(
         decoder=plan.decoder,
         heads=tuple(sorted(plan.heads)),
         incomplete_heads=plan.incomplete_heads,
+        task=read_task(values, plan.task_heads),
         task_heads=plan.task_heads,
         not_finite=not_finite,
         num_layers=config.num_hidden_layers,
-        num_stored_layers=count_layers(plan.keys.stored),
+        num_stored_layers=_num_stored_layers(plan, config),
         num_parameters=sum(p.numel() for p in network.parameters()),
         num_bytes=files.num_bytes,
         vocab_size=tokenizer.vocab_size,
@@ -153,7 +162,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
         RuntimeError: If they are damaged.
     """
     try:
-        return Tokenizer.open(folder)
+        return read_tokenizer(folder)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         # JSON of another form than a tokenizer's: a list where names should be, and the like.
         raise RuntimeError(
@@ -163,15 +172,12 @@ def open_tokenizer(folder: Path) -> Tokenizer:
 
 
 def read_config(folder: Path) -> BertConfig:
-    """Return the shape that a folder's config.json describes.
+    """Return the shape that a folder's config.json describes, without a look at the tensors.
 
     Raises:
-        RuntimeError: If the file is missing, damaged, or does not describe a BERT.
+        RuntimeError: If the file is missing, damaged, or does not describe one of the family.
     """
-    try:
-        return BertConfig.from_hf_dict(read_json(folder / "config.json"))
-    except (ValueError, TypeError) as error:
-        raise RuntimeError(f"{folder / 'config.json'}: {error}") from error
+    return read_shape(read_json(folder / "config.json"), (), folder / "config.json")[0]
 
 
 @torch.no_grad()
@@ -191,10 +197,18 @@ def _fill(
         if not parameter.sum(dtype=torch.float32).isfinite() and not parameter.isfinite().all():
             not_finite.append(name)
         module, _, attribute = ours.rpartition(".")
-        setattr(network.get_submodule(module), attribute, nn.Parameter(parameter))
+        place = network.get_submodule(module)
+        is_trained = getattr(place, attribute).requires_grad
+        setattr(place, attribute, nn.Parameter(parameter, requires_grad=is_trained))
     if not_finite:
         _logger.warning("%d loaded tensors hold NaN or infinity", len(not_finite))
     return network, tuple(not_finite)
+
+
+def _num_stored_layers(plan: LoadPlan, config: BertConfig) -> int:
+    if config.share_layers:
+        return config.num_hidden_layers
+    return count_layers(plan.keys.stored, config.family)
 
 
 _fingerprints: dict[tuple[object, ...], str] = {}

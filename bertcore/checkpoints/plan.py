@@ -9,22 +9,18 @@ from pathlib import Path
 import torch
 
 from bertcore.checkpoints.keys import (
-    DECODER_BIAS,
-    DECODER_WEIGHT,
     POSITION_IDS,
-    TOKEN_TABLE,
     MendedKeys,
     count_layers,
-    head_keys,
     key_table,
     mend_keys,
+    token_table,
 )
 from bertcore.checkpoints.report import Shape, list_up_to
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.config import BertConfig
-from bertcore.network import ALL_HEADS, Network
-
-_BIAS = "cls.predictions.bias"
+from bertcore.families import Family
+from bertcore.network import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +55,12 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
         RuntimeError: If tensors of the encoder are missing or of another shape, or any has a
             number format that is no float; the message names them.
     """
-    keys = mend_keys(weights.stored)
+    family = config.family
+    keys = mend_keys(weights.stored, family)
     stored = keys.stored
     # Before a network of that many layers is even described:
-    num_stored = count_layers(stored)
-    if config.num_hidden_layers > num_stored > 0:
+    num_stored = count_layers(stored, family)
+    if config.num_hidden_layers > num_stored > 0 and not config.share_layers:
         raise RuntimeError(
             f"{folder}: config.json asks for {config.num_hidden_layers} layers but the weights "
             f"have {num_stored}. Use the config.json that belongs to them."
@@ -71,38 +68,48 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     if num_stored == 0:
         some = ", ".join(sorted(weights.stored)[:3])
         raise RuntimeError(
-            f"{folder} holds no BERT encoder: no tensor is called encoder.layer.0. ... "
+            f"{folder} holds no {family.name} encoder: no tensor is called "
+            f"{family.layer_prefix.format(0)} ... "
             f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
-            "Choose a BERT checkpoint."
+            f"Choose a {family.name} checkpoint."
         )
-    if _BIAS not in stored and DECODER_BIAS in stored:
-        stored[_BIAS] = stored[DECODER_BIAS]
+    head_keys = {head: dict(pairs) for head, pairs in family.heads.items()}
+    bias = head_keys["mlm"]["mlm.decoder_bias"]
+    if bias not in stored and family.decoder_bias in stored:
+        stored[bias] = stored[family.decoder_bias]
     full = _describe(config, folder)
-    all_keys = key_table(config.num_hidden_layers)
+    all_keys = key_table(config.num_hidden_layers, head_keys, family=family)
+    all_keys = {ours: theirs for ours, theirs in all_keys.items() if ours in full}
     shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
     mis_shaped = {
         stored[key]: (weights.stored[stored[key]].shape, shapes[key])
-        for head in ALL_HEADS
-        for key in head_keys(head).values()
+        for keys_of_head in head_keys.values()
+        for key in keys_of_head.values()
         if key in stored and weights.stored[stored[key]].shape != shapes[key]
     }
-    started = {h for h in ALL_HEADS if any(k in stored for k in head_keys(h).values())}
+    started = {h for h, names in head_keys.items() if any(k in stored for k in names.values())}
     complete = {
         head
         for head in started
-        if all(k in stored and stored[k] not in mis_shaped for k in head_keys(head).values())
+        if all(k in stored and stored[k] not in mis_shaped for k in head_keys[head].values())
     }
-    decoder = _decoder(weights, stored) if "mlm" in complete else "absent"
+    decoder = _decoder(weights, stored, family) if "mlm" in complete else "absent"
     heads = complete - ({"mlm"} if decoder == "untied" else set())
     if "pooler" not in heads:
-        heads -= {"nsp"}  # it reads the pooler
-    table = key_table(config.num_hidden_layers, heads)
+        heads -= {"nsp", "sop"}  # they read the pooler
+    chosen = key_table(config.num_hidden_layers, heads, family=family)
+    table = {ours: theirs for ours, theirs in chosen.items() if ours in full}
     _check(weights, stored, table.values(), shapes, folder)
     missing = {theirs: shape for theirs, shape in shapes.items() if theirs not in stored}
-    used = {*all_keys.values(), DECODER_BIAS, DECODER_WEIGHT, POSITION_IDS}
+    used = {
+        *all_keys.values(),
+        family.decoder_bias,
+        family.decoder_weight,
+        family.prefix + POSITION_IDS,
+    }
     others = {key: weights.stored[name].shape for key, name in stored.items() if key not in used}
     others |= {name: weights.stored[name].shape for name in keys.doubled}
-    tasks = {k: v for k, v in others.items() if not k.startswith(("bert.", "cls."))}
+    tasks = {k: v for k, v in others.items() if not k.startswith((family.prefix, "cls."))}
     with torch.device("meta"):
         network = Network(config, frozenset(heads))
     return LoadPlan(
@@ -122,7 +129,8 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
 def _describe(config: BertConfig, folder: Path) -> dict[str, Shape]:
     try:
         with torch.device("meta"):
-            return {n: tuple(p.shape) for n, p in Network(config).named_parameters()}
+            network = Network(config, frozenset(config.family.heads))
+            return {n: tuple(p.shape) for n, p in network.named_parameters()}
     except (RuntimeError, TypeError, OverflowError) as error:  # sizes over 64 bits
         raise RuntimeError(
             f"{folder / 'config.json'} describes a network of impossible size "
@@ -161,11 +169,11 @@ def _check(
         )
 
 
-def _decoder(weights: OpenWeights, stored: dict[str, str]) -> str:
+def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> str:
     """Return "tied" or "untied": whether a stored decoder equals the token table."""
-    if DECODER_WEIGHT not in stored or TOKEN_TABLE not in stored:
+    if family.decoder_weight not in stored or token_table(family) not in stored:
         return "tied"
-    decoder, table = stored[DECODER_WEIGHT], stored[TOKEN_TABLE]
+    decoder, table = stored[family.decoder_weight], stored[token_table(family)]
     if weights.stored[decoder].shape != weights.stored[table].shape:
         return "untied"
     same = torch.equal(weights.read(decoder), weights.read(table))

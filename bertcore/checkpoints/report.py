@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,44 @@ HEAD_NAMES = {
     "pooler": "pooler",
     "mlm": "masked-word (MLM) head",
     "nsp": "next-sentence (NSP) head",
+    "replaced": "replaced-token head",
+    "sop": "sentence-order (SOP) head",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """What a checkpoint was trained to answer."""
+
+    architecture: str | None
+    """The class of `transformers` that config.json names, such as BertForSequenceClassification."""
+    task: str | None
+    """What it predicts, in a few words; None where nobody tells."""
+    label_names: tuple[str, ...]
+    """Of config.json, in the order of their ids."""
+    num_outputs: int | None
+    """Rows of the task head's last matrix; None where there is no task head."""
+
+    def sentences(self) -> list[str]:
+        """Return it in plain words, with what does not agree."""
+        lines = []
+        if self.architecture is not None:
+            meaning = f", which predicts {self.task}" if self.task else ""
+            lines.append(f"config.json names the class {self.architecture}{meaning}.")
+        elif self.task is not None:
+            lines.append(f"By its tensors it predicts {self.task}.")
+        if self.num_outputs is not None and self.label_names:
+            shown = ", ".join(self.label_names[:8])
+            more = f" and {len(self.label_names) - 8} more" if self.label_names[8:] else ""
+            lines.append(f"Labels: {shown}{more}.")
+            if len(self.label_names) != self.num_outputs:
+                lines.append(
+                    f"Warning: config.json names {len(self.label_names)} labels but the head has "
+                    f"{self.num_outputs} outputs."
+                )
+        elif self.num_outputs is not None:
+            lines.append(f"The head has {self.num_outputs} outputs; config.json names no labels.")
+        return lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +62,14 @@ class LoadReport:
     """Where the files lie."""
     format: str
     """"safetensors", "safetensors in 3 files" or "pytorch_model.bin"."""
+    family: str
+    """"BERT", "RoBERTa", ..."""
+    family_note: str | None
+    """A sentence where config.json did not say the family, or said a wrong one; else None."""
+    family_heads: tuple[str, ...]
+    """Which heads checkpoints of this family can have."""
+    lacks: tuple[str, ...]
+    """What checkpoints of this family never have, a sentence each."""
     stored_dtype: str
     """Number format of the token table in the file."""
     matched: dict[str, Shape]
@@ -37,15 +82,18 @@ class LoadReport:
     """Tensors of heads that were left out for it: name -> (shape in the file, expected shape).
     A mis-shaped tensor of the encoder is an error instead."""
     mended_prefix: str | None
-    """What stood in place of `bert.` before the encoder's names; None where it was right."""
+    """What stood in place of the family's prefix (`bert.`) before the encoder's names; None where
+    it was right."""
     num_renamed: int
     """LayerNorm tensors that were called gamma or beta."""
     decoder: str
     """"tied" (not stored, or a copy of the token table), "untied" (another matrix) or "absent"."""
     heads: tuple[str, ...]
-    """Which of pooler, mlm, nsp were loaded."""
+    """Which of pooler, mlm, nsp, replaced, sop were loaded."""
     incomplete_heads: tuple[str, ...]
     """Heads of which the file has only a part, or one of another shape: left out."""
+    task: TaskFacts
+    """What it was trained to answer."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
     not_finite: tuple[str, ...]
@@ -73,6 +121,10 @@ class LoadReport:
             f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
             f"{self.format} ({self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) in {self.folder}."
         ]
+        if self.family_note is not None:
+            lines.append(f"Warning: {self.family_note}")
+        if self.family != "BERT":
+            lines.append(f"Family: {self.family}, on BERT's encoder.")
         if self.not_finite:
             lines.append(
                 f"Warning: {_some(self.not_finite)} {_have(self.not_finite)} NaN or infinite "
@@ -84,11 +136,16 @@ class LoadReport:
                 f"{self.num_layers}; the others were left out."
             )
         present = [HEAD_NAMES[head] for head in HEAD_NAMES if head in self.heads]
-        absent = [HEAD_NAMES[head] for head in HEAD_NAMES if head not in self.heads]
+        absent = [
+            name
+            for head, name in HEAD_NAMES.items()
+            if head in self.family_heads and head not in self.heads
+        ]
         if present:
             lines.append(f"Present: {', '.join(present)}.")
         if absent:
             lines.append(f"Absent: {', '.join(absent)}. Views that need them are off.")
+        lines += self.lacks
         lines += [
             f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was "
             "left out."
@@ -101,15 +158,18 @@ class LoadReport:
         if self.decoder == "untied":
             lines.append(
                 "The masked-word head has a decoder of its own, other than the token table, which "
-                "BERT does not have; the head was left out."
+                f"{self.family} does not have; the head was left out."
             )
         if self.task_heads:
             lines.append(f"Task head found but not used: {_some(tuple(self.task_heads))}.")
+        lines += self.task.sentences()
+        if self.decoder == "tied":
+            lines.append("The masked-word head reads words off the token table itself (tied).")
         if self.unexpected:
-            lines.append(f"Not part of BERT, not used: {_some(tuple(self.unexpected))}.")
+            lines.append(f"Not part of {self.family}, not used: {_some(tuple(self.unexpected))}.")
         if self.mended_prefix is not None:
             came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
-            lines.append(f"Names were mended: {came} stood where 'bert.' belongs.")
+            lines.append(f"Names were mended: {came} stood where the family's prefix belongs.")
         if self.num_renamed:
             lines.append(f"{self.num_renamed} tensors called gamma or beta were renamed.")
         if self.num_rows > self.vocab_size:
@@ -136,6 +196,7 @@ class LoadReport:
             name: {"found": list(found), "expected": list(expected)}
             for name, (found, expected) in self.mis_shaped.items()
         }
+        values["task"] = asdict(self.task)
         return {"folder": str(self.folder), **values, "sentences": self.sentences()}
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from torch import Tensor
 
 from bertcore.checkpoints.folder import SAFETENSORS, WEIGHT_FILES, is_checkpoint
 from bertcore.checkpoints.keys import key_table
-from bertcore.network import Network
+from bertcore.families import BERT, Family
+from bertcore.network import FAMILY_HEADS, Network
 
 if TYPE_CHECKING:
     from bertcore.tokenizer import Tokenizer
@@ -24,6 +26,8 @@ _REPLACED = frozenset(
         *WEIGHT_FILES,
         "config.json",
         "vocab.txt",
+        "vocab.json",
+        "merges.txt",
         "tokenizer.json",
         "tokenizer_config.json",
         "special_tokens_map.json",
@@ -32,7 +36,14 @@ _REPLACED = frozenset(
 )
 
 
-def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
+def save(
+    network: Network,
+    tokenizer: Tokenizer,
+    folder: str | Path,
+    *,
+    more_weights: Mapping[str, Tensor] | None = None,
+    more_config: Mapping[str, Any] | None = None,
+) -> Path:
     """Write model.safetensors, config.json and the tokenizer's files to `folder`.
 
     All is written to a hidden folder beside it, which is then renamed: whoever is killed in
@@ -44,6 +55,8 @@ def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
         network: Its weights keep their number format.
         tokenizer: Its vocabulary.
         folder: New, empty, or an older checkpoint, which is replaced.
+        more_weights: Tensors of a task head, under Hugging Face's keys.
+        more_config: Fields of config.json that go with it, such as label names.
 
     Returns:
         The folder, absolute.
@@ -58,9 +71,10 @@ def save(network: Network, tokenizer: Tokenizer, folder: str | Path) -> Path:
         fresh = Path(place) / "new"
         fresh.mkdir()
         config, weights = fresh / "config.json", fresh / SAFETENSORS
-        text = json.dumps(hf_config(network), indent=2, sort_keys=True)
+        text = json.dumps(hf_config(network) | dict(more_config or {}), indent=2, sort_keys=True)
         config.write_text(text + "\n", encoding="utf-8")
-        save_file(hf_state_dict(network), weights, metadata={"format": "pt"})
+        tensors = hf_state_dict(network) | dict(more_weights or {})
+        save_file(tensors, weights, metadata={"format": "pt"})
         weights.chmod(config.stat().st_mode)  # safetensors keeps others from reading
         tokenizer.save(fresh)
         _swap(fresh, target, Path(place) / "old")
@@ -73,10 +87,12 @@ def hf_state_dict(network: Network) -> dict[str, Tensor]:
     The tied decoder is not among them: `transformers` ties it to the token table itself.
     """
     parameters = dict(network.named_parameters())
-    table = key_table(network.config.num_hidden_layers, network_heads(network))
+    config, heads = network.config, network_heads(network)
+    table = key_table(config.num_hidden_layers, heads, family=config.family)
     return {
         theirs: parameters[ours].detach().to("cpu", copy=False).contiguous()
         for ours, theirs in table.items()
+        if ours in parameters
     }
 
 
@@ -90,7 +106,7 @@ def hf_config(network: Network) -> dict[str, Any]:
     return {
         **network.config.to_hf_dict(),
         **({"zeroed_heads": zeroed} if zeroed else {}),
-        "architectures": [architecture(network_heads(network))],
+        "architectures": [architecture(network_heads(network), network.config.family)],
         "tie_word_embeddings": True,
         "dtype": str(dtype).removeprefix("torch."),
     }
@@ -111,18 +127,24 @@ def zeroed_heads(network: Network) -> dict[int, list[int]]:
 
 
 def network_heads(network: Network) -> frozenset[str]:
-    """Return which of "pooler", "mlm" and "nsp" a network has."""
-    heads = {"pooler": network.pooler, "mlm": network.mlm, "nsp": network.nsp}
-    return frozenset(name for name, head in heads.items() if head is not None)
+    """Return which of "pooler", "mlm", "nsp", "replaced" and "sop" a network has."""
+    return frozenset(name for name in FAMILY_HEADS if getattr(network, name) is not None)
 
 
-def architecture(heads: frozenset[str]) -> str:
-    """Return the class of `transformers` that has these heads."""
-    if {"mlm", "nsp"} <= heads:
-        return "BertForPreTraining"
-    if "mlm" in heads:
-        return "BertForMaskedLM"
-    return "BertForNextSentencePrediction" if "nsp" in heads else "BertModel"
+def architecture(heads: frozenset[str], family: Family = BERT) -> str:
+    """Return the smallest class of `transformers` that has these heads.
+
+    Raises:
+        ValueError: If it has no class with all of them.
+    """
+    # A pooler is left over or made up without harm; any other head would be random.
+    for wanted, name in sorted(family.classes.items(), key=lambda item: len(item[0])):
+        if heads - {"pooler"} <= wanted and (wanted - heads <= {"pooler"}):
+            return name
+    raise ValueError(
+        f"{family.name} in transformers has no class with the heads {', '.join(sorted(heads))} "
+        "and no others, so this checkpoint cannot be written for it."
+    )
 
 
 def _check_target(target: Path) -> None:

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bertcore.cli.evaluate_task import TASKS as FINETUNED
+from bertcore.cli.evaluate_task import evaluate_task
+from bertcore.cli.finetune import TASKS_HELP, refuse_options
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 
@@ -20,10 +23,20 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore import Bert
+    from bertcore.analysis.doctor import Diagnosis
     from bertcore.pretraining import Batch, PretrainingScores
 
-TASKS = ("mlm",)
+TASKS = ("mlm", *FINETUNED)
 """What `bertscope evaluate` can score."""
+_ONLY_MLM = {"rows", "dtype"}
+_ONLY_FINETUNED = {
+    "text",
+    "text_pair",
+    "label",
+    "skip_bad_rows",
+    "null_threshold",
+    "predictions",
+}
 Checkpoint = Annotated[
     str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
 ]
@@ -46,7 +59,8 @@ def register(app: typer.Typer) -> None:
 def inspect(
     checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
 ) -> None:
-    """Open a checkpoint and report what was found, mended, missing and not used.
+    """Open a checkpoint and report what was found, mended, missing and not used; then examine it:
+    do weights and attention look trained, random or collapsed?
 
     \b
     Examples:
@@ -55,21 +69,27 @@ def inspect(
       bertscope inspect ./my-fine-tuned-bert --json
     """
     from bertcore import load
+    from bertcore.analysis.doctor import examine
 
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
+    found = examine(bert)
     if as_json:
         assert bert.report is not None  # load always gives one
-        values = {**bert.report.to_dict(), "config": bert.config.to_hf_dict()}
+        values = {
+            **bert.report.to_dict(),
+            "config": bert.config.to_hf_dict(),
+            "doctor": found.to_dict(),
+        }
         typer.echo(json.dumps(values, indent=2))
         return
     from rich.console import Console
 
     console = Console()
-    console.print(report_table(bert))
+    console.print(report_table(bert, found))
 
 
-def report_table(bert: Bert) -> Table:
-    """Return the shape and the load report of a checkpoint as a table of two columns."""
+def report_table(bert: Bert, found: Diagnosis) -> Table:
+    """Return shape, load report and diagnosis of a checkpoint as a table of two columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -89,6 +109,11 @@ def report_table(bert: Bert) -> Table:
         "Missing": _shapes(report.missing),
         "Task heads": _shapes(report.task_heads),
         "Not used": _shapes(report.unexpected),
+        "Wrong shape": "\n".join(
+            f"{name} {list(came)}, expected {list(expected)}"
+            for name, (came, expected) in report.mis_shaped.items()
+        ),
+        "Doctor": "\n".join(found.sentences()),
     }
     for what, value in rows.items():
         if value:
@@ -102,16 +127,17 @@ def _shapes(tensors: dict[str, tuple[int, ...]]) -> str:
 
 
 def evaluate(
+    context: typer.Context,
     data: Annotated[
         Path,
         typer.Option(
             "--data",
-            help="Held-out text (.txt, .xz, .gz): a paragraph a line, a blank line between "
-            "documents.",
+            help="mlm: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line between "
+            "documents. Other tasks: labelled examples, as for bertscope finetune.",
         ),
     ],
     task: Annotated[
-        str, typer.Option("--task", help="mlm: masked words and next sentences.")
+        str, typer.Option("--task", help=f"mlm: masked words and next sentences; {TASKS_HELP}")
     ] = "mlm",
     objective: Annotated[
         str,
@@ -127,28 +153,75 @@ def evaluate(
             "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
         ),
     ] = "default",
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to score, at most.")] = 512,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="mlm: rows to score, at most.")] = 512,
     max_seq_length: Annotated[
         int | None,
-        typer.Option("--max-seq-length", help="Tokens of a row; default: 128 or the most."),
+        typer.Option(
+            "--max-seq-length",
+            help="Longest input in tokens; default: that of the fine-tuning, mlm: 128.",
+        ),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Column of the text, by name or number.")
+    ] = None,
+    text_pair: Annotated[
+        str | None, typer.Option("--text-pair", help="Column of the second text.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", help="Column of the label, score or tag.")
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
+    ] = False,
+    null_threshold: Annotated[
+        float,
+        typer.Option(
+            "--null-threshold", help="qa: no answer where it is so much better, in logits."
+        ),
+    ] = 0.0,
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", help="Write a JSON line for each example to this file."),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     dtype: Annotated[
-        str, typer.Option("--dtype", help="auto (float32), bfloat16, float16.")
+        str, typer.Option("--dtype", help="mlm: auto (float32), bfloat16, float16.")
     ] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Score a checkpoint on held-out text, with fixed rows and fixed masks (15%, 80/10/10).
+    """Score a checkpoint on held-out text or on labelled examples.
 
-    A checkpoint without a next-sentence head is scored on masked words alone.
+    mlm takes fixed rows and fixed masks (15%, 80/10/10), and without a next-sentence head scores
+    masked words alone; the other tasks need a fine-tuned checkpoint, of bertscope finetune or of
+    transformers, and score with 95% intervals.
 
     \b
     Examples:
       bertscope evaluate --task mlm --data held-out.txt
       bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+      bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
+      bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
     if task not in TASKS:
         raise ValueError(f"--task is {task!r}; this version scores {', '.join(TASKS)}.")
+    if task in FINETUNED:
+        from bertcore.finetuning import Columns
+
+        refuse_options(context, _ONLY_MLM, "it is for --task mlm")
+        evaluate_task(
+            task,
+            checkpoint,
+            data,
+            columns=Columns(text=text, text_pair=text_pair, label=label),
+            max_seq_length=max_seq_length,
+            skip_bad_rows=skip_bad_rows,
+            null_threshold=null_threshold,
+            predictions=predictions,
+            device=device,
+            as_json=as_json,
+        )
+        return
+    refuse_options(context, _ONLY_FINETUNED, "it is for fine-tuned checkpoints")
     from bertcore import load
     from bertcore.pretraining import (
         DataConfig,

@@ -103,7 +103,10 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
-    """Return all of a trace as named arrays, activations in float32, without Python objects."""
+    """Return all of a trace as named arrays, activations in float32, without Python objects.
+
+    `embeddings_segment` is left out where the family has no segments.
+    """
     import numpy as np
 
     parts = trace.embeddings
@@ -123,5 +126,5 @@ def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
     return {
         "tokens": np.array(trace.tokens, dtype=np.str_),
         **{name: np.array(getattr(trace, name), dtype=np.int64) for name in lists},
-        **{name: tensor.float().numpy() for name, tensor in tensors.items()},
+        **{name: t.float().numpy() for name, t in tensors.items() if t is not None},
     }

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 import bertcore
-from bertcore.cli import check, heads, open_app, pretrain, text, train_tokenizer, what_if
+from bertcore.cli import (
+    check,
+    finetune,
+    heads,
+    open_app,
+    pretrain,
+    text,
+    train_tokenizer,
+    what_if,
+)
 from bertcore.cli.errors import SentenceGroup
 
 
@@ -24,7 +33,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for group in (open_app, text, heads, what_if, train_tokenizer, pretrain, check):
+    for group in (open_app, text, heads, what_if, train_tokenizer, pretrain, finetune, check):
         group.register(app)
     return app
 

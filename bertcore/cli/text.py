@@ -59,7 +59,9 @@ def tokenize(
 
     bert, encoding = open_with_text(checkpoint, "cpu", "auto", text, text_b)
     texts = [text] if text_b is None else [text, text_b]
-    words = [explain(part, bert.tokenizer) for part in texts]
+    kind = bert.tokenizer.kind
+    explained = kind == "WordPiece"
+    words = [explain(part, bert.tokenizer) if explained else [] for part in texts]
     if as_json:
         print_json(
             {
@@ -79,7 +81,9 @@ def tokenize(
             where, why = "", "added by BERT"
         else:
             start, end = encoding.offsets[position]
-            where, why = f"{start}-{end}", reasons[source][used[source]]
+            where, why = f"{start}-{end}", f"{kind} (not explained here)"
+            if explained:
+                why = reasons[source][used[source]]
             used[source] += 1
         ids = str(encoding.input_ids[position]), str(encoding.segment_ids[position])
         table.add_row(*map(plain, (token, *ids, where, why)))
@@ -129,7 +133,8 @@ def fill_mask(
         return
     for number, (best, own) in enumerate(zip(filled, scored, strict=True), start=1):
         table = make_table("word", "probability", "note", right=("probability",))
-        table.title = f"[MASK] {number} of {len(positions)} (token {positions[number - 1]})"
+        mask = bert.tokenizer.mask_token
+        table.title = plain(f"{mask} {number} of {len(positions)} (token {positions[number - 1]})")
         table.title_justify = "left"
         for word, probability in best:
             table.add_row(plain(word), f"{probability:.4f}")

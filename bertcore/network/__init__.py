@@ -9,19 +9,21 @@ from bertcore.network.attention import (
     attention_scores,
 )
 from bertcore.network.embeddings import EmbeddingParts, Embeddings
-from bertcore.network.encoder import ALL_HEADS, Layer, Network
-from bertcore.network.heads import MaskedWordHead, NextSentenceHead, Pooler
+from bertcore.network.encoder import ALL_HEADS, FAMILY_HEADS, Layer, Network
+from bertcore.network.heads import MaskedWordHead, PairHead, Pooler, ReplacedTokenHead
 
 __all__ = [
     "ALL_HEADS",
+    "FAMILY_HEADS",
     "AttentionBuffers",
     "EmbeddingParts",
     "Embeddings",
     "Layer",
     "MaskedWordHead",
     "Network",
-    "NextSentenceHead",
+    "PairHead",
     "Pooler",
+    "ReplacedTokenHead",
     "additive_mask",
     "attention_explicit",
     "attention_fused",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -11,55 +12,97 @@ from torch import Tensor, nn
 from bertcore.config import BertConfig
 
 
+def sinusoids(num_positions: int, width: int) -> Tensor:
+    """Return sines and cosines of falling frequency side by side, [num_positions, width].
+
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    angles = torch.arange(num_positions)[:, None] * frequencies(width)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
+
+
+def frequencies(width: int) -> Tensor:
+    """Return the angle by which each pair of `sinusoids` turns from place to place, [width / 2]."""
+    half = (width + 1) // 2
+    return torch.exp(-math.log(10_000.0) * torch.arange(half) / half)
+
+
 class EmbeddingParts(NamedTuple):
-    """The three embeddings of an input before they are summed, each [..., T, D]."""
+    """The embeddings of an input before they are summed, each [..., T, E]; E is D in BERT."""
 
     token: Tensor
-    segment: Tensor
+    segment: Tensor | None
+    """None where the family has no segments (DistilBERT)."""
     position: Tensor
 
     @property
     def sum(self) -> Tensor:
-        """The sum that LayerNorm receives, [..., T, D].
+        """The sum that LayerNorm receives, [..., T, E].
 
         Added in the order of Hugging Face's BERT, so that float32 sums agree to the last bit.
         """
+        if self.segment is None:
+            return self.token + self.position
         return (self.token + self.segment) + self.position
 
 
 class Embeddings(nn.Module):
-    """The three tables and the LayerNorm after their sum.
+    """The three tables, the LayerNorm after their sum, and in some families a matrix from E to D.
 
-    Source: Devlin et al. 2019, section 3 and figure 2.
+    Source: Devlin et al. 2019, section 3 and figure 2; the matrix: Lan et al. 2020, section 3.1
+        (ALBERT), and Clark et al. 2020, section 3.2 (ELECTRA).
     """
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        d = config.hidden_size
-        self.word_embeddings = nn.Parameter(torch.empty(config.vocab_size, d))  # [V, D]
-        self.token_type_embeddings = nn.Parameter(torch.empty(config.type_vocab_size, d))
-        self.position_embeddings = nn.Parameter(torch.empty(config.max_position_embeddings, d))
-        self.norm_weight = nn.Parameter(torch.ones(d))
-        self.norm_bias = nn.Parameter(torch.zeros(d))
+        d, e = config.hidden_size, config.embedding_width
+        self.word_embeddings = nn.Parameter(torch.empty(config.vocab_size, e))  # [V, E]
+        # None registered under a name: state dicts and `named_parameters` skip it.
+        self.register_parameter("token_type_embeddings", None)
+        if config.type_vocab_size:
+            self.token_type_embeddings = nn.Parameter(torch.empty(config.type_vocab_size, e))
+        self.position_embeddings = nn.Parameter(
+            torch.empty(config.max_position_embeddings, e),
+            requires_grad=config.position_embedding == "learned",
+        )
+        self.norm_weight = nn.Parameter(torch.ones(e))
+        self.norm_bias = nn.Parameter(torch.zeros(e))
+        self.register_parameter("projection_weight", None)
+        self.register_parameter("projection_bias", None)
+        if config.embedding_size is not None:
+            self.projection_weight = nn.Parameter(torch.empty(d, e))
+            self.projection_bias = nn.Parameter(torch.zeros(d))
         self.eps = config.layer_norm_eps
         self.dropout = config.hidden_dropout_prob
+
+    token_type_embeddings: Tensor | None
+    projection_weight: Tensor | None
+    projection_bias: Tensor | None
 
     def look_up(
         self, input_ids: Tensor, segment_ids: Tensor, position_ids: Tensor
     ) -> EmbeddingParts:
         """Return the three embeddings of each token, apart; ids are int64, [..., T]."""
+        segments = self.token_type_embeddings
         return EmbeddingParts(
             token=F.embedding(input_ids, self.word_embeddings),
-            segment=F.embedding(segment_ids, self.token_type_embeddings),
+            segment=None if segments is None else F.embedding(segment_ids, segments),
             position=F.embedding(position_ids, self.position_embeddings),
         )
 
     def normalize(self, summed: Tensor) -> Tensor:
-        """Return LayerNorm of the sum, [..., T, D] (with dropout in training)."""
-        d = summed.shape[-1]
-        out = F.layer_norm(summed, (d,), self.norm_weight, self.norm_bias, self.eps)
+        """Return LayerNorm of the sum, [..., T, E] (with dropout in training)."""
+        e = summed.shape[-1]
+        out = F.layer_norm(summed, (e,), self.norm_weight, self.norm_bias, self.eps)
         return F.dropout(out, self.dropout, self.training)
+
+    def project(self, normalized: Tensor) -> Tensor:
+        """Return the encoder's input, [..., T, D], of `normalize`'s result [..., T, E]."""
+        if self.projection_weight is None:
+            return normalized
+        return F.linear(normalized, self.projection_weight, self.projection_bias)
 
     def forward(self, input_ids: Tensor, segment_ids: Tensor, position_ids: Tensor) -> Tensor:
         """Return the encoder's input, [B, T, D]; ids are int64, [B, T]."""
-        return self.normalize(self.look_up(input_ids, segment_ids, position_ids).sum)
+        parts = self.look_up(input_ids, segment_ids, position_ids)
+        return self.project(self.normalize(parts.sum))

@@ -16,9 +16,12 @@ from bertcore.network.attention import (
 )
 from bertcore.network.embeddings import Embeddings
 from bertcore.network.feed_forward import FeedForward
-from bertcore.network.heads import MaskedWordHead, NextSentenceHead, Pooler
+from bertcore.network.heads import MaskedWordHead, PairHead, Pooler, ReplacedTokenHead
 
 ALL_HEADS = frozenset({"pooler", "mlm", "nsp"})
+"""The heads of BERT's own pretraining."""
+FAMILY_HEADS = ALL_HEADS | {"replaced", "sop"}
+"""With ELECTRA's replaced-token head and ALBERT's sentence-order head."""
 
 
 class Layer(nn.Module):
@@ -40,26 +43,31 @@ class Network(nn.Module):
 
     Args:
         config: The shape.
-        heads: Which of "pooler", "mlm", "nsp" exist; a missing head is None. Checkpoints that
-            were fine-tuned or stripped lack some.
+        heads: Which of "pooler", "mlm", "nsp", "replaced", "sop" exist; a missing head is None.
+            Checkpoints that were fine-tuned or stripped lack some, families never have others.
 
     The weights start empty: fill them with `initialize` or from a checkpoint.
     """
 
     def __init__(self, config: BertConfig, heads: frozenset[str] = ALL_HEADS) -> None:
         super().__init__()
-        if not heads <= ALL_HEADS or ("nsp" in heads and "pooler" not in heads):
+        if not heads <= FAMILY_HEADS or ({"nsp", "sop"} & heads and "pooler" not in heads):
             raise ValueError(
-                f"heads {sorted(heads)} cannot be built; expected a choice of {sorted(ALL_HEADS)}, "
-                "and nsp needs pooler."
+                f"heads {sorted(heads)} cannot be built; expected a choice of "
+                f"{sorted(FAMILY_HEADS)}, and nsp and sop need pooler."
             )
         self.config = config
         self.embeddings = Embeddings(config)
-        layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        num_layers = config.num_hidden_layers
+        # A layer that is in the list L times has its parameters once.
+        own = [Layer(config) for _ in range(1 if config.share_layers else num_layers)]
+        layers = nn.ModuleList(own * num_layers if config.share_layers else own)
         self.layers = layers  # type: ignore[assignment]  # typed by its content, below
         self.pooler = Pooler(config) if "pooler" in heads else None
         self.mlm = MaskedWordHead(config) if "mlm" in heads else None
-        self.nsp = NextSentenceHead(config) if "nsp" in heads else None
+        self.nsp = PairHead(config) if "nsp" in heads else None
+        self.replaced = ReplacedTokenHead(config) if "replaced" in heads else None
+        self.sop = PairHead(config) if "sop" in heads else None
 
     layers: Sequence[Layer]
 
@@ -79,7 +87,7 @@ class Network(nn.Module):
             input_ids: int64, [B, T].
             segment_ids: int64, [B, T]; None means all 0.
             attention_mask: True = attend, [B, T] or [B, T, T]; None means attend to all.
-            position_ids: int64, [B, T] or [T]; None means 0, 1, 2, ...
+            position_ids: int64, [B, T] or [T]; None means 0, 1, 2, ... (see `default_ids`).
             attention: How to attend; the fused function by default.
             num_layers: Stop after this many layers (0: the embeddings' output); None runs all.
 
@@ -96,8 +104,12 @@ class Network(nn.Module):
     def default_ids(
         self, input_ids: Tensor, segment_ids: Tensor | None, position_ids: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Fill in segment 0 and positions 0, 1, 2, ... where they are not given."""
-        num_tokens, limit = input_ids.shape[-1], self.config.max_position_embeddings
+        """Fill in segment 0 and positions 0, 1, 2, ... where they are not given.
+
+        With a `position_offset` (RoBERTa) the first token has that position, padding has the one
+        before it and is not counted, as in fairseq's make_positions.
+        """
+        num_tokens, limit = input_ids.shape[-1], self.config.max_length
         if num_tokens > limit and position_ids is None:
             raise ValueError(
                 f"sequence has {num_tokens} tokens but this checkpoint has {limit} position "
@@ -105,7 +117,10 @@ class Network(nn.Module):
             )
         if segment_ids is None:
             segment_ids = torch.zeros_like(input_ids)
-        if position_ids is None:
+        if position_ids is None and self.config.position_offset:
+            kept = input_ids != self.config.pad_token_id
+            position_ids = kept.cumsum(-1) * kept + self.config.position_offset - 1
+        elif position_ids is None:
             position_ids = torch.arange(num_tokens, device=input_ids.device)
         return segment_ids, position_ids
 
@@ -126,8 +141,7 @@ class Network(nn.Module):
         """
         if self.mlm is None:
             raise ValueError(
-                "this checkpoint has no masked-word (MLM) head, so it cannot predict words. "
-                "Open a pretrained checkpoint such as 'default'."
+                self._lacks("mlm", "masked-word (MLM) head, so it cannot predict words")
             )
         return self.mlm
 
@@ -138,10 +152,7 @@ class Network(nn.Module):
             ValueError: If this checkpoint has no pooler.
         """
         if self.pooler is None:
-            raise ValueError(
-                "this checkpoint has no pooler, so it has no sentence vector. "
-                "Open a checkpoint with a pooler such as 'default'."
-            )
+            raise ValueError(self._lacks("pooler", "pooler, so it has no pooled sentence vector"))
         out: Tensor = self.pooler(hidden)
         return out
 
@@ -152,9 +163,39 @@ class Network(nn.Module):
             ValueError: If this checkpoint has no next-sentence head.
         """
         if self.nsp is None:
-            raise ValueError(
-                "this checkpoint has no next-sentence (NSP) head. "
-                "Open a pretrained checkpoint such as 'default'."
-            )
+            raise ValueError(self._lacks("nsp", "next-sentence (NSP) head"))
         out: Tensor = self.nsp(self.pooled(hidden))
         return out
+
+    def sop_logits(self, hidden: Tensor) -> Tensor:
+        """Return sentence-order logits, [B, 2] (0: in order, 1: exchanged), of hidden [B, T, D].
+
+        Raises:
+            ValueError: If this checkpoint has no sentence-order head.
+        """
+        if self.sop is None:
+            raise ValueError(
+                "this checkpoint has no sentence-order head. Open an ALBERT checkpoint with its "
+                "pretraining heads (AlbertForPreTraining)."
+            )
+        out: Tensor = self.sop(self.pooled(hidden))
+        return out
+
+    def replaced_logits(self, hidden: Tensor) -> Tensor:
+        """Return replaced-token logits, [..., T] (above 0: replaced), of hidden [..., T, D].
+
+        Raises:
+            ValueError: If this checkpoint has no replaced-token head.
+        """
+        if self.replaced is None:
+            raise ValueError(
+                "this checkpoint has no replaced-token head. Open an ELECTRA discriminator "
+                "(ElectraForPreTraining)."
+            )
+        out: Tensor = self.replaced(hidden)
+        return out
+
+    def _lacks(self, head: str, what: str) -> str:
+        """Return a sentence that says why a head is not there, and what to open instead."""
+        reason = self.config.family.lacks.get(head) or f"this checkpoint has no {what}."
+        return f"{reason} Open a pretrained checkpoint with one, such as 'default'."

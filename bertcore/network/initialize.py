@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Generator, nn
 
+from bertcore.network.embeddings import sinusoids
 from bertcore.network.encoder import Network
 
 
@@ -12,14 +13,16 @@ from bertcore.network.encoder import Network
 def initialize(network: Network, generator: Generator) -> Network:
     """Draw all matrices from a normal distribution cut at two standard deviations.
 
-    Biases become 0 and LayerNorm weights 1. The standard deviation is the config's
-    `initializer_range`.
+    Biases become 0 and LayerNorm weights 1; a position table that is not trained gets sinusoids.
+    The standard deviation is the config's `initializer_range`.
 
     Source: google-research/bert modeling.py, create_initializer.
     """
     std = network.config.initializer_range
     for name, parameter in network.named_parameters():
-        if name.endswith("norm_weight"):
+        if name == "embeddings.position_embeddings" and not parameter.requires_grad:
+            parameter.copy_(sinusoids(*parameter.shape))
+        elif name.endswith("norm_weight"):
             nn.init.ones_(parameter)
         elif parameter.dim() == 1:
             nn.init.zeros_(parameter)

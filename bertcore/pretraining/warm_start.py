@@ -15,10 +15,11 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor
+from torch import Generator
 
 from bertcore.config import BertConfig
 from bertcore.network import Network
+from bertcore.network.embeddings import frequencies, sinusoids
 from bertcore.pretraining.corpus import PackedCorpus
 
 WINDOW_WEIGHTS = (1.0, 1.0, 0.7, 0.5, 0.4)
@@ -83,20 +84,6 @@ def _numbers_for_places(config: BertConfig) -> int:
     return config.head_size if 2 * config.head_size <= config.hidden_size else 0
 
 
-def sinusoids(num_positions: int, width: int) -> Tensor:
-    """Return sines and cosines of falling frequency side by side, [num_positions, width].
-
-    Source: Vaswani et al. 2017, section 3.5.
-    """
-    angles = torch.arange(num_positions)[:, None] * _frequencies(width)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
-
-
-def _frequencies(width: int) -> Tensor:
-    half = (width + 1) // 2
-    return torch.exp(-math.log(10_000.0) * torch.arange(half) / half)
-
-
 def _look_at_neighbours(network: Network) -> None:
     """Add to the first layer's queries and keys what makes positions NEIGHBOURS[h] apart match.
 
@@ -107,7 +94,7 @@ def _look_at_neighbours(network: Network) -> None:
     num_pairs = config.head_size // 2  # the fastest frequencies: they tell neighbours apart
     if not num_pairs:
         return  # heads one number wide have no room for a rotation
-    turned = _frequencies(config.hidden_size)[:num_pairs]
+    turned = frequencies(config.hidden_size)[:num_pairs]
     # After LayerNorm a position's pair has squared length near 1; num_pairs of them over sqrt(K).
     gain = math.sqrt(PEAK_SCORE * math.sqrt(config.head_size) / num_pairs)
     for head, offset in zip(range(config.num_attention_heads), NEIGHBOURS, strict=False):

@@ -1,6 +1,8 @@
-"""Text to WordPieces: the fast tokenizer, the same explained, and training a vocabulary."""
+"""Text to WordPieces: the fast tokenizer, the same explained, and training a vocabulary; and the
+tokenizers of BERT's relatives."""
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding
+from bertcore.tokenizer.library import LibraryTokenizer, open_tokenizer
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.truncation import Truncation
@@ -12,10 +14,12 @@ __all__ = [
     "SPECIAL_TOKENS",
     "AddedToken",
     "Encoding",
+    "LibraryTokenizer",
     "Piece",
     "Tokenizer",
     "Truncation",
     "WordSteps",
     "explain",
+    "open_tokenizer",
     "train_vocabulary",
 ]

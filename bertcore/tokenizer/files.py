@@ -17,10 +17,15 @@ TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "tokenizer_config.json"
 SPECIAL_TOKENS_FILE = "special_tokens_map.json"
 ADDED_TOKENS_FILE = "added_tokens.json"
+VOCAB_JSON_FILE = "vocab.json"
+MERGES_FILE = "merges.txt"
 MODEL_CONFIG_FILE = "config.json"
 
 DEFAULT_MAX_LENGTH = 512
 """Positions of every published BERT; used where no file says otherwise."""
+
+_SENTENCEPIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
+"""Vocabularies of ALBERT and XLM-RoBERTa in their older form."""
 
 _SETTINGS = (
     ("do_lower_case", "lowercase", True),
@@ -35,7 +40,7 @@ _CLASSES = {
 } | {"PreTrainedTokenizer", "TokenizersBackend"}
 """The classes that cut text as BERT does, or that do what tokenizer.json says."""
 
-_ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,16 +70,16 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder. Pass the folder of a checkpoint.")
-    config = _read_json(folder / CONFIG_FILE)
+    config = read_json(folder / CONFIG_FILE)
     _check_class(config, folder / CONFIG_FILE)
-    special = _read_json(folder / SPECIAL_TOKENS_FILE)
+    special = read_json(folder / SPECIAL_TOKENS_FILE)
     _check_special_tokens(config, folder / CONFIG_FILE)
     _check_special_tokens(special, folder / SPECIAL_TOKENS_FILE)
     added = _added_tokens(folder, config, special)
     options: dict[str, Any] = {}
     if (folder / TOKENIZER_FILE).is_file():
         source = folder / TOKENIZER_FILE
-        content = _read_json(source)
+        content = read_json(source)
         _check_kind(content, source)
         vocab = _pieces(content, source)
         added |= {
@@ -86,10 +91,7 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
         source = folder / VOCAB_FILE
         vocab = _read_vocab(source)
     else:
-        raise FileNotFoundError(
-            f"{folder} holds neither {VOCAB_FILE} nor {TOKENIZER_FILE}. Copy the tokenizer's "
-            "files into it (tokenizer.save_pretrained writes them)."
-        )
+        raise FileNotFoundError(_no_vocabulary(folder))
     _check_ids(vocab, added, source)
     settings: dict[str, Any] = {
         name: config.get(name, options.get(fast_name, default))
@@ -99,7 +101,7 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     return TokenizerFiles(
         source=source,
         vocab=vocab,
-        model_max_length=_max_length(config, _read_json(folder / MODEL_CONFIG_FILE)),
+        model_max_length=max_length_of(config, read_json(folder / MODEL_CONFIG_FILE)),
         added_tokens=[added[id] for id in sorted(added)],
         **settings,
     )
@@ -126,7 +128,7 @@ def write_tokenizer_files(
     if broken:
         raise ValueError(f"vocabulary entry {broken[0]!r} holds a line break; remove it.")
     folder.mkdir(parents=True, exist_ok=True)
-    roles = dict(zip(_ROLES, SPECIAL_TOKENS, strict=True))
+    roles = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
     flags = {"lstrip": False, "rstrip": False, "single_word": False}
     ids = {token: id for id, token in enumerate(vocab)}
     config = {
@@ -147,7 +149,12 @@ def write_tokenizer_files(
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; an empty one where there is no file.
+
+    Raises:
+        RuntimeError: If it is no JSON object.
+    """
     if not path.is_file():
         return {}
     try:
@@ -155,6 +162,20 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (ValueError, TypeError) as error:
         raise RuntimeError(f"{path} is not a JSON object ({error}). Copy it again.") from error
     return content
+
+
+def _no_vocabulary(folder: Path) -> str:
+    pieces = next((name for name in _SENTENCEPIECE_FILES if (folder / name).is_file()), None)
+    if pieces is not None:
+        return (
+            f"{folder} holds {pieces} but no {TOKENIZER_FILE}, the form that is read here. Write "
+            "it with transformers: AutoTokenizer.from_pretrained(folder).save_pretrained(folder)."
+        )
+    return (
+        f"{folder} holds neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor {VOCAB_JSON_FILE} with "
+        f"{MERGES_FILE}). Copy the tokenizer's files into it (tokenizer.save_pretrained writes "
+        "them)."
+    )
 
 
 def _read_vocab(path: Path) -> list[str]:
@@ -166,18 +187,28 @@ def _read_vocab(path: Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _check_kind(content: dict[str, Any], path: Path) -> None:
-    """Raise RuntimeError unless this tokenizer.json cuts text as BERT does."""
+def is_wordpiece(content: dict[str, Any]) -> bool:
+    """Tell whether a tokenizer.json cuts text as BERT does, so that it can be explained."""
+    return all(actual == expected for _, actual, expected in _traits(content))
+
+
+def _traits(content: dict[str, Any]) -> tuple[tuple[str, object, object], ...]:
+    """Return name, value and BERT's value of what makes a tokenizer.json BERT's."""
     model = content.get("model") or {}
     # Very old files do not name the model's type; only WordPiece has this field.
     kind = model.get("type") or ("WordPiece" if "max_input_chars_per_word" in model else None)
-    for name, actual, expected in (
+    return (
         ("model", kind, "WordPiece"),
         ("normalizer", (content.get("normalizer") or {}).get("type"), "BertNormalizer"),
         ("pre_tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer"),
         ("prefix of continuing pieces", model.get("continuing_subword_prefix", PREFIX), PREFIX),
         ("longest word", model.get("max_input_chars_per_word", 100), 100),
-    ):
+    )
+
+
+def _check_kind(content: dict[str, Any], path: Path) -> None:
+    """Raise RuntimeError unless this tokenizer.json cuts text as BERT does."""
+    for name, actual, expected in _traits(content):
         if actual != expected:
             raise RuntimeError(
                 f"{path}: its {name} is {actual}, but in a BERT tokenizer it is {expected}. Only "
@@ -207,7 +238,7 @@ def _added_tokens(
     }
     added = {
         int(id): AddedToken(token, normalized=token not in names, special=token in names)
-        for token, id in _read_json(folder / ADDED_TOKENS_FILE).items()
+        for token, id in read_json(folder / ADDED_TOKENS_FILE).items()
     }
     for id, entry in (config.get("added_tokens_decoder") or {}).items():
         added[int(id)] = _added_token(entry, folder / CONFIG_FILE)
@@ -250,7 +281,7 @@ def _check_class(config: dict[str, Any], path: Path) -> None:
 
 
 def _check_special_tokens(content: dict[str, Any], path: Path) -> None:
-    for role, expected in zip(_ROLES, SPECIAL_TOKENS, strict=True):
+    for role, expected in zip(ROLES, SPECIAL_TOKENS, strict=True):
         entry = content.get(role)
         token = entry.get("content") if isinstance(entry, dict) else entry
         if token not in (None, expected):
@@ -268,7 +299,8 @@ def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: P
             _log.warning("no file beside %s tells %s: taken for %s", source, name, default)
 
 
-def _max_length(config: dict[str, Any], model_config: dict[str, Any]) -> int:
+def max_length_of(config: dict[str, Any], model_config: dict[str, Any]) -> int:
+    """Return the longest input that tokenizer_config.json and config.json allow, in tokens."""
     positions = int(model_config.get("max_position_embeddings") or DEFAULT_MAX_LENGTH)
     stated = config.get("model_max_length")
     # transformers writes 1e30 for "not known".

@@ -69,7 +69,9 @@ class Tokenizer:
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
             self._ids[token] for token in SPECIAL_TOKENS
         )
-        self.mask_token = "[MASK]"
+        self.unk_token, self.mask_token = "[UNK]", "[MASK]"
+        self.special_tokens = tuple(SPECIAL_TOKENS)
+        self.kind = "WordPiece"
         self._fast = self._build()
 
     @classmethod
@@ -106,6 +108,11 @@ class Tokenizer:
             model_max_length=self.model_max_length,
             added_tokens=self.added_tokens,
         )
+
+    @property
+    def special_ids(self) -> list[int]:
+        """Ids of the five special tokens."""
+        return [self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id]
 
     @property
     def vocab_size(self) -> int:
@@ -168,12 +175,12 @@ class Tokenizer:
                 special tokens.
         """
         limit = self.model_max_length if max_length is None else max_length
-        num_special = 2 if text_pair is None else 3
+        num_special = self._num_special(text_pair is not None)
         _checked_length(limit, "max_length", least=num_special)
         texts = [text] if text_pair is None else [text, text_pair]
         parts = [self._encode_part(part) for part in texts]
         kept = longest_first([len(part) for part in parts], limit - num_special)
-        return self._assemble(parts, kept, limit)
+        return self._assemble(texts, parts, kept, limit)
 
     def encode_ids(self, texts: list[str]) -> list[list[int]]:
         """Cut many texts into ids, without [CLS] and [SEP] and without a limit.
@@ -187,6 +194,10 @@ class Tokenizer:
                 self.check_text(text)
             raise
         return [encoding.ids for encoding in encodings]
+
+    def encode_word(self, word: str) -> list[int]:
+        """Return the ids of a word as it stands within a text, without special tokens."""
+        return self.encode_ids([word])[0]
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         """Join pieces to text again; what normalisation removed does not come back.
@@ -232,7 +243,14 @@ class Tokenizer:
         self.check_text(text)
         return self._fast.encode(text, add_special_tokens=False)
 
-    def _assemble(self, parts: list[FastEncoding], kept: list[int], limit: int) -> Encoding:
+    def _num_special(self, is_pair: bool) -> int:
+        """Return how many special tokens `encode` adds."""
+        return 3 if is_pair else 2
+
+    def _assemble(
+        self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
+    ) -> Encoding:
+        """Cut the tokens of the texts to the `kept` ones, and add the special tokens."""
         ids, tokens, segments, special = [self.cls_id], ["[CLS]"], [0], [True]
         offsets, text_ids, word_ids = [(0, 0)], [-1], [-1]
         first_word = 0

@@ -61,8 +61,14 @@ def longest_first(lengths: Sequence[int], room: int) -> list[int]:
     return [first, room - first] if first <= half else [half, more]
 
 
-def describe_cut(parts: list[FastEncoding], kept: list[int], limit: int) -> Truncation | None:
-    """Return what is lost if only `kept` tokens of each text stay, or None if nothing is."""
+def describe_cut(
+    parts: list[FastEncoding], kept: list[int], limit: int, *, num_special: int | None = None
+) -> Truncation | None:
+    """Return what is lost if only `kept` tokens of each text stay, or None if nothing is.
+
+    Args:
+        num_special: Special tokens that are added; None: one more than there are texts.
+    """
     cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
     if not any(cut):
         return None
@@ -72,7 +78,8 @@ def describe_cut(parts: list[FastEncoding], kept: list[int], limit: int) -> Trun
     ]
     return Truncation(
         limit=limit,
-        num_tokens_before=sum(len(part) for part in parts) + len(parts) + 1,
+        num_tokens_before=sum(len(part) for part in parts)
+        + (len(parts) + 1 if num_special is None else num_special),
         num_cut_a=cut[0],
         num_cut_b=cut[1] if len(cut) == 2 else 0,
         cut_from_a=starts[0],

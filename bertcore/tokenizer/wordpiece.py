@@ -55,11 +55,16 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
     [CLS] and [SEP] are not added and nothing is cut.
 
     Raises:
-        ValueError: If the text holds half a surrogate pair.
+        ValueError: If the text holds half a surrogate pair, or the tokenizer is no WordPiece.
 
     Source: Devlin et al. 2018 and tokenization.py of google-research/bert for the rules; the
         places are those that `tokenizers` reports.
     """
+    if tokenizer.kind != "WordPiece":
+        raise ValueError(
+            f"this tokenizer is {tokenizer.kind}, not WordPiece: its steps cannot be explained "
+            "here, only its pieces shown."
+        )
     tokenizer.check_text(text)
     words: list[WordSteps] = []
     raw_tokens = [token.content for token in tokenizer.added_tokens if not token.normalized]

@@ -272,7 +272,6 @@ def test_a_config_with_a_byte_order_mark_is_refused_as_in_transformers(folder: P
         ({"layer_norm_eps": "nan"}, "layer_norm_eps is 'nan'"),
         ({"layer_norm_eps": float("inf")}, "layer_norm_eps is inf"),
         ({"hidden_act": {"a": 1}}, "hidden_act is"),
-        ({"model_type": ["bert"]}, "model_type"),
         ({"vocab_size": 100}, r"expected \[100, 32\]"),
     ],
 )
@@ -411,3 +410,72 @@ def test_flipped_bytes_open_or_are_refused_in_words(data: st.DataObject, folder:
         if name == "vocab.txt":
             (folder / "aside").rename(folder / "tokenizer.json")
     assert message.strip()
+
+
+# --- shards and the doctor's facts ----------------------------------------------------------------
+
+
+def test_pickled_shards_open_after_consent(folder: Path) -> None:
+    wanted = opened(folder).trace("the river").hidden_states
+    tensors = weights_of(folder)
+    (folder / "model.safetensors").unlink()
+    names = sorted(tensors)
+    files = {"pytorch_model-1.bin": names[::2], "pytorch_model-2.bin": names[1::2]}
+    for file, chosen in files.items():
+        torch.save({name: tensors[name] for name in chosen}, folder / file)
+    index = {"weight_map": {name: file for file, chosen in files.items() for name in chosen}}
+    (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    refused(folder, "a pickle, which can carry programs")
+    loaded = opened(folder, allow_pickle=True)
+    assert loaded.report is not None
+    assert loaded.report.format == "pytorch_model.bin in 2 files"
+    assert torch.equal(loaded.trace("the river").hidden_states, wanted)
+
+
+def test_a_checkpoint_three_folders_deep_is_found(folder: Path, tmp_path: Path) -> None:
+    deep = tmp_path / "top" / "a" / "b" / "c"
+    deep.parent.mkdir(parents=True)
+    folder.rename(deep)
+    assert opened(tmp_path / "top").report.folder == deep  # type: ignore[union-attr]
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "top").rename(tmp_path / "deeper" / "top")
+    refused(tmp_path / "deeper", "holds no checkpoint")
+
+
+def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    save_file({**tensors, "classifier.weight": torch.ones(3, 32)}, file)
+    names = {"0": "bad", "2": "good", "1": "so-so"}
+    change_config(folder, architectures=["BertForSequenceClassification"], id2label=names)
+    report = opened(folder).report
+    assert report is not None
+    text = " ".join(report.sentences())
+    assert "BertForSequenceClassification, which predicts a class or a number" in text
+    assert "Labels: bad, so-so, good." in text
+    assert report.task.num_outputs == 3
+    change_config(folder, id2label={"0": "bad"})
+    text = " ".join(opened(folder).report.sentences())  # type: ignore[union-attr]
+    assert "config.json names 1 labels but the head has 3 outputs" in text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"architectures": "x", "id2label": [1]},
+        {"architectures": [3], "id2label": {"a": "b"}},
+        {"architectures": [], "id2label": {"1": {"x": 1}, "0": None}},
+        {"architectures": {"a": 1}, "id2label": None},
+    ],
+)
+def test_strange_labels_do_no_harm(changes: dict[str, Any], folder: Path) -> None:
+    change_config(folder, **changes)
+    report = opened(folder).report
+    assert report is not None
+    json.dumps(report.to_dict())
+
+
+def test_the_tied_decoder_is_told(folder: Path) -> None:
+    report = opened(folder).report
+    assert report is not None
+    assert "off the token table itself (tied)" in " ".join(report.sentences())

@@ -1,20 +1,22 @@
 """The checkpoints page, good files and bad. Run: pytest tests/pages/test_checkpoints.py"""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 import streamlit as st
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
-from app import cache, state
+from app import cache, state, texts, uploads
 from tests.bertcore.tiny import tiny_bert
 
 PAGE = Path(__file__).parents[2] / "pages" / "checkpoints.py"
 FETCH = "Fetch it from the hub"
-VIEWS = ["What was read", "Shape", "Model card", "Memory"]
+VIEWS = ["What was read", "Doctor", "Shape", "Model card", "Memory"]
 
 
 @pytest.fixture
@@ -159,3 +161,62 @@ def test_a_link_fetches_nothing_before_the_visitor_agrees(page, monkeypatch):
     next(b for b in at.button if b.label == FETCH).click().run()
     assert asked[0] == "somebody/some-bert"
     assert "hub cannot be reached" in at.error[0].value
+
+
+def zip_of(folder):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        for file in folder.iterdir():
+            target.write(file, f"mine/{file.name}")
+    return out.getvalue()
+
+
+def open_upload(page, name, data, monkeypatch, tmp_path):
+    monkeypatch.setattr(uploads.tempfile, "gettempdir", lambda: str(tmp_path))
+    at = page.run()
+    at.file_uploader(key="checkpoint_zip").upload(name, data, "application/zip").run()
+    next(button for button in at.button if button.label == "Open the upload").click().run()
+    assert not at.exception
+    return at
+
+
+def test_an_uploaded_zip_is_opened(page, tmp_path, monkeypatch):
+    other = tiny_bert(heads=frozenset({"pooler"})).save(tmp_path / "other")
+    at = open_upload(page, "mine.zip", zip_of(other), monkeypatch, tmp_path)
+    assert not at.error
+    assert at.subheader[0].value == "mine"
+    assert "bertscope-uploads" in at.session_state["checkpoint"]
+
+
+def test_a_hostile_zip_is_one_sentence(page, tmp_path, monkeypatch):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        target.writestr("../config.json", "{}")
+    at = open_upload(page, "x.zip", out.getvalue(), monkeypatch, tmp_path)
+    assert "leads out of its folder" in at.error[0].value
+    assert at.subheader[0].value == "tiny"
+
+
+def test_the_doctor_says_that_random_weights_are_random(page):
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = page.run()
+    assert "freshly initialised" in at.warning[0].value
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_the_doctor_has_nothing_to_say_against_the_shipped_checkpoint(page, monkeypatch):
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, "default")
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = page.run()
+    assert not at.error
+    assert at.success[0].value == texts.plain("Nothing here looks untrained or collapsed.")
+
+
+def test_the_doctor_of_nan_weights(page, folder):
+    tensors = load_file(folder / "model.safetensors")
+    tensors["bert.encoder.layer.0.output.dense.weight"][0, 0] = float("nan")
+    save_file(tensors, folder / "model.safetensors")
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = page.run()
+    assert not at.exception
+    assert "NaN" in at.warning[0].value

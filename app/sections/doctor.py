@@ -1,0 +1,32 @@
+"""The checkpoint doctor on the page: what it says, and the numbers it says it from."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from app import cache, frame, texts
+from app.figures import doctor as figures
+from bertcore.analysis.doctor import examine
+
+
+def show_doctor(page: frame.Page) -> None:
+    """Draw the verdict, the spectrum of the matrices and the entropy of the heads."""
+    with st.spinner(texts.TEXTS["doctor.patience"]):
+        found = cache.call(examine, page.bert_key)
+    verdict, *sentences = map(texts.plain, found.sentences())
+    (st.success if found.verdict == "trained" else st.warning)(verdict)
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+    if found.verdict == "not finite":
+        return
+    code = page.setup_code + texts.CODE["doctor"]
+    rows = [(m.name, m.std, m.edge, m.limit, m.looks_random) for m in found.matrices]
+    columns = ["matrix", "spread", "largest singular value, times chance", "limit", "looks random"]
+    st.subheader("Are these random numbers?", anchor=False)
+    table = pd.DataFrame(rows, columns=columns)
+    frame.figure(figures.spectrum_dots(found), "spectra", table, code)
+    frame.how_to_read("doctor.spectrum")
+    st.subheader("Is attention even?", anchor=False)
+    data = {"entropies": found.entropies}
+    frame.figure(figures.entropy_map(found), "attention-entropy", data, code)
+    frame.how_to_read("doctor.entropy")

@@ -1,0 +1,46 @@
+"""The pretraining heads of BERT's relatives: ALBERT's sentence order, ELECTRA's replaced tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app import cache, frame, texts
+from app.figures import pairs, strips
+from app.figures.words import percent
+from bertcore import Bert
+
+
+def sentence_order(bert: Bert, text_a: str, text_b: str) -> float:
+    """Return the probability that A comes before B."""
+    return bert.sentence_order(text_a, text_b).in_order
+
+
+def replaced_tokens(bert: Bert, text_a: str, text_b: str | None) -> list[float]:
+    """Return the probability of each token to have been replaced."""
+    return bert.replaced_tokens(text_a, text_b).tolist()
+
+
+def show_order(page: frame.Page) -> None:
+    """Draw ALBERT's answer for the pair."""
+    in_order = cache.call(sentence_order, page.bert_key, page.text_a, page.text_b)
+    st.markdown(f"#### ALBERT gives **{percent(in_order)}** that A comes before B")
+    code = page.setup_code + texts.CODE["pairs.order"].format(a=page.text_a, b=page.text_b)
+    table = pd.DataFrame({"class": pairs.SENTENCE_ORDER, "probability": [in_order, 1 - in_order]})
+    fig = pairs.probability_bar(in_order, pairs.SENTENCE_ORDER)
+    frame.figure(fig, "sentence-order", table, code)
+    frame.how_to_read("pairs.order")
+
+
+def show_replaced(page: frame.Page) -> None:
+    """Draw which tokens ELECTRA's discriminator holds for replaced."""
+    st.subheader("Which words were replaced?", anchor=False)
+    with frame.guard():
+        tokens = page.trace.tokens
+        found = cache.call(replaced_tokens, page.bert_key, page.text_a, page.text_b)
+        table = pd.DataFrame({"token": tokens, "probability of being replaced": found})
+        code = page.setup_code + texts.CODE["words.replaced"]
+        fig = strips.replaced_strip(tokens, np.array(found, dtype=np.float32))
+        frame.figure(fig, "replaced-tokens", table, code)
+        frame.how_to_read("words.replaced")

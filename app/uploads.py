@@ -1,0 +1,61 @@
+"""Checkpoints that visitors upload: unpacked once on this server, the oldest let go."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from bertcore.checkpoints.archive import unpack_checkpoint
+from bertcore.checkpoints.folder import find_checkpoint
+
+MAX_KEPT = 5
+"""Uploads that stay on the disk; they are shared by all visitors of this server."""
+MAX_MEGABYTES = 1000
+"""Largest zip file: a BERT-base in float32 has 440 MB."""
+_CHUNK = 1 << 20
+
+
+def root() -> Path:
+    """Return the folder of the uploads, readable by this server's user alone."""
+    folder = Path(tempfile.gettempdir()) / f"bertscope-uploads-{Path.home().name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_mode & 0o077:
+        raise ValueError(f"{folder} may be read by others. Remove it, then upload again.")
+    return folder
+
+
+def receive(upload: IO[bytes]) -> Path:
+    """Unpack an uploaded zip file, unless the same was uploaded before; return its checkpoint.
+
+    Raises:
+        ValueError: If it holds no checkpoint, or is hostile; see `unpack_checkpoint`.
+        RuntimeError: If it is damaged.
+    """
+    digest = hashlib.sha256()
+    upload.seek(0)
+    while chunk := upload.read(_CHUNK):
+        digest.update(chunk)
+    upload.seek(0)
+    target = root() / digest.hexdigest()[:16]
+    if not target.is_dir():
+        with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as place:
+            fresh = Path(place) / "new"
+            unpack_checkpoint(upload, fresh)
+            if not target.is_dir():
+                fresh.rename(target)
+    target.touch()
+    _let_go(target)
+    return find_checkpoint(target)
+
+
+def _let_go(newest: Path) -> None:
+    kept = sorted(
+        (path for path in newest.parent.iterdir() if not path.name.startswith(".")),
+        key=lambda path: path.stat().st_mtime,
+    )
+    for path in kept[:-MAX_KEPT]:
+        if path != newest:
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,299 @@
+"""The checkpoint doctor: do weights and attention look trained, random, or collapsed?
+
+Each sign is a number beside what it would be in a fresh network, and a sentence that says what it
+means. None of them proves that a model is good.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.bert import Bert
+
+PROBE_TEXTS = (
+    "The river bank was steep, and nobody crossed it in the rain.",
+    "She opened the letter and laughed.",
+    "Stock prices fell sharply after the report on Tuesday.",
+    "How many people live in Paris?",
+    "He was ill for many days, but at last the doctor came to the house.",
+    "Add two eggs and a little salt.",
+    "This film is far too long.",
+    "In 1912 the ship struck ice and sank.",
+)
+"""Unlike sentences. In another language than the checkpoint's the signs are weaker but stay."""
+
+UNIFORM = 0.98
+"""Entropy of a head's attention over that of even attention, from which it counts as even."""
+MOST_HEADS = 0.9
+"""Share of even heads from which the attention as a whole is called uniform."""
+COLLAPSED = 0.9995
+"""Mean cosine of [CLS] over unlike sentences from which they count as one. Encoders that were
+pretrained without a sentence task (RoBERTa) reach 0.99 and are well."""
+HIGH = 0.95
+"""Mean cosine of [CLS] that is worth a remark."""
+UNTOUCHED = 0.99
+"""Share of biases at 0 and LayerNorm gains at 1 from which nobody has trained them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixNumbers:
+    """One weight matrix."""
+
+    name: str
+    """As in our network: "layers.0.attention.query_weight"."""
+    std: float
+    """Standard deviation of its numbers; about `initializer_range` (0.02) when fresh."""
+    edge: float
+    """Largest singular value over std x (sqrt(rows) + sqrt(columns)): 1 for random numbers."""
+    limit: float
+    """`edge` up to which chance explains it, for a matrix of this size."""
+
+    @property
+    def looks_random(self) -> bool:
+        """Whether its spectrum is that of random numbers."""
+        return self.edge <= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sign."""
+
+    sign: str
+    """"weights", "biases", "attention", "[CLS]" or "tokens"."""
+    value: float
+    """The number; NaN where it could not be taken."""
+    is_healthy: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the doctor found."""
+
+    verdict: str
+    """"trained", "random", "collapsed" or "not finite"."""
+    findings: tuple[Finding, ...]
+    matrices: tuple[MatrixNumbers, ...]
+    """Of the layers and the heads."""
+    entropies: NDArray[np.float32]
+    """Mean entropy of each head's rows over that of even attention, 0 to 1, [L, H]."""
+
+    def sentences(self) -> list[str]:
+        """Return the verdict and the findings, those that are not healthy first."""
+        ordered = sorted(self.findings, key=lambda finding: finding.is_healthy)
+        return [VERDICTS[self.verdict], *(finding.sentence for finding in ordered)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis for JSON; what could not be measured is null."""
+        return {
+            "verdict": self.verdict,
+            "sentences": self.sentences(),
+            "findings": {
+                finding.sign: {
+                    "value": None if math.isnan(finding.value) else finding.value,
+                    "is_healthy": finding.is_healthy,
+                }
+                for finding in self.findings
+            },
+            "matrices": {
+                matrix.name: {"std": matrix.std, "edge": matrix.edge, "limit": matrix.limit}
+                for matrix in self.matrices
+                if not math.isnan(matrix.edge)
+            },
+        }
+
+
+VERDICTS = {
+    "trained": "Nothing here looks untrained or collapsed.",
+    "random": "The weights look freshly initialised: this checkpoint was not trained, or its "
+    "weights were not loaded before it was saved. What its views show means nothing.",
+    "collapsed": "The encoder looks collapsed: it says the same of every sentence. Training went "
+    "wrong (often a learning rate that is too high); go back to an earlier checkpoint.",
+    "not finite": "Weights hold NaN or infinite numbers: nothing can be computed with them.",
+}
+
+
+@torch.inference_mode()
+def examine(bert: Bert, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
+    """Return the signs of random or collapsed weights in a checkpoint.
+
+    Args:
+        texts: At least two unlike sentences.
+
+    Raises:
+        ValueError: If there are fewer than two texts.
+
+    Source: the spectrum of random matrices, Marchenko and Pastur 1967, as a sign of training
+        Martin and Mahoney 2021 (JMLR 22); the rest is ours.
+    """
+    if len(texts) < 2:
+        raise ValueError(f"{len(texts)} texts given; expected at least two unlike sentences.")
+    config = bert.config
+    shape = config.num_hidden_layers, config.num_attention_heads
+    if not all(bool(p.sum().isfinite()) for p in bert.module.parameters()):
+        nothing = np.full(shape, np.nan, dtype=np.float32)
+        return Diagnosis("not finite", (), (), nothing)
+    matrices = tuple(_matrices(bert))
+    weights = _weights(matrices, config.initializer_range)
+    biases = _biases(bert)
+    traces = [bert.trace(text) for text in texts]
+    entropies = np.mean([_entropies(trace.attentions.float()) for trace in traces], axis=0)
+    attention = _attention(entropies)
+    states = [trace.hidden_states[-1].float() for trace in traces]
+    cls, tokens = _cls(states), _tokens(states)
+    verdict = "trained"
+    if not weights.is_healthy:
+        verdict = "random"
+    elif not (cls.is_healthy and tokens.is_healthy):
+        verdict = "collapsed"
+    return Diagnosis(verdict, (weights, biases, attention, cls, tokens), matrices, entropies)
+
+
+def spectral_edge(matrix: Tensor) -> float:
+    """Return the largest singular value of [m, n] over std x (sqrt(m) + sqrt(n)).
+
+    For random numbers it is 1, give or take min(m, n) ** (-2/3); NaN for a constant matrix.
+    """
+    std = float(matrix.std(correction=0))
+    if std == 0:
+        return math.nan
+    generator = torch.Generator().manual_seed(0)
+    # Block power iteration: the edge of a random spectrum is crowded, so that 1 % is as near as
+    # it gets in a few steps, and as near as it must be.
+    block = torch.randn(matrix.shape[1], 8, generator=generator).to(matrix)
+    for _ in range(12):
+        block = torch.linalg.qr(matrix.T @ (matrix @ block)).Q
+    largest = float(torch.linalg.matrix_norm(matrix @ block, ord=2))
+    return largest / (std * (math.sqrt(matrix.shape[0]) + math.sqrt(matrix.shape[1])))
+
+
+def _matrices(bert: Bert) -> list[MatrixNumbers]:
+    found = []
+    for name, parameter in bert.module.named_parameters():
+        if parameter.dim() != 2 or name.startswith("embeddings.") or min(parameter.shape) < 8:
+            continue
+        matrix = parameter.float()
+        limit = 1 + min(matrix.shape) ** (-2 / 3)  # the scale of the edge's own fluctuations
+        std = float(matrix.std(correction=0))
+        found.append(MatrixNumbers(name, std, spectral_edge(matrix), limit))
+    return found
+
+
+def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
+    layers = [matrix for matrix in matrices if matrix.name.startswith("layers.")]
+    edges = [matrix.edge for matrix in layers]
+    median = float(np.nanmedian(edges)) if not np.isnan(edges).all() else math.nan
+    random = [matrix for matrix in layers if matrix.looks_random]
+    std = float(np.median([matrix.std for matrix in layers]))
+    constant = [matrix.name for matrix in matrices if math.isnan(matrix.edge)]
+    heads = [m.name for m in matrices if not m.name.startswith("layers.") and m.looks_random]
+    share = len(random) / len(layers)
+    text = (
+        f"Weights: {len(random)} of {len(layers)} matrices of the layers have the spectrum of "
+        f"random numbers; their largest singular value is {median:.2f} times (median) that of "
+        f"random ones of the same spread, where 1 is chance. Their spread is {std:.3f}; a fresh "
+        f"network has about {expected:g}."
+    )
+    if constant:
+        text += f" {', '.join(constant[:3])}{' and more' if constant[3:] else ''} hold one number."
+    fresh = _fresh_layers(layers)
+    if fresh and share < 0.5:
+        numbers = ", ".join(map(str, fresh))
+        text += f" All of layer {numbers} look random: they were added or reset, and not trained."
+    if heads and share < 0.5:
+        text += (
+            f" {', '.join(heads[:3])}{' and more' if heads[3:] else ''} look random: a head that "
+            "was added and not trained."
+        )
+    return Finding("weights", median, share < 0.5 and not constant, text)
+
+
+def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[int]:
+    """Return the layers of which every matrix looks random."""
+    random: dict[int, bool] = {}
+    for matrix in matrices:
+        layer = int(matrix.name.split(".")[1])
+        random[layer] = random.get(layer, True) and matrix.looks_random
+    return [layer for layer, all_random in random.items() if all_random]
+
+
+def _biases(bert: Bert) -> Finding:
+    """Count biases that are 0 and LayerNorm gains that are 1, as both start."""
+    fresh = total = 0
+    for name, parameter in bert.module.named_parameters():
+        if parameter.dim() == 1:
+            start = 1.0 if name.endswith("norm_weight") else 0.0
+            fresh += int((parameter == start).sum())
+            total += parameter.numel()
+    share = fresh / max(1, total)
+    text = (
+        f"Biases and LayerNorm: {share:.1%} of their {total:,} numbers stand where a fresh network "
+        "has them (0 and 1)."
+    )
+    return Finding("biases", share, share < UNTOUCHED, text)
+
+
+def _entropies(attentions: Tensor) -> NDArray[np.float32]:
+    """Return each head's mean entropy over log T, [L, H], of attentions [L, H, T, T]."""
+    entropy = -torch.xlogy(attentions, attentions).sum(-1).mean(-1)
+    result: NDArray[np.float32] = (entropy / math.log(max(2, attentions.shape[-1]))).numpy()
+    return result
+
+
+def _attention(entropies: NDArray[np.float32]) -> Finding:
+    even = int((entropies >= UNIFORM).sum())
+    mean = float(entropies.mean())
+    healthy = even < MOST_HEADS * entropies.size
+    text = (
+        f"Attention: {even} of {entropies.size} heads spread it evenly over all tokens (entropy of "
+        f"at least {UNIFORM:.0%} of the most possible; {mean:.0%} on average). "
+    )
+    text += (
+        "A few even heads are normal."
+        if healthy
+        else "Nearly all even is what untrained weights do: queries and keys say nothing yet."
+    )
+    return Finding("attention", mean, healthy, text)
+
+
+def _cls(states: Sequence[Tensor]) -> Finding:
+    cosine = _mean_cosine(torch.stack([state[0] for state in states]))
+    healthy = cosine < COLLAPSED
+    text = (
+        f"[CLS]: its last state has a mean cosine of {cosine:.4f} over {len(states)} unlike "
+        "sentences. "
+    )
+    if not healthy:
+        text += "That is one vector for all of them: what is read from it is the same for any text."
+    elif cosine > HIGH:
+        text += f"That is high, yet below {COLLAPSED} it still tells sentences apart."
+    else:
+        text += "It tells sentences apart."
+    return Finding("[CLS]", cosine, healthy, text)
+
+
+def _tokens(states: Sequence[Tensor]) -> Finding:
+    cosine = float(np.mean([_mean_cosine(state) for state in states]))
+    healthy = cosine < COLLAPSED
+    text = (
+        f"Tokens: the last states of the tokens of one sentence have a mean cosine of {cosine:.3f}"
+    )
+    text += "." if healthy else ": all tokens have become one."
+    return Finding("tokens", cosine, healthy, text)
+
+
+def _mean_cosine(vectors: Tensor) -> float:
+    """Return the mean cosine of all pairs of rows of [N, D], N at least 2."""
+    unit = F.normalize(vectors.double(), dim=-1)
+    cosines = unit @ unit.T
+    count = len(unit)
+    return float((cosines.sum() - cosines.diagonal().sum()) / (count * (count - 1)))

@@ -1,0 +1,129 @@
+"""Unpack a stranger's zipped checkpoint: only its files, only into one folder, never a bomb."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from bertcore.checkpoints.folder import find_checkpoint
+
+MAX_ENTRIES = 500
+"""Files and folders in an archive; a checkpoint has about ten."""
+MAX_BYTES = 8 * 2**30
+"""Size of all unpacked files: BERT-large has 1.3 GB in float32."""
+MAX_RATIO = 200
+"""Unpacked to packed size. Weights shrink to 0.5 at best, text to 0.1, bombs to 0.001."""
+_FREE_BYTES = 20 * 2**20
+"""Up to this size files may shrink as they like: a vocabulary of blanks harms nobody."""
+_SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
+_CHUNK = 1 << 20
+
+
+def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
+    """Unpack the checkpoint in a zip file and return the folder that holds it.
+
+    Only files that a checkpoint can have are written (by their endings), with the names and
+    folders they have in the archive; nothing outside `folder`. Names and claimed sizes are checked
+    before the first byte is written, true sizes while writing.
+
+    Args:
+        archive: A path or an open file.
+        folder: Empty or not there yet; made. What was written stays if an error comes later.
+
+    Raises:
+        ValueError: If it is no zip file, is encrypted, holds no checkpoint or several, has paths
+            that lead outside, links, too many entries, or is too large or packed too tightly.
+        RuntimeError: If it is damaged.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            entries = _checked(opened.infolist())
+            folder.mkdir(parents=True, exist_ok=True)
+            left = MAX_BYTES
+            for entry, name in entries:
+                left -= _write(opened, entry, folder / name, left)
+    except zipfile.BadZipFile as error:
+        raise ValueError(
+            f"this is no zip file, or it is damaged ({error}). Zip the folder of the checkpoint."
+        ) from error
+    except (zlib.error, EOFError, NotImplementedError) as error:
+        raise RuntimeError(f"the zip file cannot be unpacked ({error}). Zip it again.") from error
+    return find_checkpoint(folder)
+
+
+def _checked(infos: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
+    """Return the entries to unpack with their names; raise for what no honest archive has."""
+    if len(infos) > MAX_ENTRIES:
+        raise ValueError(
+            f"the zip file has {len(infos):,} entries; a checkpoint has about ten, and at most "
+            f"{MAX_ENTRIES} are allowed. Zip only the folder of the checkpoint."
+        )
+    chosen = []
+    for info in infos:
+        name = _checked_name(info)
+        if info.is_dir() or name.suffix.lower() not in _SUFFIXES or "__MACOSX" in name.parts:
+            continue
+        if info.flag_bits & 1:
+            raise ValueError(f"{info.filename!r} in the zip file is encrypted. Zip it without.")
+        chosen.append((info, name))
+    total = sum(info.file_size for info, _ in chosen)
+    if total > MAX_BYTES:
+        raise ValueError(
+            f"the zip file unpacks to {total / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are "
+            "allowed. Copy the folder to this machine and open it there."
+        )
+    packed = sum(info.compress_size for info, _ in chosen)
+    if total > max(_FREE_BYTES, MAX_RATIO * packed):
+        raise ValueError(_too_tight(total, packed))
+    names = [str(name).lower() for _, name in chosen]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"the zip file holds {twice[0]!r} more than once. Zip the folder again.")
+    if not chosen:
+        raise ValueError(
+            "the zip file holds no file of a checkpoint. Zip the folder that has config.json, "
+            "model.safetensors and the tokenizer's files."
+        )
+    return chosen
+
+
+def _checked_name(info: zipfile.ZipInfo) -> PurePosixPath:
+    name = PurePosixPath(info.filename)
+    # A backslash or a drive would be a path on Windows.
+    outside = name.is_absolute() or ".." in name.parts or "\\" in info.filename
+    if outside or (name.parts and ":" in name.parts[0]) or "\0" in info.orig_filename:
+        raise ValueError(
+            f"the zip file holds {info.filename!r}, a path that leads out of its folder. It is "
+            "not opened."
+        )
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise ValueError(f"the zip file holds a link, {info.filename!r}. It is not opened.")
+    if len(name.parts) > 10 or len(info.filename) > 500:
+        raise ValueError("the zip file has folders nested too deeply. Zip only the checkpoint.")
+    return name
+
+
+def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: int) -> int:
+    """Write one entry and return its size; stop where it is larger than its header claims."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with archive.open(info) as source, target.open("xb") as out:
+        while chunk := source.read(_CHUNK):
+            size += len(chunk)
+            if size > min(info.file_size, left):
+                raise RuntimeError(
+                    f"{info.filename!r} in the zip file is larger than it claims "
+                    f"({info.file_size:,} bytes). It is not opened."
+                )
+            out.write(chunk)
+    return size
+
+
+def _too_tight(total: int, packed: int) -> str:
+    return (
+        f"the zip file packs {total:,} bytes into {packed:,}, which no weights or vocabulary are: "
+        "it looks like a zip bomb and is not opened."
+    )

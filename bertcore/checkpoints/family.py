@@ -1,0 +1,56 @@
+"""Which member of the BERT family a checkpoint is: by config.json, checked by the tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bertcore.config import BertConfig
+from bertcore.families import FAMILIES, certain_family, likely_family
+
+
+def read_shape(
+    values: Mapping[str, Any], names: Iterable[str], file: Path
+) -> tuple[BertConfig, str | None]:
+    """Return the shape of a checkpoint, and a sentence where its family had to be found out.
+
+    config.json is believed unless it is silent, names no model that we know, or the tensors have
+    names that only another family gives.
+
+    Args:
+        values: The content of config.json.
+        names: Of the stored tensors.
+        file: Where config.json lies, for messages.
+
+    Raises:
+        RuntimeError: If it is no model of the BERT family, or a field is missing or wrong.
+    """
+    names = list(names)
+    said = values.get("model_type")
+    known = isinstance(said, str) and said in FAMILIES
+    proven = certain_family(names)
+    chosen, note = said, None
+    if said == "xlm-roberta" and proven == "roberta":
+        proven = None  # the two name their tensors alike
+    if not known or (proven is not None and proven != said):
+        chosen = proven if known else likely_family(names)
+        if chosen is None and said is None:
+            chosen = "bert"  # as for files from before there was a model_type
+        if chosen is None:
+            raise RuntimeError(
+                f"{file} says model_type {said!r}; this version reads {', '.join(FAMILIES)}, and "
+                "the names of the tensors do not tell which of them this is. Choose a checkpoint "
+                "of the BERT family, or correct model_type."
+            )
+        came = "names no model_type" if said is None else f"says model_type {said!r}"
+        likeness = "are those of" if proven else "look like those of"
+        if said is not None or chosen != "bert":
+            note = (
+                f"config.json {came}, but the tensors' names {likeness} {FAMILIES[chosen].name}; "
+                f"it was read as model_type {chosen!r}."
+            )
+    try:
+        return BertConfig.from_hf_dict(values, model_type=chosen), note
+    except (ValueError, TypeError) as error:
+        raise RuntimeError(f"{file}: {f'{note} ' if note else ''}{error}") from error

@@ -1,0 +1,68 @@
+"""What a checkpoint was fine-tuned for, as config.json and the names of the tensors tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bertcore.checkpoints.report import Shape, TaskFacts
+
+_KINDS = {
+    "ForSequenceClassification": "a class or a number for a text or pair",
+    "ForTokenClassification": "a tag for each token",
+    "ForQuestionAnswering": "start and end of an answer",
+    "ForMultipleChoice": "one of several choices",
+    "ForPreTraining": "pretraining",
+    "ForMaskedLM": "masked words",
+    "ForNextSentencePrediction": "next sentences",
+    "Model": "an encoder without heads",
+}
+"""Endings of the classes of `transformers`, and what they predict."""
+
+
+def read_task(values: Mapping[str, Any], task_heads: Mapping[str, Shape]) -> TaskFacts:
+    """Return what config.json says of the head, held against the tensors.
+
+    Args:
+        values: The content of config.json; anything in it may be wrong or strange.
+        task_heads: Tensors that are neither encoder nor pretraining head.
+    """
+    architectures = values.get("architectures")
+    named = architectures[0] if isinstance(architectures, list) and architectures else None
+    architecture = named if isinstance(named, str) else None
+    return TaskFacts(
+        architecture=architecture,
+        task=_task(architecture, task_heads),
+        label_names=_label_names(values),
+        num_outputs=_num_outputs(task_heads),
+    )
+
+
+def _task(architecture: str | None, task_heads: Mapping[str, Shape]) -> str | None:
+    for ending, meaning in _KINDS.items():
+        if architecture is not None and architecture.endswith(ending):
+            return meaning
+    if any(name.startswith("qa_outputs.") for name in task_heads):
+        return _KINDS["ForQuestionAnswering"]
+    return "a classifier" if any("classifier" in name for name in task_heads) else None
+
+
+def _label_names(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of `id2label` in the order of their ids; none where it is not in order."""
+    names = values.get("id2label")
+    if not isinstance(names, dict):
+        return ()
+    try:
+        ordered = sorted((int(number), str(name)) for number, name in names.items())
+    except (TypeError, ValueError):
+        return ()
+    return tuple(name for _, name in ordered)
+
+
+def _num_outputs(task_heads: Mapping[str, Shape]) -> int | None:
+    """Return how many numbers the last matrix of a task head gives, or None without one."""
+    for ending in ("classifier.out_proj.weight", "classifier.weight", "qa_outputs.weight"):
+        for name, shape in task_heads.items():
+            if name.endswith(ending) and len(shape) == 2:
+                return shape[0]
+    return None

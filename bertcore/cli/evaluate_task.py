@@ -1,0 +1,97 @@
+"""`bertscope evaluate` for fine-tuned checkpoints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bertcore.cli.finetune import scores_table
+from bertcore.cli.output import plain, print_json, print_table
+from bertcore.cli.progress import stages
+
+if TYPE_CHECKING:
+    from bertcore.finetuning import Columns
+
+TASKS = ("classify", "pair", "regress", "tag", "qa", "choice")
+
+
+def evaluate_task(
+    task: str,
+    checkpoint: str,
+    data: Path,
+    *,
+    columns: Columns,
+    max_seq_length: int | None,
+    skip_bad_rows: bool,
+    null_threshold: float,
+    predictions: Path | None,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Score a fine-tuned checkpoint on a labelled file and print what came out.
+
+    Args:
+        task: Of TASKS.
+        checkpoint, device: As for `bertcore.load`.
+        data: The file.
+        columns, skip_bad_rows: As for `read_task_data`.
+        max_seq_length: Longest input in tokens; None takes that of the fine-tuning.
+        null_threshold: As for `score_model`.
+        predictions: Where to write a JSON line for each example, or None.
+        as_json: Print JSON.
+
+    Raises:
+        ValueError: If the checkpoint is for another task or the data cannot be used.
+    """
+    from bertcore.cli.files import write_whole
+    from bertcore.finetuning import open_task_model, read_task_data, score_model
+
+    if predictions is not None and (predictions.is_dir() or not predictions.parent.is_dir()):
+        raise ValueError(
+            f"--predictions is {str(predictions)!r}, which is a folder or lies in none. "
+            "Give the name of a file."
+        )
+    with stages() as on_stage:
+        on_stage("opening the checkpoint", None)
+        model = open_task_model(checkpoint, task=task, device=device)
+        usual = model.max_seq_length or (384 if task == "qa" else 128)
+        length = min(usual, model.max_length) if max_seq_length is None else max_seq_length
+        if not 8 <= length <= model.max_length:
+            raise ValueError(
+                f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
+            )
+        on_stage("reading the data", None)
+        examples = read_task_data(
+            data,
+            model.task,
+            model.tokenizer,
+            max_length=length,
+            labels=model.labels if model.task.has_labels else None,
+            columns=columns,
+            skip_bad_rows=skip_bad_rows,
+            is_train=False,
+        )
+        scored = score_model(
+            model.module,
+            examples,
+            null_threshold=null_threshold,
+            on_share=lambda share: on_stage("scoring", share),
+        )
+    if predictions is not None:
+        lines = "".join(json.dumps(line) + "\n" for line in scored.predictions)
+        write_whole(predictions, lambda file: file.write(lines.encode()))
+    if as_json:
+        about = {"task": task, "checkpoint": checkpoint, "data": str(data)}
+        notes = [*examples.notes, *scored.scores.notes]
+        print_json({**about, "max_seq_length": length, **asdict(scored.scores), "notes": notes})
+        return
+    scores = scored.scores
+    table = scores_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
+    table.title = plain(f"{scores.num_examples:,} examples")
+    print_table(table)
+    for note in (*examples.notes, *scores.notes):
+        typer.echo(f"Note: {note}")

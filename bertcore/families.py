@@ -1,0 +1,314 @@
+"""The BERT family: for each member, how its files name the tensors and the fields of config.json.
+
+Each runs on our one encoder. What differs is a table of names here and a few fields of
+`BertConfig`; a member that needs more than that is not in this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+Names = tuple[tuple[str, str], ...]
+"""(our name, theirs), in the order of the network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One member of the family, in Hugging Face's names."""
+
+    name: str
+    """What people call it: "DistilBERT"."""
+    prefix: str
+    """What stands before the encoder's tensors in a model with heads: "distilbert."."""
+    embeddings: Names
+    """Without the prefix."""
+    projection: Names = ()
+    """From the embeddings' width to the encoder's, where the two differ; without the prefix."""
+    layer_prefix: str
+    """"encoder.layer.{}." with the number of the layer in the braces; without the prefix."""
+    layer: Names
+    """Parts of a layer, each with a weight and a bias."""
+    heads: Mapping[str, Names]
+    """By our name of the head: "pooler", "mlm", "nsp", "replaced" or "sop"; with all prefixes."""
+    decoder_weight: str
+    """A copy of the token table in some files; the two are tied, so we hold no parameter for it."""
+    decoder_bias: str | None = None
+    """A copy of the masked-word head's bias in some files."""
+    parts: tuple[str, ...]
+    """What the encoder's tensors begin with, after the prefix."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Our field of BertConfig -> the key of config.json, where the two differ."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Our field -> what `transformers` takes where config.json is silent and that differs from
+    BERT's."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Our field -> its only value; config.json has no key for it."""
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of config.json that must have this value for our encoder to be the right one."""
+    classes: Mapping[frozenset[str], str]
+    """Heads -> the class of `transformers` that has them."""
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """What members never have -> why, as a sentence."""
+
+
+_BERT_EMBEDDINGS: Names = (
+    ("embeddings.word_embeddings", "embeddings.word_embeddings.weight"),
+    ("embeddings.position_embeddings", "embeddings.position_embeddings.weight"),
+    ("embeddings.token_type_embeddings", "embeddings.token_type_embeddings.weight"),
+    ("embeddings.norm_weight", "embeddings.LayerNorm.weight"),
+    ("embeddings.norm_bias", "embeddings.LayerNorm.bias"),
+)
+_BERT_LAYER: Names = (
+    ("attention.query", "attention.self.query."),
+    ("attention.key", "attention.self.key."),
+    ("attention.value", "attention.self.value."),
+    ("attention.output", "attention.output.dense."),
+    ("attention.norm", "attention.output.LayerNorm."),
+    ("feed_forward.intermediate", "intermediate.dense."),
+    ("feed_forward.output", "output.dense."),
+    ("feed_forward.norm", "output.LayerNorm."),
+)
+
+
+def _mlm(bias: str, transform: str, norm: str) -> Names:
+    return (
+        ("mlm.decoder_bias", bias),
+        ("mlm.transform_weight", f"{transform}.weight"),
+        ("mlm.transform_bias", f"{transform}.bias"),
+        ("mlm.norm_weight", f"{norm}.weight"),
+        ("mlm.norm_bias", f"{norm}.bias"),
+    )
+
+
+def _linear(head: str, name: str) -> Names:
+    return ((f"{head}.weight", f"{name}.weight"), (f"{head}.bias", f"{name}.bias"))
+
+
+_ONLY_MASKED_WORDS = "It was pretrained on masked words alone"
+
+BERT = Family(
+    name="BERT",
+    prefix="bert.",
+    embeddings=_BERT_EMBEDDINGS,
+    layer_prefix="encoder.layer.{}.",
+    layer=_BERT_LAYER,
+    heads={
+        "pooler": _linear("pooler", "bert.pooler.dense"),
+        "mlm": _mlm(
+            "cls.predictions.bias",
+            "cls.predictions.transform.dense",
+            "cls.predictions.transform.LayerNorm",
+        ),
+        "nsp": _linear("nsp", "cls.seq_relationship"),
+    },
+    decoder_weight="cls.predictions.decoder.weight",
+    decoder_bias="cls.predictions.decoder.bias",
+    parts=("embeddings.", "encoder.", "pooler."),
+    classes={
+        frozenset({"pooler", "mlm", "nsp"}): "BertForPreTraining",
+        frozenset({"pooler", "nsp"}): "BertForNextSentencePrediction",
+        frozenset({"mlm"}): "BertForMaskedLM",
+        frozenset(): "BertModel",
+    },
+)
+
+DISTILBERT = Family(
+    name="DistilBERT",
+    prefix="distilbert.",
+    embeddings=tuple(pair for pair in _BERT_EMBEDDINGS if "token_type" not in pair[0]),
+    layer_prefix="transformer.layer.{}.",
+    layer=(
+        ("attention.query", "attention.q_lin."),
+        ("attention.key", "attention.k_lin."),
+        ("attention.value", "attention.v_lin."),
+        ("attention.output", "attention.out_lin."),
+        ("attention.norm", "sa_layer_norm."),
+        ("feed_forward.intermediate", "ffn.lin1."),
+        ("feed_forward.output", "ffn.lin2."),
+        ("feed_forward.norm", "output_layer_norm."),
+    ),
+    heads={"mlm": _mlm("vocab_projector.bias", "vocab_transform", "vocab_layer_norm")},
+    decoder_weight="vocab_projector.weight",
+    parts=("embeddings.", "transformer."),
+    fields={
+        "hidden_size": "dim",
+        "num_hidden_layers": "n_layers",
+        "num_attention_heads": "n_heads",
+        "intermediate_size": "hidden_dim",
+        "hidden_act": "activation",
+        "hidden_dropout_prob": "dropout",
+        "attention_probs_dropout_prob": "attention_dropout",
+    },
+    fixed={"type_vocab_size": 0, "layer_norm_eps": 1e-12},
+    classes={frozenset({"mlm"}): "DistilBertForMaskedLM", frozenset(): "DistilBertModel"},
+    lacks={
+        "segments": "DistilBERT has no segment embeddings: only [SEP] tells text B from text A.",
+        "pooler": "DistilBERT has no pooler: its sentence vector is the last state of [CLS].",
+        "nsp": f"DistilBERT has no next-sentence head. {_ONLY_MASKED_WORDS}.",
+    },
+)
+
+_ROBERTA_CLASSES = {frozenset({"mlm"}): "ForMaskedLM", frozenset[str](): "Model"}
+
+
+def _roberta(name: str, class_prefix: str) -> Family:
+    return Family(
+        name=name,
+        prefix="roberta.",
+        embeddings=_BERT_EMBEDDINGS,
+        layer_prefix="encoder.layer.{}.",
+        layer=_BERT_LAYER,
+        heads={
+            "pooler": _linear("pooler", "roberta.pooler.dense"),
+            "mlm": _mlm("lm_head.bias", "lm_head.dense", "lm_head.layer_norm"),
+        },
+        decoder_weight="lm_head.decoder.weight",
+        decoder_bias="lm_head.decoder.bias",
+        parts=("embeddings.", "encoder.", "pooler."),
+        defaults={"pad_token_id": 1},
+        classes={heads: class_prefix + kind for heads, kind in _ROBERTA_CLASSES.items()},
+        lacks={
+            "nsp": f"{name} has no next-sentence head. {_ONLY_MASKED_WORDS}.",
+        },
+    )
+
+
+ROBERTA = _roberta("RoBERTa", "Roberta")
+XLM_ROBERTA = _roberta("XLM-RoBERTa", "XLMRoberta")
+
+ELECTRA = Family(
+    name="ELECTRA",
+    prefix="electra.",
+    embeddings=_BERT_EMBEDDINGS,
+    projection=(
+        ("embeddings.projection_weight", "embeddings_project.weight"),
+        ("embeddings.projection_bias", "embeddings_project.bias"),
+    ),
+    layer_prefix="encoder.layer.{}.",
+    layer=_BERT_LAYER,
+    heads={
+        "mlm": _mlm(
+            "generator_lm_head.bias",
+            "generator_predictions.dense",
+            "generator_predictions.LayerNorm",
+        ),
+        "replaced": (
+            ("replaced.transform_weight", "discriminator_predictions.dense.weight"),
+            ("replaced.transform_bias", "discriminator_predictions.dense.bias"),
+            ("replaced.weight", "discriminator_predictions.dense_prediction.weight"),
+            ("replaced.bias", "discriminator_predictions.dense_prediction.bias"),
+        ),
+    },
+    decoder_weight="generator_lm_head.weight",
+    parts=("embeddings.", "embeddings_project.", "encoder."),
+    defaults={"embedding_size": 128},
+    classes={
+        frozenset({"replaced"}): "ElectraForPreTraining",
+        frozenset({"mlm"}): "ElectraForMaskedLM",
+        frozenset(): "ElectraModel",
+    },
+    lacks={
+        "pooler": "ELECTRA has no pooler: its sentence vector is the last state of [CLS].",
+        "nsp": "ELECTRA has no next-sentence head. Its generator was trained on masked words and "
+        "its discriminator on replaced ones.",
+    },
+)
+
+_ALBERT_LAYER = "encoder.albert_layer_groups.0.albert_layers.0."
+
+ALBERT = Family(
+    name="ALBERT",
+    prefix="albert.",
+    embeddings=_BERT_EMBEDDINGS,
+    projection=(
+        ("embeddings.projection_weight", "encoder.embedding_hidden_mapping_in.weight"),
+        ("embeddings.projection_bias", "encoder.embedding_hidden_mapping_in.bias"),
+    ),
+    layer_prefix=_ALBERT_LAYER,  # one for all layers: it has no braces
+    layer=(
+        ("attention.query", "attention.query."),
+        ("attention.key", "attention.key."),
+        ("attention.value", "attention.value."),
+        ("attention.output", "attention.dense."),
+        ("attention.norm", "attention.LayerNorm."),
+        ("feed_forward.intermediate", "ffn."),
+        ("feed_forward.output", "ffn_output."),
+        ("feed_forward.norm", "full_layer_layer_norm."),
+    ),
+    heads={
+        "pooler": _linear("pooler", "albert.pooler"),
+        "mlm": _mlm("predictions.bias", "predictions.dense", "predictions.LayerNorm"),
+        "sop": _linear("sop", "sop_classifier.classifier"),
+    },
+    decoder_weight="predictions.decoder.weight",
+    decoder_bias="predictions.decoder.bias",
+    parts=("embeddings.", "encoder.", "pooler."),
+    defaults={
+        "embedding_size": 128,
+        "hidden_act": "gelu_new",
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    },
+    fixed={"share_layers": True},
+    constants={"num_hidden_groups": 1, "inner_group_num": 1},
+    classes={
+        frozenset({"pooler", "mlm", "sop"}): "AlbertForPreTraining",
+        frozenset({"mlm"}): "AlbertForMaskedLM",
+        frozenset(): "AlbertModel",
+    },
+    lacks={
+        "nsp": "ALBERT has no next-sentence head: it was pretrained to tell whether two "
+        "sentences are in their order (bert.sentence_order).",
+    },
+)
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "bert": BERT,
+        "distilbert": DISTILBERT,
+        "roberta": ROBERTA,
+        "xlm-roberta": XLM_ROBERTA,
+        "electra": ELECTRA,
+        "albert": ALBERT,
+    }
+)
+"""By `model_type` of config.json."""
+
+_SIGNS = (
+    ("distilbert", ("distilbert.", "attention.q_lin.", "vocab_projector.")),
+    ("albert", ("albert.", "albert_layer_groups.", "sop_classifier.")),
+    ("electra", ("electra.", "embeddings_project.", "generator_", "discriminator_predictions.")),
+    ("roberta", ("roberta.", "lm_head.layer_norm.")),
+    ("bert", ("cls.predictions.", "cls.seq_relationship.")),
+)
+"""Parts of names that only one family's tensors have, maybe behind a wrapper's `module.`."""
+_WEAK_SIGN = "bert."
+"""People also call an encoder of another family `bert` in their own classes."""
+
+
+def certain_family(names: Iterable[str]) -> str | None:
+    """Return the `model_type` that the names of the tensors prove, or None.
+
+    RoBERTa and XLM-RoBERTa name theirs alike; "roberta" stands for both.
+
+    >>> certain_family(["module.distilbert.embeddings.LayerNorm.weight"])
+    'distilbert'
+    """
+    dotted = [f".{name}" for name in names]
+    found = [
+        model_type
+        for model_type, signs in _SIGNS
+        if any(f".{sign}" in name for name in dotted for sign in signs)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def likely_family(names: Iterable[str]) -> str | None:
+    """Return `certain_family`, or "bert" where all that speaks is the prefix `bert.`."""
+    names = list(names)
+    certain = certain_family(names)
+    is_bert = any(f".{_WEAK_SIGN}" in f".{name}" for name in names)
+    return certain or ("bert" if is_bert else None)

@@ -1,0 +1,278 @@
+"""A fine-tuning as it is asked for: one run, or a grid of learning rates and seeds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bertcore.checkpoints import load
+from bertcore.finetuning.finetune_config import FinetuneConfig
+from bertcore.finetuning.loop import Finetuning, Progress, RunResult
+from bertcore.finetuning.model import check_labels, start_task_model
+from bertcore.finetuning.report import medians, write_report
+from bertcore.finetuning.settings import Settings, settings_of
+from bertcore.finetuning.state import STATE_FILE, move_checkpoint
+from bertcore.finetuning.task_data import TaskData, read_task_data, with_labels
+from bertcore.finetuning.tasks import find_task
+from bertcore.pretraining.run_checkpoints import why_not_written
+from bertcore.pretraining.run_lock import lock_run
+from bertcore.pretraining.run_record import check_files, record_files, versions
+
+SETTINGS_FILE = "finetune.json"
+RUNS_FOLDER = "runs"
+RESULT_FILE = "result.json"
+
+OnProgress = Callable[[str, Progress], None]
+"""Told the name of the run and where it is."""
+
+
+class Experiment:
+    """A folder in which runs are made one after the other; it holds the best model so far.
+
+    Use `start_experiment` or `resume_experiment`.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, train: TaskData, dev: TaskData) -> None:
+        self.folder, self.settings = folder, settings
+        self.train, self.dev = train, dev
+        self.task = find_task(settings.task, feature_based=settings.config.feature_based)
+        self.labels = train.labels
+
+    def run(
+        self,
+        *,
+        on_progress: OnProgress = lambda name, progress: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> dict[str, Any] | None:
+        """Make all runs that are not done; return the report, or None if told to stop.
+
+        After each run the report is written anew, and its checkpoint is put into the folder if it
+        is the best so far.
+
+        Raises:
+            ValueError: If another process works in the folder, or the head of the checkpoint is for
+                other labels.
+            RuntimeError: If the disk is full or the loss stays NaN.
+        """
+        with lock_run(self.folder):
+            for config in self.settings.runs:
+                folder = self.folder / RUNS_FOLDER / _name(config)
+                if (folder / RESULT_FILE).is_file():
+                    continue
+                result = self._make_run(config, folder, on_progress, should_stop)
+                if result is None:
+                    return None
+                self._finish_run(folder, result)
+                if should_stop() and config != self.settings.runs[-1]:
+                    return None
+            return self.report()
+
+    def _make_run(
+        self,
+        config: FinetuneConfig,
+        folder: Path,
+        on_progress: OnProgress,
+        should_stop: Callable[[], bool],
+    ) -> RunResult | None:
+        model = start_task_model(
+            self.settings.checkpoint,
+            task=self.settings.task,
+            labels=self.train.labels,
+            generator=torch.Generator().manual_seed(config.seed),
+            new_head=self.settings.new_head,
+            feature_based=self.settings.config.feature_based,
+        )
+        self.labels = model.labels
+        train, dev = self.train, self.dev
+        if self.task.has_labels:
+            train, dev = with_labels(train, model.labels), with_labels(dev, model.labels)
+        run = Finetuning(model, train, dev, config, folder)
+        name = _name(config)
+        return run.run(
+            on_progress=lambda progress: on_progress(name, progress), should_stop=should_stop
+        )
+
+    def _finish_run(self, folder: Path, result: RunResult) -> None:
+        """Put down the result, keep the checkpoint if it is the best, and drop the large files."""
+        before = [run["value"] for run in self._results()]
+        record = {
+            "learning_rate": result.config.learning_rate,
+            "seed": result.config.seed,
+            "epochs": result.config.epochs,
+            "batch_size": result.config.batch_size,
+            "value": result.scores.metrics[self.metric],
+            "best_step": result.best_step,
+            "num_steps": result.num_steps,
+            "seconds": round(result.seconds, 3),
+            "examples_per_second": round(result.examples_per_second, 3),
+            "share_padding": result.share_padding,
+            "labels": list(self.labels),
+            "scores": asdict(result.scores),
+            "history": result.history,
+        }
+        try:
+            if not before or record["value"] > max(before):
+                move_checkpoint(folder / "best", self.folder)
+            partial = folder / f".{RESULT_FILE}.partial"
+            partial.write_text(json.dumps(record) + "\n", encoding="utf-8")
+            os.replace(partial, folder / RESULT_FILE)
+            write_report(self.folder, self.report())
+        except OSError as error:
+            raise RuntimeError(
+                f"the report could not be written: {why_not_written(error, folder)}"
+            ) from error
+        shutil.rmtree(folder / "best", ignore_errors=True)
+        (folder / STATE_FILE).unlink(missing_ok=True)
+
+    @property
+    def metric(self) -> str:
+        """By which runs are compared."""
+        return self.settings.config.metric or self.task.metrics[0]
+
+    def _results(self) -> list[dict[str, Any]]:
+        files = [
+            self.folder / RUNS_FOLDER / _name(config) / RESULT_FILE for config in self.settings.runs
+        ]
+        return [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
+
+    def report(self) -> dict[str, Any]:
+        """Return what `write_report` writes: everything about the runs that are done."""
+        runs = self._results()
+        best = max(runs, key=lambda run: float(run["value"]))
+        slim = [{k: v for k, v in run.items() if k != "history"} for run in runs]
+        settings = asdict(self.settings)
+        return {
+            "task": self.settings.task,
+            "architecture": self.task.architecture,
+            "checkpoint": self.settings.checkpoint,
+            "labels": best["labels"],
+            "metric": self.metric,
+            "train": self.settings.train,
+            "dev": self.settings.dev,
+            "num_train": self.train.num_examples,
+            "num_dev": self.dev.num_examples,
+            "command": self.settings.command,
+            "settings": settings,
+            "versions": versions(),
+            "num_planned": len(self.settings.runs),
+            "medians": medians(runs, self.metric),
+            "runs": slim,
+            "best": next(run for run in slim if run["value"] == best["value"]),
+            "history": best["history"],
+            "notes": [*self.train.notes, *self.dev.notes],
+        }
+
+
+def start_experiment(folder: Path, settings: Settings) -> Experiment:
+    """Read the data and prepare a folder; nothing is written if the data cannot be used.
+
+    Args:
+        folder: New or empty.
+        settings: From `make_settings`.
+
+    Raises:
+        ValueError: If the folder is in use, or the data or the checkpoint cannot be used.
+    """
+    folder = folder.expanduser().resolve()
+    check_new_folder(folder)
+    train, dev = _read(settings)
+    # A wrong label list or class weights shall be told now and not after a run.
+    start_task_model(
+        settings.checkpoint,
+        task=settings.task,
+        labels=train.labels,
+        generator=torch.Generator().manual_seed(0),
+        new_head=settings.new_head,
+        feature_based=settings.config.feature_based,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    values = {
+        **asdict(settings),
+        "files": record_files([Path(settings.train), Path(settings.dev)]),
+        "versions": versions(),
+    }
+    partial = folder / f".{SETTINGS_FILE}.partial"
+    partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    os.replace(partial, folder / SETTINGS_FILE)
+    return Experiment(folder, settings, train, dev)
+
+
+def resume_experiment(folder: Path) -> Experiment:
+    """Open a folder to continue what was stopped or killed; done runs stay as they are.
+
+    Raises:
+        ValueError: If there is nothing to continue, or the data changed.
+        RuntimeError: If its settings are damaged.
+    """
+    folder = folder.expanduser().resolve()
+    path = folder / SETTINGS_FILE
+    if not path.is_file():
+        raise ValueError(
+            f"{str(folder)!r} holds no fine-tuning (no {SETTINGS_FILE}). Check --out, or leave "
+            "--resume out."
+        )
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        files = values.pop("files")
+        values.pop("versions")
+        settings = settings_of(values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
+    check_files(files, "data")
+    return Experiment(folder, settings, *_read(settings))
+
+
+def check_new_folder(folder: Path) -> None:
+    """Refuse a folder that is in use.
+
+    Raises:
+        ValueError: If it is a file or not empty.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")
+    if (folder / SETTINGS_FILE).is_file():
+        raise ValueError(
+            f"--out {str(folder)!r} holds a fine-tuning already. Continue it with --resume, or "
+            "name a new folder."
+        )
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ValueError(f"--out {str(folder)!r} is not empty. Name a new folder.")
+
+
+def _read(settings: Settings) -> tuple[TaskData, TaskData]:
+    task = find_task(settings.task)
+    tokenizer = load(settings.checkpoint, device="cpu").tokenizer
+
+    def read(path: str, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
+        return read_task_data(
+            Path(path),
+            task,
+            tokenizer,
+            max_length=settings.config.max_seq_length,
+            labels=labels,
+            columns=settings.columns,
+            skip_bad_rows=settings.skip_bad_rows,
+            doc_stride=settings.config.doc_stride,
+            is_train=is_train,
+        )
+
+    train = read(settings.train, None, is_train=True)
+    check_labels(task, train.labels)
+    dev = read(settings.dev, train.labels if task.has_labels else None, is_train=False)
+    if task.name == "choice" and train.rows.group != dev.rows.group:
+        raise ValueError(
+            f"the training data has {train.rows.group} choices and the dev data "
+            f"{dev.rows.group}. They must have equally many."
+        )
+    return train, dev
+
+
+def _name(config: FinetuneConfig) -> str:
+    return f"lr-{config.learning_rate:g}-seed-{config.seed}"

@@ -1,0 +1,109 @@
+"""Files of examples: opened whatever they are packed as; what to do with rows that are wrong."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO, cast
+
+LONGEST_LINE = 10_000_000
+"""Characters of a line or cell; a longer one is no example but a broken file."""
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Open UTF-8 text, plain or packed as .xz or .gz, with line ends as they are.
+
+    What goes wrong while it is read is told in a sentence too.
+
+    Raises:
+        ValueError: If there is no such file, it is not UTF-8, or not a whole archive.
+        OSError: If it cannot be opened.
+    """
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
+    try:
+        with _opened(path) as file:
+            yield file
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"data file {str(path)!r} is not UTF-8: it holds a byte "
+            f"0x{error.object[error.start]:02X}. Save it as UTF-8."
+        ) from error
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(
+            f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
+        ) from error
+
+
+def kind_of(path: Path) -> str:
+    """Return the ending that says what is in a file, without that of its packing: ".tsv"."""
+    name = path.name.lower()
+    for packed in (".xz", ".gz"):
+        name = name.removesuffix(packed)
+    return Path(name).suffix
+
+
+def lines_of(file: TextIO, path: Path) -> Iterator[str]:
+    """Yield lines without their ends.
+
+    Raises:
+        ValueError: If one is endless: it must not come into memory as a whole.
+    """
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise ValueError(
+                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
+                "Is it the right file?"
+            )
+        yield line.rstrip("\r\n")
+
+
+class BadRows:
+    """What to do with an example that cannot be used: refuse the file, or count it and go on.
+
+    Args:
+        skip: Count and go on.
+    """
+
+    def __init__(self, *, skip: bool = False) -> None:
+        self.skip = skip
+        self.num = 0
+        self.first = ""
+
+    def add(self, sentence: str) -> None:
+        """Take a wrong row, described in a sentence that names file and row.
+
+        Raises:
+            ValueError: Unless rows are to be skipped.
+        """
+        if not self.skip:
+            raise ValueError(f"{sentence} Mend it, or leave such rows out with --skip-bad-rows.")
+        self.num += 1
+        self.first = self.first or sentence
+
+    def sentence(self) -> str | None:
+        """Tell what was left out; None if nothing was."""
+        if not self.num:
+            return None
+        rows = "row was" if self.num == 1 else "rows were"
+        return f"{self.num:,} bad {rows} left out; the first: {self.first}"
+
+
+def _opened(path: Path) -> TextIO:
+    suffix = path.suffix.lower()
+    # newline="": the csv module wants line ends as they are. utf-8-sig: a byte order mark is no
+    # text.
+    if suffix == ".xz":
+        return cast(TextIO, lzma.open(path, "rt", encoding="utf-8-sig", newline=""))
+    if suffix == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
+    return io.TextIOWrapper(path.open("rb"), encoding="utf-8-sig", newline="")

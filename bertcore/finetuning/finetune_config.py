@@ -1,0 +1,132 @@
+"""The settings of one fine-tuning run, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertcore.config import BertConfig
+from bertcore.finetuning.tasks import Task
+from bertcore.pretraining.optimizer import OptimizerConfig
+
+DTYPES = ("bfloat16", "float32")
+DEFAULT_LENGTH, QA_LENGTH = 128, 384
+BALANCED = "balanced"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FinetuneConfig:
+    """How a checkpoint is fine-tuned; the defaults are the paper's recipe.
+
+    Raises:
+        ValueError: If a value is out of its range.
+
+    Source: Devlin et al. 2019, sections 4.1 and 5, appendix A.3; Mosbach et al. 2021 (bias
+        correction).
+    """
+
+    learning_rate: float
+    """Peak rate of AdamW."""
+    epochs: int = 3
+    """Times that the training data is gone through, at least 1."""
+    batch_size: int = 32
+    """Examples of a step."""
+    max_seq_length: int = DEFAULT_LENGTH
+    """Longest input in tokens."""
+    seed: int = 1
+    """Of the new head, the order of the examples and dropout; 0 or more."""
+    warmup_ratio: float = 0.1
+    """Share of the run with a rising rate; then linear decay to 0."""
+    weight_decay: float = 0.01
+    """Decoupled decay; none on biases and LayerNorm."""
+    dtype: str = "bfloat16"
+    """What is computed in: "bfloat16" (autocast over float32 weights) or "float32"."""
+    device: str = "auto"
+    """As `bertcore.load`."""
+    metric: str | None = None
+    """By which the best moment is chosen; None takes the task's first."""
+    evaluate_every: int | None = None
+    """Steps between two looks at the dev data, beside the end of each epoch."""
+    patience: int | None = None
+    """Looks without a better metric after which the run ends; None goes to the end."""
+    class_weights: str | tuple[float, ...] | None = None
+    """"balanced", or a weight for each label in its order; None weighs all alike."""
+    frozen: bool = False
+    """Train the pooler and the head only; the encoder stays as it is, without dropout."""
+    feature_based: bool = False
+    """Of "tag": train a BiLSTM over the last four layers; the encoder stays as it is."""
+    doc_stride: int = 128
+    """Of "qa": tokens from one window's start to the next's."""
+    save_every: int = 500
+    """Steps between two saved states, beside the looks at the dev data."""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "save_every", "doc_stride"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 1.")
+        for name in ("evaluate_every", "patience"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; expected at least 1.")
+        if self.max_seq_length < 8:
+            raise ValueError(f"max_seq_length is {self.max_seq_length}; expected at least 8.")
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}; expected 0 or more.")
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype is {self.dtype!r}; expected one of {', '.join(DTYPES)}.")
+        if isinstance(self.class_weights, str) and self.class_weights != BALANCED:
+            raise ValueError(
+                f"class_weights is {self.class_weights!r}; expected {BALANCED!r} or numbers."
+            )
+        weights = self.class_weights
+        if isinstance(weights, tuple) and not all(0 <= weight < 1e9 for weight in weights):
+            raise ValueError("class_weights holds a number below 0, or one that is not finite.")
+        self.optimizer_config()
+
+    def optimizer_config(self) -> OptimizerConfig:
+        """Return the settings of AdamW and of the schedule."""
+        return OptimizerConfig(
+            optimizer="adamw",
+            learning_rate=self.learning_rate,
+            adam_beta2=0.999,
+            adam_epsilon=1e-6,
+            weight_decay=self.weight_decay,
+            warmup_ratio=self.warmup_ratio,
+        )
+
+    def check_task(self, task: Task) -> None:
+        """Refuse settings that have no meaning for a task.
+
+        Raises:
+            ValueError: If there are some.
+        """
+        if self.metric is not None and self.metric not in task.metrics:
+            raise ValueError(
+                f"metric is {self.metric!r}; the task {task.name!r} has {', '.join(task.metrics)}."
+            )
+        if self.class_weights is not None and not task.has_labels:
+            raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
+        if self.feature_based and task.name != "tag":
+            raise ValueError(
+                f"feature-based training is for the task 'tag', not {task.name!r}. "
+                "Use frozen, or neither."
+            )
+
+    @property
+    def keeps_encoder(self) -> bool:
+        """Whether the encoder stays as it is."""
+        return self.frozen or self.feature_based
+
+
+def default_rate(config: BertConfig, *, feature_based: bool = False) -> float:
+    """Return the usual peak rate for a shape: small networks take, and need, larger ones.
+
+    A BiLSTM starts from nothing and takes 1e-3, AdamW's own default.
+
+    Source: from 768 wide the middle of the paper's 2e-5 to 5e-5; below, the grid of Turc et al.
+        2019, {3e-4, 1e-4, 5e-5, 3e-5}.
+    """
+    if feature_based:
+        return 1e-3
+    if config.hidden_size >= 768:
+        return 3e-5
+    return 1e-4 if config.hidden_size >= 512 else 3e-4

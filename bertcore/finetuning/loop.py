@@ -1,0 +1,311 @@
+"""One fine-tuning run: batches, steps, looks at the dev data, a state that survives a kill."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from bertcore.device import choose_device
+from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
+from bertcore.finetuning.labels import balanced_weights
+from bertcore.finetuning.loss import task_loss
+from bertcore.finetuning.metrics import Scores
+from bertcore.finetuning.model import TaskModel, open_task_model
+from bertcore.finetuning.rows import share_padding, shuffled_batches
+from bertcore.finetuning.scoring import score_model
+from bertcore.finetuning.state import BEST_FOLDER, load_state, save_best, save_state
+from bertcore.finetuning.task_data import TaskData
+from bertcore.network import Network
+from bertcore.network.attention import attention_fused, attention_in_products
+from bertcore.pretraining.optimizer import build_optimizers, clip_gradients, set_rate
+from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
+
+LOG_EVERY = 50
+METRICS_FILE = "metrics.jsonl"
+MAX_BAD_STEPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is."""
+
+    share: float
+    """Of all its steps."""
+    step: int
+    line: dict[str, Any]
+    """The newest line of metrics."""
+    is_scored: bool
+    """Whether the line is of a look at the dev data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What came out of a run."""
+
+    config: FinetuneConfig
+    scores: Scores
+    """On the dev data, of the best moment."""
+    best_step: int
+    num_steps: int
+    """Steps made; fewer than planned if it was stopped early."""
+    num_examples_seen: int
+    seconds: float
+    """Of training; looks at the dev data and saves not counted."""
+    history: list[dict[str, Any]]
+    """The lines of metrics.jsonl."""
+    share_padding: float
+    """Of the tokens in the batches of the first epoch."""
+
+    @property
+    def examples_per_second(self) -> float:
+        """Training examples a second."""
+        return self.num_examples_seen / max(self.seconds, 1e-9)
+
+
+class Finetuning:
+    """Trains a model on a data set; its folder holds state, metrics and the best checkpoint.
+
+    Args:
+        model: With a head, new or not; its weights are changed.
+        train, dev: With the model's labels.
+        config: The settings.
+        folder: Of this run; made if it is not there. A state in it is continued.
+
+    Raises:
+        ValueError: If class weights do not fit the labels, or settings the task.
+        RuntimeError: If a saved state is damaged.
+    """
+
+    def __init__(
+        self,
+        model: TaskModel,
+        train: TaskData,
+        dev: TaskData,
+        config: FinetuneConfig,
+        folder: Path,
+    ) -> None:
+        config.check_task(model.task)
+        self.model, self.train, self.dev = model, train, dev
+        self.config, self.folder = config, folder
+        self.device = choose_device(config.device)
+        self.metric = config.metric or model.task.metrics[0]
+        if self.metric == "f1" and model.task.kind == "sequence" and len(model.labels) != 2:
+            raise ValueError(
+                f"the metric f1 is for two labels; there are {len(model.labels)}. Use macro_f1."
+            )
+        self.weights = _class_weights(config, train, model.labels)
+        self.module = model.module.to(self.device)
+        if config.keeps_encoder:
+            for name, parameter in self.module.named_parameters():
+                parameter.requires_grad = name.startswith(("head.", "lstm.", "network.pooler."))
+        # The functions below are typed for a whole pretraining network.
+        self._as_network = cast(Network, self.module)
+        self._optimizer_config = config.optimizer_config()
+        self.optimizers = build_optimizers(self._as_network, self._optimizer_config)
+        fast = self.device.type == "cpu" and config.dtype == "bfloat16"
+        self._attention = attention_in_products if fast else attention_fused
+        self._batches_an_epoch = math.ceil(len(train.rows) / config.batch_size)
+        self.total_steps = config.epochs * self._batches_an_epoch
+        self._start()
+
+    def _start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.step = self.num_seen = self.num_bad = self.num_without_gain = 0
+        self.seconds = 0.0
+        self.best: dict[str, Any] | None = None
+        self.history: list[dict[str, Any]] = []
+        self._losses: list[Tensor] = []
+        seed_random(self.config.seed)
+        state = load_state(self.folder)
+        if state is not None:
+            self.module.load_state_dict(state["module"])
+            for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+                optimizer.load_state_dict(saved)
+            set_random_state(state["random"])
+            self._losses = list(state["losses"].to(self.device))
+            for name, value in state["position"].items():
+                setattr(self, name, value)
+        lines = "".join(json.dumps(line) + "\n" for line in self.history)
+        (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+
+    @property
+    def share(self) -> float:
+        """Share of the planned steps that are made."""
+        return self.step / self.total_steps
+
+    def run(
+        self,
+        *,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> RunResult | None:
+        """Train to the end; return what came out, or None if it was told to stop.
+
+        Stopped or not, the state is saved, and the best checkpoint so far lies in the folder.
+
+        Raises:
+            RuntimeError: If the loss stays NaN or infinite, or the disk is full.
+        """
+        self._set_mode()
+        while self.step < self.total_steps and not self._is_over():
+            epoch, first = divmod(self.step, self._batches_an_epoch)
+            seed = self.config.seed * 1_000_003 + epoch
+            batches = shuffled_batches(self.train.rows, self.config.batch_size, seed=seed)
+            for examples in batches[first:]:
+                began = time.perf_counter()
+                self._losses.append(self._take_step(examples))
+                self.num_seen += len(examples)
+                self.step += 1
+                at_end = self.step % self._batches_an_epoch == 0
+                every = self.config.evaluate_every
+                looks = at_end or (every is not None and self.step % every == 0)
+                if looks or self.step % LOG_EVERY == 0:
+                    mean = float(torch.stack(self._losses).mean())  # waits for the device
+                    self._losses = []
+                    self.seconds += time.perf_counter() - began
+                    self._log(on_progress, {"loss": mean})
+                    if looks:
+                        self._look(on_progress)
+                else:
+                    self.seconds += time.perf_counter() - began
+                stop = should_stop()
+                if looks or stop or self.step % self.config.save_every == 0:
+                    self._save()
+                if stop and self.step < self.total_steps and not self._is_over():
+                    return None
+                if self._is_over():
+                    break
+        return self._result()
+
+    def _is_over(self) -> bool:
+        patience = self.config.patience
+        return patience is not None and self.num_without_gain >= patience
+
+    def _set_mode(self) -> None:
+        self.module.train()
+        if self.config.keeps_encoder:
+            self.module.network.eval()
+
+    def _take_step(self, examples: Any) -> Tensor:
+        batch = self.train.rows.batch(examples).to(self.device)
+        autocast = self.config.dtype == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=autocast):
+            logits = self.module(
+                batch.input_ids,
+                batch.segment_ids,
+                batch.attention_mask,
+                attention=self._attention,
+            )
+        loss = task_loss(logits, batch.targets, self.module.kind, self.weights)
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = clip_gradients(self._as_network, self._optimizer_config.max_grad_norm)
+        # Half a step on: the first one then learns too.
+        rate = self._optimizer_config.rate_at((self.step + 0.5) / self.total_steps)
+        set_rate(self.optimizers, rate)
+        if bool(torch.isfinite(norm) & torch.isfinite(loss.detach())):
+            for optimizer in self.optimizers:
+                optimizer.step()
+            self.num_bad = 0
+        else:  # weights that are saved have never seen such a step
+            self.num_bad += 1
+            if self.num_bad >= MAX_BAD_STEPS:
+                raise RuntimeError(
+                    f"the loss was NaN or infinite in {self.num_bad} steps in a row (step "
+                    f"{self.step}). Lower the learning rate, or check the data."
+                )
+        self.module.zero_grad(set_to_none=True)
+        return loss.detach()
+
+    def _log(self, on_progress: Callable[[Progress], None], values: dict[str, Any]) -> None:
+        line = {
+            "step": self.step,
+            "epoch": round(self.step / self._batches_an_epoch, 4),
+            **values,
+            "rate": self.optimizers[0].param_groups[0]["lr"],
+            "seconds": round(self.seconds, 3),
+        }
+        self.history.append(line)
+        with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        on_progress(Progress(self.share, self.step, line, "dev_loss" in line))
+
+    def _look(self, on_progress: Callable[[Progress], None]) -> None:
+        """Score the dev data; keep the checkpoint if it is the best so far."""
+        random = random_state()
+        scores = score_model(self.module, self.dev, with_intervals=False).scores
+        set_random_state(random)
+        self._set_mode()
+        value = scores.metrics[self.metric]
+        if self.best is None or value > self.best["value"]:
+            save_best(self.model, self.folder, max_seq_length=self.config.max_seq_length)
+            self.best = {"value": value, "step": self.step}
+            self.num_without_gain = 0
+        else:
+            self.num_without_gain += 1
+        self._log(on_progress, {"dev_loss": scores.loss, **_prefixed(scores.metrics)})
+
+    def _save(self) -> None:
+        names = ("step", "num_seen", "num_bad", "num_without_gain", "seconds", "best", "history")
+        state = {
+            "module": self.module.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "random": random_state(),
+            "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
+            "position": {name: getattr(self, name) for name in names},
+        }
+        save_state(self.folder, state)
+
+    def _result(self) -> RunResult:
+        assert self.best is not None  # each epoch ends with a look
+        # What is reported is what was saved.
+        saved = open_task_model(
+            self.best_folder, task=self.model.task.name, device=self.config.device
+        )
+        scores = score_model(saved.module, self.dev).scores
+        first = shuffled_batches(
+            self.train.rows, self.config.batch_size, seed=self.config.seed * 1_000_003
+        )
+        return RunResult(
+            config=self.config,
+            scores=scores,
+            best_step=self.best["step"],
+            num_steps=self.step,
+            num_examples_seen=self.num_seen,
+            seconds=self.seconds,
+            history=self.history,
+            share_padding=share_padding(self.train.rows, first),
+        )
+
+    @property
+    def best_folder(self) -> Path:
+        """Where the best checkpoint lies."""
+        return self.folder / BEST_FOLDER
+
+
+def _prefixed(metrics: dict[str, float]) -> dict[str, float]:
+    return {f"dev_{name}": value for name, value in metrics.items()}
+
+
+def _class_weights(
+    config: FinetuneConfig, train: TaskData, labels: tuple[str, ...]
+) -> Tensor | None:
+    if config.class_weights is None:
+        return None
+    if config.class_weights == BALANCED:
+        weights = balanced_weights(train.rows.targets.astype("int64"), len(labels))
+    else:
+        weights = [float(weight) for weight in config.class_weights]
+    if len(weights) != len(labels):
+        raise ValueError(
+            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
+            f"{', '.join(labels[:20])}. Give one for each, in this order."
+        )
+    return torch.tensor(weights, device=choose_device(config.device))

@@ -1,0 +1,179 @@
+"""The report of a fine-tuning: report.json for programs, report.md for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+JSON_FILE = "report.json"
+MARKDOWN_FILE = "report.md"
+_CURVE_ROWS = 24
+_CONFUSION_LABELS = 20
+
+
+def write_report(folder: Path, report: dict[str, Any]) -> None:
+    """Write both files, each whole or not at all.
+
+    Args:
+        folder: Of the result.
+        report: From `Experiment.report`.
+    """
+    for name, text in (
+        (JSON_FILE, json.dumps(report, indent=2) + "\n"),
+        (MARKDOWN_FILE, to_markdown(report)),
+    ):
+        partial = folder / f".{name}.partial"
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, folder / name)
+
+
+def medians(runs: Sequence[dict[str, Any]], metric: str) -> list[dict[str, Any]]:
+    """Return for each learning rate the median, least and most of a metric over its seeds."""
+    rates = dict.fromkeys(run["learning_rate"] for run in runs)
+    rows = []
+    for rate in rates:
+        values = [run["scores"]["metrics"][metric] for run in runs if run["learning_rate"] == rate]
+        rows.append(
+            {
+                "learning_rate": rate,
+                "seeds": len(values),
+                "median": statistics.median(values),
+                "least": min(values),
+                "most": max(values),
+            }
+        )
+    return rows
+
+
+def to_markdown(report: dict[str, Any]) -> str:
+    """Return the report as Markdown."""
+    best, metric = report["best"], report["metric"]
+    scores = best["scores"]
+    parts = [
+        f"# Fine-tuning: {report['task']}",
+        f"`{report['command']}`",
+        _table(
+            ("", ""),
+            [
+                ("Checkpoint", report["checkpoint"]),
+                ("Class in transformers", report["architecture"]),
+                ("Labels", ", ".join(report["labels"]) or "none"),
+                ("Training data", f"{report['train']} ({report['num_train']:,} examples)"),
+                ("Dev data", f"{report['dev']} ({report['num_dev']:,} examples)"),
+                ("Learning rate, seed", f"{best['learning_rate']:g}, {best['seed']}"),
+                ("Epochs, batch size", f"{best['epochs']}, {best['batch_size']}"),
+                (
+                    "Steps",
+                    f"{best['num_steps']:,}; the best on the dev data was {best['best_step']:,}",
+                ),
+                (
+                    "Speed",
+                    f"{best['examples_per_second']:,.0f} examples/s, {best['seconds']:,.0f} s; "
+                    f"{best['share_padding']:.1%} of the tokens were padding",
+                ),
+                *((name, value) for name, value in report["versions"].items()),
+            ],
+        ),
+        "## Scores on the dev data",
+        _table(
+            ("metric", "value", "95% interval"),
+            [
+                (name, f"{value:.4f}", _interval(scores["intervals"].get(name)))
+                for name, value in scores["metrics"].items()
+            ],
+        ),
+        "The moment and the run were chosen by these data, so on new data expect a little less. "
+        "Intervals are by bootstrap over the examples.",
+    ]
+    parts += scores["notes"]
+    if len(report["runs"]) > 1:
+        parts += [
+            f"## All runs: {metric}",
+            _table(
+                ("learning rate", "seeds", "median", "least", "most"),
+                [
+                    (
+                        f"{row['learning_rate']:g}",
+                        str(row["seeds"]),
+                        *(f"{row[name]:.4f}" for name in ("median", "least", "most")),
+                    )
+                    for row in report["medians"]
+                ],
+            ),
+            "The checkpoint in this folder is that of the single best run.",
+        ]
+    if len(report["runs"]) < report["num_planned"]:
+        parts.append(
+            f"**Not finished:** {len(report['runs'])} of {report['num_planned']} runs are done."
+        )
+    if scores["by_type"]:
+        parts += [
+            "## Entities",
+            _table(
+                ("type", "precision", "recall", "F1", "number"),
+                [
+                    (
+                        name,
+                        *(f"{values[part]:.4f}" for part in ("precision", "recall", "f1")),
+                        str(values["number"]),
+                    )
+                    for name, values in scores["by_type"].items()
+                ],
+            ),
+        ]
+    if 0 < len(scores["confusion_labels"]) <= _CONFUSION_LABELS:
+        labels = scores["confusion_labels"]
+        parts += [
+            "## Confusion matrix",
+            "Right labels by row, predicted ones by column.",
+            _table(
+                ("", *labels),
+                [
+                    (label, *(f"{count:,}" for count in row))
+                    for label, row in zip(labels, scores["confusion"], strict=True)
+                ],
+            ),
+        ]
+    parts += ["## Curves", _curves(report["history"], metric)]
+    if report["notes"]:
+        parts += ["## Notes", "\n".join(f"- {note}" for note in report["notes"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _curves(history: Sequence[dict[str, Any]], metric: str) -> str:
+    """Return loss and dev scores over the run, thinned to some rows; all are in report.json."""
+    losses = [line for line in history if "loss" in line]
+    looks = [line for line in history if "dev_loss" in line]
+    every = max(1, len(losses) // _CURVE_ROWS)
+    chosen = sorted(
+        [*losses[every - 1 :: every], *looks], key=lambda line: (line["step"], "dev_loss" in line)
+    )
+    rows = [
+        (
+            f"{line['step']:,}",
+            f"{line['epoch']:.2f}",
+            f"{line['loss']:.4f}" if "loss" in line else "",
+            f"{line['dev_loss']:.4f}" if "dev_loss" in line else "",
+            f"{line[f'dev_{metric}']:.4f}" if f"dev_{metric}" in line else "",
+        )
+        for line in chosen
+    ]
+    return _table(("step", "epoch", "training loss", "dev loss", f"dev {metric}"), rows)
+
+
+def _interval(pair: Sequence[float] | None) -> str:
+    return "" if pair is None else f"{pair[0]:.4f} to {pair[1]:.4f}"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rules = [":--", *["--:"] * (len(columns) - 1)] if len(columns) > 2 else [":--", ":--"]
+    lines = [columns, rules, *([_escape(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _escape(cell: str) -> str:
+    return str(cell).replace("|", "\\|").replace("\n", " ")

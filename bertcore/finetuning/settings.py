@@ -1,0 +1,132 @@
+"""Everything that defines a fine-tuning, kept in its folder so that it can be continued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bertcore.checkpoints import load
+from bertcore.checkpoints.load import DEFAULT
+from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
+from bertcore.finetuning.read_texts import USUAL, Columns
+from bertcore.finetuning.tasks import find_task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that defines a fine-tuning; kept in its folder for `--resume`."""
+
+    task: str
+    train: str
+    dev: str
+    learning_rates: tuple[float, ...]
+    """Each is tried with each seed."""
+    seeds: tuple[int, ...]
+    config: FinetuneConfig
+    """Of every run, but for learning rate and seed."""
+    checkpoint: str = DEFAULT
+    columns: Columns = USUAL
+    skip_bad_rows: bool = False
+    new_head: bool = False
+    command: str = ""
+
+    @property
+    def runs(self) -> list[FinetuneConfig]:
+        """The settings of each run, in the order in which they are made."""
+        return [
+            replace(self.config, learning_rate=rate, seed=seed)
+            for rate in self.learning_rates
+            for seed in self.seeds
+        ]
+
+
+def make_settings(
+    *,
+    task: str,
+    train: Path,
+    dev: Path,
+    checkpoint: str = DEFAULT,
+    learning_rates: Sequence[float] = (),
+    seeds: Sequence[int] = (1,),
+    max_seq_length: int | None = None,
+    columns: Columns = USUAL,
+    skip_bad_rows: bool = False,
+    new_head: bool = False,
+    command: str = "",
+    **config: Any,
+) -> Settings:
+    """Return settings with what depends on the task and the checkpoint filled in.
+
+    Args:
+        task, train, dev: What to learn, from what, judged by what.
+        checkpoint: As for `bertcore.load`.
+        learning_rates: To try; none takes the usual one for the checkpoint's size.
+        seeds: To try with each rate.
+        max_seq_length: Longest input in tokens; None takes 128 (qa: 384) or what there are
+            positions for.
+        columns, skip_bad_rows: As for `read_task_data`.
+        new_head: As for `start_task_model`.
+        command: To repeat it all.
+        config: Further fields of FinetuneConfig.
+
+    Raises:
+        ValueError: If a setting is out of its range or has no meaning for the task.
+        RuntimeError: If the checkpoint's config.json is damaged.
+    """
+    chosen = find_task(task)
+    bert = load(checkpoint, device="cpu")
+    limit = bert.max_length
+    usual = 384 if task == "qa" else 128
+    length = min(usual, limit) if max_seq_length is None else max_seq_length
+    if length > limit:
+        raise ValueError(
+            f"max_seq_length is {length}, but this checkpoint reads at most {limit} tokens. "
+            "Lower it."
+        )
+    feature_based = bool(config.get("feature_based"))
+    rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
+    if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
+        raise ValueError("learning rates and seeds must each be named once, and at least one.")
+    settings = Settings(
+        task=task,
+        train=str(train.expanduser().resolve()),
+        dev=str(dev.expanduser().resolve()),
+        learning_rates=rates,
+        seeds=tuple(seeds),
+        config=FinetuneConfig(
+            learning_rate=rates[0], seed=seeds[0], max_seq_length=length, **config
+        ),
+        checkpoint=_lasting(checkpoint),
+        columns=columns,
+        skip_bad_rows=skip_bad_rows,
+        new_head=new_head,
+        command=command,
+    )
+    for run in settings.runs:
+        run.check_task(chosen)
+    return settings
+
+
+def settings_of(values: dict[str, Any]) -> Settings:
+    """Return the settings that `asdict` of some gave and JSON brought back.
+
+    Raises:
+        ValueError, KeyError, TypeError: If they are not that.
+    """
+    config = dict(values.pop("config"))
+    if isinstance(config.get("class_weights"), list):
+        config["class_weights"] = tuple(config["class_weights"])
+    values["learning_rates"], values["seeds"] = (
+        tuple(values["learning_rates"]),
+        tuple(values["seeds"]),
+    )
+    values["columns"] = Columns(**values["columns"])
+    return Settings(**values, config=FinetuneConfig(**config))
+
+
+def _lasting(checkpoint: str) -> str:
+    """Return the name of a checkpoint that means the same in another working folder."""
+    path = Path(checkpoint).expanduser()
+    return str(path.resolve()) if checkpoint != DEFAULT and path.is_dir() else checkpoint

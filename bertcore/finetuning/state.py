@@ -1,0 +1,92 @@
+"""The saved state of a run and its best checkpoint: whole or not at all, also after a kill."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+
+from bertcore.finetuning.model import TaskModel
+from bertcore.pretraining.run_checkpoints import why_not_written
+
+STATE_FILE = "training_state.pt"
+BEST_FOLDER = "best"
+
+
+def save_state(folder: Path, state: dict[str, Any]) -> None:
+    """Write a state under another name, have it on the disk, and rename it.
+
+    Raises:
+        RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
+    """
+    partial = folder / f".{STATE_FILE}.partial"
+    try:
+        with partial.open("wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, folder / STATE_FILE)
+    except (OSError, RuntimeError) as error:
+        partial.unlink(missing_ok=True)
+        raise RuntimeError(
+            f"the state of the run could not be saved: {why_not_written(error, folder)} "
+            "What was saved before is whole: continue with --resume."
+        ) from error
+
+
+def load_state(folder: Path) -> dict[str, Any] | None:
+    """Return the state of a run on the CPU; None if there is none.
+
+    Raises:
+        RuntimeError: If it is damaged.
+    """
+    path = folder / STATE_FILE
+    if not path.is_file():
+        return None
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, ValueError) as error:
+        raise RuntimeError(
+            f"{path} is damaged ({' '.join(str(error).split())[:200]}). "
+            "Delete it to start this run again."
+        ) from error
+    return state
+
+
+def save_best(model: TaskModel, folder: Path, *, max_seq_length: int) -> None:
+    """Write the model as the best checkpoint of a run.
+
+    Raises:
+        RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
+    """
+    try:
+        replace(model, max_seq_length=max_seq_length).save(folder / BEST_FOLDER)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise RuntimeError(
+            f"the checkpoint could not be saved: {why_not_written(error, folder)} "
+            "What was saved before is whole: continue with --resume."
+        ) from error
+
+
+def move_checkpoint(best: Path, target: Path) -> None:
+    """Put the files of a checkpoint beside what else is in a folder, config.json at the end.
+
+    Raises:
+        RuntimeError: If there is no room.
+    """
+    try:
+        for file in sorted(best.iterdir(), key=lambda file: file.name == "config.json"):
+            partial = target / f".{file.name}.partial"
+            shutil.copyfile(file, partial)
+            os.replace(partial, target / file.name)
+    except OSError as error:
+        raise RuntimeError(
+            f"the checkpoint could not be put into {str(target)!r}: "
+            f"{why_not_written(error, target)} It is whole in {str(best)!r}."
+        ) from error

@@ -1,0 +1,293 @@
+"""Tokenizers of other kinds than BERT's WordPiece, as their tokenizer.json describes them.
+
+RoBERTa has byte-level BPE, ALBERT and XLM-RoBERTa have Unigram (SentencePiece). The `tokenizers`
+library runs them; nothing is explained step by step here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from tokenizers import AddedToken as FastAddedToken
+from tokenizers import Encoding as FastEncoding
+from tokenizers import Tokenizer as FastTokenizer
+from tokenizers import decoders, models, pre_tokenizers, processors
+
+from bertcore.tokenizer.encoding import AddedToken, Encoding
+from bertcore.tokenizer.files import (
+    CONFIG_FILE,
+    MERGES_FILE,
+    MODEL_CONFIG_FILE,
+    ROLES,
+    SPECIAL_TOKENS_FILE,
+    TOKENIZER_FILE,
+    VOCAB_JSON_FILE,
+    is_wordpiece,
+    max_length_of,
+    read_json,
+)
+from bertcore.tokenizer.tokenizer import Tokenizer
+from bertcore.tokenizer.truncation import describe_cut
+
+_USUAL = {
+    "pad_token": ("<pad>", "[PAD]"),
+    "unk_token": ("<unk>", "[UNK]"),
+    "cls_token": ("<s>", "[CLS]"),
+    "sep_token": ("</s>", "[SEP]"),
+    "mask_token": ("<mask>", "[MASK]"),
+}
+"""Names of the special tokens where no file tells them."""
+
+
+def open_tokenizer(folder: str | Path) -> Tokenizer:
+    """Return the tokenizer of a checkpoint folder, of whatever kind it is.
+
+    Raises:
+        FileNotFoundError: If the folder lacks the tokenizer's files.
+        RuntimeError: If they are damaged.
+    """
+    folder = Path(folder)
+    if (folder / TOKENIZER_FILE).is_file():
+        content = read_json(folder / TOKENIZER_FILE)
+        # What is no tokenizer at all is refused in the words of the WordPiece reader.
+        is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content)
+        return (LibraryTokenizer if is_other else Tokenizer).open(folder)
+    names = (VOCAB_JSON_FILE, MERGES_FILE)
+    found = [name for name in names if (folder / name).is_file()]
+    if len(found) == 1:
+        lacks = next(name for name in names if name not in found)
+        raise FileNotFoundError(
+            f"{folder} has {found[0]} but neither {lacks}, which belongs to it, nor "
+            f"{TOKENIZER_FILE}. Copy it from where the checkpoint comes from."
+        )
+    return LibraryTokenizer.open(folder) if found else Tokenizer.open(folder)
+
+
+class LibraryTokenizer(Tokenizer):
+    """A tokenizer that does what its tokenizer.json says; used like `Tokenizer`.
+
+    Args:
+        fast: Of the `tokenizers` library, with the post-processor that adds special tokens.
+        special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token.
+        model_max_length: Default of `max_length` in `encode`.
+        settings: Other content of tokenizer_config.json, written back by `save`.
+
+    Raises:
+        ValueError: If a special token is not in the vocabulary, ids are left out, or nothing is
+            added before and after a text.
+    """
+
+    def __init__(
+        self,
+        fast: FastTokenizer,
+        *,
+        special_tokens: dict[str, str],
+        model_max_length: int,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        fast.no_truncation()
+        fast.no_padding()
+        ids = fast.get_vocab(with_added_tokens=True)
+        self.vocab = sorted(ids, key=ids.__getitem__)
+        self._ids = ids
+        if [ids[token] for token in self.vocab] != list(range(len(ids))):
+            raise ValueError(
+                f"the ids of its {len(ids)} tokens are not 0 to {len(ids) - 1}, each once. Save "
+                "the tokenizer again."
+            )
+        lacking = [token for token in special_tokens.values() if token not in ids]
+        if lacking:
+            raise ValueError(f"its vocabulary lacks the special tokens {', '.join(lacking)}.")
+        if fast.num_special_tokens_to_add(False) < 1:
+            raise ValueError(
+                "it adds no special tokens before and after a text (it has no post_processor). "
+                "Save the tokenizer again with the program that trained the checkpoint."
+            )
+        self._fast = fast
+        self._special_tokens = dict(special_tokens)
+        self._settings = dict(settings or {})
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
+            ids[special_tokens[role]] for role in ROLES
+        )
+        self.unk_token, self.mask_token = special_tokens["unk_token"], special_tokens["mask_token"]
+        self.special_tokens = tuple(special_tokens[role] for role in ROLES)
+        self.num_pieces = fast.get_vocab_size(with_added_tokens=False)
+        self.added_tokens = tuple(
+            AddedToken(token.content, normalized=token.normalized, special=token.special)
+            for _, token in sorted(fast.get_added_tokens_decoder().items())
+        )
+        content = json.loads(fast.to_str())
+        self.kind = _kind(content)
+        self.do_lower_case = _lower_cases(content.get("normalizer"))
+        self.strip_accents = None
+        self.tokenize_chinese_chars = False
+        self.model_max_length = model_max_length
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Read tokenizer.json, or vocab.json with merges.txt (byte-level BPE), with its settings.
+
+        Raises:
+            RuntimeError: If the files are damaged, or do not tell a special token.
+        """
+        folder = Path(folder)
+        config = read_json(folder / CONFIG_FILE)
+        roles = _roles(read_json(folder / SPECIAL_TOKENS_FILE), config)
+        is_json = (folder / TOKENIZER_FILE).is_file()
+        source = folder / (TOKENIZER_FILE if is_json else VOCAB_JSON_FILE)
+        try:
+            fast = (
+                FastTokenizer.from_file(str(source))
+                if is_json
+                else _byte_level_bpe(source, folder / MERGES_FILE, config, roles)
+            )
+        except Exception as error:  # the library raises bare Exceptions
+            raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
+        vocab = fast.get_vocab(with_added_tokens=True)
+        special = {
+            role: roles.get(role) or next((name for name in _USUAL[role] if name in vocab), "")
+            for role in ROLES
+        }
+        untold = [role for role, token in special.items() if not token]
+        if untold:
+            raise RuntimeError(
+                f"{folder}: neither {CONFIG_FILE} nor {SPECIAL_TOKENS_FILE} tells the "
+                f"{', '.join(untold)}. Copy the complete checkpoint."
+            )
+        try:
+            return cls(
+                fast,
+                special_tokens=special,
+                model_max_length=max_length_of(config, read_json(folder / MODEL_CONFIG_FILE)),
+                settings=config,
+            )
+        except ValueError as error:
+            raise RuntimeError(f"{source}: {error}") from error
+
+    def save(self, folder: str | Path) -> None:
+        """Write tokenizer.json and its settings, for `open_tokenizer` and for transformers."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / TOKENIZER_FILE).write_text(self._fast.to_str(pretty=True), encoding="utf-8")
+        config = {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            **self._settings,
+            **self._special_tokens,
+            "model_max_length": self.model_max_length,
+        }
+        for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, self._special_tokens)):
+            (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of the vocabulary and every option; equal means same ids for any text."""
+        content = json.dumps([self._fast.to_str(), self._special_tokens, self.model_max_length])
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def encode_word(self, word: str) -> list[int]:
+        """Return the ids of a word as it stands within a text: in byte-level BPE behind a space."""
+        space = " " if self.kind == "byte-level BPE" else ""
+        return self.encode_ids([space + word])[0]
+
+    def _num_special(self, is_pair: bool) -> int:
+        count: int = self._fast.num_special_tokens_to_add(is_pair)
+        return count
+
+    def _assemble(
+        self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
+    ) -> Encoding:
+        num_special = self._num_special(len(parts) == 2)
+        truncation = describe_cut(parts, kept, limit, num_special=num_special)
+        words, offsets, first_word = [], [], 0
+        for part, count, text in zip(parts, kept, texts, strict=True):
+            numbers = [first_word + (word or 0) for word in part.word_ids[:count]]
+            first_word = max(numbers, default=first_word - 1) + 1
+            words.append(iter(numbers))
+            offsets.append(iter([trim_span(text, span) for span in part.offsets[:count]]))
+            part.truncate(count)
+        # The library lays out the special tokens; its offsets are not read, since it would take
+        # leading spaces off them a second time.
+        whole = self._fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
+        added = [bool(flag) for flag in whole.special_tokens_mask]
+        # Nor its sequence ids, in which text A is missing from some pairs: A's tokens come first.
+        owners = iter([0] * kept[0] + [1] * sum(kept[1:]))
+        text_ids = [-1 if flag else next(owners) for flag in added]
+        return Encoding(
+            input_ids=whole.ids,
+            tokens=[self.vocab[id] for id in whole.ids],
+            segment_ids=whole.type_ids,
+            special_tokens_mask=added,
+            offsets=[(0, 0) if text < 0 else next(offsets[text]) for text in text_ids],
+            text_ids=text_ids,
+            word_ids=[-1 if text < 0 else next(words[text]) for text in text_ids],
+            truncation=truncation,
+        )
+
+
+def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return a span without white space at its ends, or as it is if nothing else is in it."""
+    start, end = span
+    part = text[start:end]
+    if not part.strip():
+        return span
+    return start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip()))
+
+
+def _roles(*files: dict[str, Any]) -> dict[str, str]:
+    """Return the special tokens that the files tell, by role; the first file wins."""
+    roles: dict[str, str] = {}
+    for content in files:
+        for role in ROLES:
+            entry = content.get(role)
+            token = entry.get("content") if isinstance(entry, dict) else entry
+            if isinstance(token, str) and token:
+                roles.setdefault(role, token)
+    return roles
+
+
+def _byte_level_bpe(
+    vocab: Path, merges: Path, config: dict[str, Any], roles: dict[str, str]
+) -> FastTokenizer:
+    """Build RoBERTa's tokenizer from its two older files.
+
+    Source: GPT-2's byte-level BPE (Radford et al. 2019, section 2.2) with the special tokens of
+        fairseq's RoBERTa: <s> A </s> </s> B </s>.
+    """
+    fast = FastTokenizer(models.BPE.from_file(str(vocab), str(merges)))
+    add_space = bool(config.get("add_prefix_space", False))
+    fast.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_space)
+    fast.decoder = decoders.ByteLevel()
+    names = {role: roles.get(role, usual[0]) for role, usual in _USUAL.items()}
+    fast.add_special_tokens(
+        [
+            # <mask> takes the space before it along, as a word in its place would.
+            FastAddedToken(name, lstrip=role == "mask_token", normalized=False)
+            for role, name in names.items()
+        ]
+    )
+    vocab_ids = fast.get_vocab(with_added_tokens=True)
+    sep, cls = names["sep_token"], names["cls_token"]
+    fast.post_processor = processors.RobertaProcessing(
+        (sep, vocab_ids[sep]), (cls, vocab_ids[cls]), True, add_space
+    )
+    return fast
+
+
+def _kind(content: dict[str, Any]) -> str:
+    kind = str(content["model"].get("type"))
+    if kind == "BPE" and '"ByteLevel"' in json.dumps(content.get("pre_tokenizer")):
+        return "byte-level BPE"
+    return kind
+
+
+def _lower_cases(normalizer: object) -> bool:
+    """Tell whether a normalizer of tokenizer.json lower-cases."""
+    if isinstance(normalizer, dict):
+        own = normalizer.get("type") == "Lowercase" or normalizer.get("lowercase") is True
+        return own or _lower_cases(normalizer.get("normalizers"))
+    return isinstance(normalizer, Sequence) and any(_lower_cases(part) for part in normalizer)

@@ -1,0 +1,96 @@
+"""Small files of examples, as tests of fine-tuning need them."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+GOOD = ("good", "new", "milk", "paris", "cat")
+BAD = ("bad", "old", "fish", "berlin", "dog")
+FILLERS = ("the", "film", "was", "very", "man", "house", "and", "she", "ran")
+
+
+def write_reviews(path: Path, num: int = 64, *, seed: int = 0) -> Path:
+    """Write a TSV with the columns sentence and label; one word decides the label."""
+    rng = random.Random(seed)
+    lines = ["sentence\tlabel"]
+    for i in range(num):
+        words = rng.choices(FILLERS, k=rng.randint(2, 8))
+        words.insert(rng.randrange(len(words)), rng.choice((BAD, GOOD)[i % 2]))
+        lines.append(f"{' '.join(words)}\t{('bad', 'good')[i % 2]}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_scored_pairs(path: Path, num: int = 64, *, seed: int = 0) -> Path:
+    """Write pairs of which the score counts how many of their two words are good."""
+    rng = random.Random(seed)
+    lines = ["sentence1\tsentence2\tscore"]
+    for _ in range(num):
+        kinds = [rng.random() < 0.5 for _ in range(2)]
+        a, b = (f"the {rng.choice(GOOD if kind else BAD)} house" for kind in kinds)
+        lines.append(f"{a}\t{b}\t{sum(kinds):.1f}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_tags(path: Path, num: int = 48, *, seed: int = 0) -> Path:
+    """Write sentences in CoNLL columns, IOB1; two places are entities, one of two words."""
+    rng = random.Random(seed)
+    lines = ["-DOCSTART- -X- O", ""]
+    for _ in range(num):
+        lines += [f"{word} X O" for word in rng.choices(FILLERS, k=rng.randint(1, 4))]
+        place = rng.choice((("paris",), ("new", "berlin")))
+        lines += [f"{word} X I-LOC" for word in place]
+        lines += ["was X O", ""]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_questions(path: Path, num: int = 48, *, seed: int = 0, impossible: bool = False) -> Path:
+    """Write SQuAD JSON: where is the man or the woman; with `impossible`, a third has no answer."""
+    rng = random.Random(seed)
+    paragraphs = []
+    for i in range(num):
+        places = rng.sample(("paris", "berlin", "house", "shop", "river"), 2)
+        context = f"the man is in {places[0]} . the woman is in {places[1]} ."
+        who = i % 2
+        question = f"where is the {('man', 'woman')[who]}"
+        none = impossible and i % 3 == 0
+        if none:
+            question = "where is the dog"
+        start = context.index(places[who])
+        qa = {
+            "id": f"q{i}",
+            "question": question,
+            "answers": [] if none else [{"text": places[who], "answer_start": start}],
+        }
+        if impossible:
+            qa["is_impossible"] = none
+        paragraphs.append({"context": context, "qas": [qa]})
+    content = {"version": "x", "data": [{"title": "t", "paragraphs": paragraphs}]}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def write_choices(path: Path, num: int = 64, *, seed: int = 0) -> Path:
+    """Write a table in SWAG's form with four endings; the right one alone has a good word."""
+    rng = random.Random(seed)
+    lines = ["sent1,sent2,ending0,ending1,ending2,ending3,label"]
+    for _ in range(num):
+        answer = rng.randrange(4)
+        ends = [f"{rng.choice(GOOD if i == answer else BAD)} house" for i in range(4)]
+        lines.append(f"she ran,the,{','.join(ends)},{answer}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+WRITERS = {
+    "classify": (write_reviews, ".tsv"),
+    "regress": (write_scored_pairs, ".tsv"),
+    "tag": (write_tags, ".txt"),
+    "qa": (write_questions, ".json"),
+    "choice": (write_choices, ".csv"),
+}
+"""For each task that a tiny network can learn: what writes a file for it, and its ending."""

@@ -1,0 +1,384 @@
+"""BERT's relatives on our encoder: equal to transformers, opened, asked, saved.
+
+Run: pytest tests/bertcore/test_families.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+import typer
+from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
+
+import bertcore
+from bertcore import Bert
+from bertcore.analysis.collect import Sentence, collect_tokens
+from bertcore.analysis.inputs import sentence_numbers
+from bertcore.cli import text as commands
+from bertcore.cli.errors import SentenceGroup
+from bertcore.families import FAMILIES, certain_family, likely_family
+from bertcore.network import Network
+from bertcore.network.initialize import initialize
+from tests.bertcore.tiny_families import CLASSES, make
+
+TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
+CLOSE = {"atol": 1e-5, "rtol": 0.0}
+
+
+def opened(folder: Path, **options: Any) -> Bert:
+    return bertcore.load(folder, device="cpu", **options)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Any]]:
+    """Return each class of `transformers` with its folder and model."""
+    made = {}
+    for name in CLASSES:
+        folder = tmp_path_factory.mktemp(name)
+        made[name] = (folder, make(name, folder))
+    return made
+
+
+def inputs_of(folder: Path, *texts: str) -> dict[str, torch.Tensor]:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return dict(tokenizer(*texts, return_tensors="pt"))
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("texts", [(TEXT,), (TEXT, PAIR)], ids=["one", "pair"])
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_number_equals_transformers(
+    name: str, texts: tuple[str, ...], folders: dict[str, tuple[Path, Any]]
+) -> None:
+    folder, model = folders[name]
+    ours = opened(folder)
+    trace = ours.trace(*texts)
+    inputs = inputs_of(folder, *texts)
+    assert trace.input_ids == inputs["input_ids"][0].tolist()
+    segments = torch.tensor([trace.segment_ids])
+    if ours.config.type_vocab_size:  # the library's own tokenizer classes may not pass them
+        inputs["token_type_ids"] = segments
+    else:
+        inputs.pop("token_type_ids", None)
+    with torch.no_grad():
+        out = model(**inputs, output_hidden_states=True, output_attentions=True)
+        torch.testing.assert_close(trace.hidden_states, torch.cat(out.hidden_states), **CLOSE)
+        torch.testing.assert_close(trace.attentions, torch.cat(out.attentions), **CLOSE)
+        fused = ours.hidden(ours.tokenize(*texts))
+        torch.testing.assert_close(fused, out.hidden_states[-1][0], **CLOSE)
+        report = ours.report
+        assert report is not None
+        assert (report.unexpected, report.task_heads, report.mis_shaped) == ({}, {}, {})
+        if "mlm" in report.heads:
+            logits = out["prediction_logits" if "prediction_logits" in out else "logits"][0]
+            torch.testing.assert_close(ours.module.mlm_logits(fused), logits, **CLOSE)
+        if "sop" in report.heads:
+            order = ours.sentence_order(TEXT, PAIR)
+            if len(texts) == 2:
+                wanted = out.sop_logits[0].softmax(-1).tolist()
+                assert [order.in_order, order.exchanged] == pytest.approx(wanted, abs=1e-5)
+        if "replaced" in report.heads:
+            wanted = out.logits[0].sigmoid()
+            torch.testing.assert_close(ours.replaced_tokens(*texts), wanted, **CLOSE)
+        if "pooler" in report.heads:
+            base = getattr(model, model.base_model_prefix, model)
+            pooled = base(**inputs).pooler_output
+            if pooled is not None:
+                torch.testing.assert_close(ours.module.pooled(fused[None]), pooled, **CLOSE)
+
+
+def test_each_class_brings_its_heads(folders: dict[str, tuple[Path, Any]]) -> None:
+    heads = {name: opened(folder).report.heads for name, (folder, _) in folders.items()}  # type: ignore[union-attr]
+    assert heads == {
+        "DistilBertForMaskedLM": ("mlm",),
+        "DistilBertModel": (),
+        "ElectraForMaskedLM": ("mlm",),
+        "ElectraForPreTraining": ("replaced",),
+        "ElectraModel": (),
+        "RobertaForMaskedLM": ("mlm",),
+        "RobertaModel": ("pooler",),
+        "XLMRobertaForMaskedLM": ("mlm",),
+        "AlbertForPreTraining": ("mlm", "pooler", "sop"),
+        "AlbertForMaskedLM": ("mlm",),
+        "AlbertModel": ("pooler",),
+    }
+
+
+@pytest.mark.parity
+def test_a_padded_batch_is_encoded_as_each_text_alone(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name, (folder, _) in folders.items():
+        ours = opened(folder)
+        texts = [TEXT, "milk", f"{TEXT} {PAIR}"]
+        together = ours.encode(texts)
+        alone = torch.cat([ours.encode([text]) for text in texts])
+        torch.testing.assert_close(together, alone, **CLOSE, msg=name)
+
+
+@pytest.mark.parity
+def test_a_typed_padding_token_is_not_counted_by_roberta(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    folder, model = folders["RobertaForMaskedLM"]
+    text = "The river<pad> bank."
+    trace = opened(folder).trace(text)
+    inputs = inputs_of(folder, text)
+    assert 1 in trace.input_ids
+    with torch.no_grad():
+        states = model.roberta(inputs["input_ids"], output_hidden_states=True).hidden_states
+    torch.testing.assert_close(trace.hidden_states, torch.cat(states), **CLOSE)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", CLASSES)
+def test_saving_writes_the_familys_own_format(
+    name: str, folders: dict[str, tuple[Path, Any]], tmp_path: Path
+) -> None:
+    folder, _ = folders[name]
+    ours = opened(folder)
+    saved = ours.save(tmp_path / "saved")
+    assert json.loads((saved / "config.json").read_text())["architectures"] == [name]
+    model, info = getattr(transformers, name).from_pretrained(saved, output_loading_info=True)
+    assert not info["unexpected_keys"]
+    assert not info["mismatched_keys"]
+    assert not [key for key in info["missing_keys"] if "pooler" not in key]
+    inputs = inputs_of(saved, TEXT)
+    trace = ours.trace(TEXT)
+    assert trace.input_ids == inputs["input_ids"][0].tolist()
+    inputs.pop("token_type_ids", None)
+    base = getattr(model.eval(), model.base_model_prefix, model)
+    with torch.no_grad():
+        theirs = base(**inputs).last_hidden_state[0]
+    torch.testing.assert_close(trace.hidden_states[-1], theirs, **CLOSE)
+    again = opened(saved)
+    assert again.config == ours.config
+    assert torch.equal(again.trace(TEXT).hidden_states, trace.hidden_states)
+    assert again.report is not None
+    assert ours.report is not None
+    assert again.report.fingerprint == ours.report.fingerprint
+
+
+def test_heads_that_no_class_has_together_are_not_saved(
+    folders: dict[str, tuple[Path, Any]], tmp_path: Path
+) -> None:
+    ours = opened(folders["AlbertForPreTraining"][0])
+    ours.module.mlm = None
+    with pytest.raises(ValueError, match=r"ALBERT in transformers has no class.*pooler, sop"):
+        ours.save(tmp_path / "saved")
+
+
+ABSENT = {
+    "DistilBertForMaskedLM": ("DistilBERT has no next-sentence head", "DistilBERT has no pooler"),
+    "RobertaForMaskedLM": ("RoBERTa has no next-sentence head", "this checkpoint has no pooler"),
+    "ElectraForMaskedLM": ("ELECTRA has no next-sentence head", "ELECTRA has no pooler"),
+    "AlbertForMaskedLM": ("ALBERT has no next-sentence head", "this checkpoint has no pooler"),
+}
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_a_family_lacks_is_said_not_crashed_on(
+    name: str, folders: dict[str, tuple[Path, Any]]
+) -> None:
+    ours = opened(folders[name][0])
+    no_nsp, no_pooler = ABSENT[name]
+    with pytest.raises(ValueError, match=no_nsp):
+        ours.next_sentence(TEXT, PAIR)
+    with pytest.raises(ValueError, match=no_pooler):
+        ours.module.pooled(ours.trace(TEXT).hidden_states[-1:])
+    with pytest.raises(ValueError, match="no replaced-token head"):
+        ours.replaced_tokens(TEXT)
+    with pytest.raises(ValueError, match="no sentence-order head"):
+        ours.sentence_order(TEXT, PAIR)
+    assert ours.report is not None
+    assert no_nsp in " ".join(ours.report.sentences())
+
+
+def test_a_discriminator_cannot_fill_masks(folders: dict[str, tuple[Path, Any]]) -> None:
+    ours = opened(folders["ElectraForPreTraining"][0])
+    with pytest.raises(ValueError, match="no masked-word"):
+        ours.fill_mask("The [MASK].")
+
+
+def test_distilbert_has_no_segments(folders: dict[str, tuple[Path, Any]]) -> None:
+    trace = opened(folders["DistilBertForMaskedLM"][0]).trace(TEXT, PAIR)
+    assert trace.embeddings.segment is None
+    assert set(trace.segment_ids) == {0}
+    assert set(trace.text_ids) == {-1, 0, 1}
+    total = trace.embeddings.token + trace.embeddings.position
+    torch.testing.assert_close(trace.embeddings.sum, total)
+
+
+def test_roberta_counts_positions_from_two(folders: dict[str, tuple[Path, Any]]) -> None:
+    ours = opened(folders["RobertaForMaskedLM"][0])
+    trace = ours.trace(TEXT, PAIR)
+    assert trace.position_ids == list(range(2, trace.num_tokens + 2))
+    assert (ours.config.max_position_embeddings, ours.config.max_length) == (64, 62)
+    assert len(ours.tokenize("milk " * 100)) == 60  # the tokenizer's own limit
+    with pytest.raises(ValueError, match="has 62 position embeddings"):
+        ours.module(torch.zeros(1, 63, dtype=torch.long))
+
+
+def test_albert_has_one_layer_three_times(folders: dict[str, tuple[Path, Any]]) -> None:
+    ours = opened(folders["AlbertForPreTraining"][0])
+    assert len(ours.module.layers) == 3
+    assert len({id(layer) for layer in ours.module.layers}) == 1
+    assert ours.report is not None
+    assert ours.report.num_stored_layers == 3
+    assert ours.trace(TEXT).attentions.shape[:2] == (3, 4)
+
+
+def test_masks_are_filled_with_each_familys_own_mask(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name in ("DistilBertForMaskedLM", "RobertaForMaskedLM", "XLMRobertaForMaskedLM"):
+        folder, model = folders[name]
+        ours = opened(folder)
+        text = f"The river {ours.tokenizer.mask_token} was steep."
+        [found] = ours.fill_mask(text, top_k=3)
+        inputs = inputs_of(folder, text)
+        inputs.pop("token_type_ids", None)
+        at = inputs["input_ids"][0].tolist().index(ours.tokenizer.mask_id)
+        with torch.no_grad():
+            best = model(**inputs).logits[0, at].softmax(-1).topk(3)
+        assert [p for _, p in found] == pytest.approx(best.values.tolist(), abs=1e-5)
+        assert [ours.tokenizer.token_to_id(t) for t, _ in found] == best.indices.tolist()
+    with pytest.raises(ValueError, match="the text has no <mask>"):
+        ours.fill_mask("The [MASK].")
+
+
+# --- which family it is ---------------------------------------------------------------------------
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    file = folder / "config.json"
+    values = {**json.loads(file.read_text()), **changes}
+    kept = {key: value for key, value in values.items() if value is not ...}
+    file.write_text(json.dumps(kept))
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (..., "names no model_type"),
+        ("gpt2", "says model_type 'gpt2'"),
+        ("bert", "says model_type 'bert'"),
+        (["roberta"], "says model_type"),
+    ],
+)
+@pytest.mark.parametrize(
+    "name",
+    ["DistilBertForMaskedLM", "ElectraForMaskedLM", "RobertaForMaskedLM", "AlbertForMaskedLM"],
+)
+def test_a_wrong_model_type_is_found_out_by_the_keys(
+    name: str, said: object, words: str, tmp_path: Path
+) -> None:
+    make(name, tmp_path)
+    wanted = opened(tmp_path).trace(TEXT).hidden_states
+    change_config(tmp_path, model_type=said)
+    ours = opened(tmp_path)
+    assert ours.config.model_type == CLASSES[name][0]
+    assert torch.equal(ours.trace(TEXT).hidden_states, wanted)
+    assert ours.report is not None
+    text = " ".join(ours.report.sentences())
+    assert words in text
+    assert f"are those of {FAMILIES[ours.config.model_type].name}" in text
+
+
+def test_a_wrong_model_type_of_bare_keys_is_refused(tmp_path: Path) -> None:
+    make("RobertaModel", tmp_path)
+    change_config(tmp_path, model_type="gpt2")
+    with pytest.raises(RuntimeError, match=r"says model_type 'gpt2'.*bert, distilbert, roberta"):
+        opened(tmp_path)
+
+
+def test_xlm_roberta_is_not_taken_for_roberta(folders: dict[str, tuple[Path, Any]]) -> None:
+    ours = opened(folders["XLMRobertaForMaskedLM"][0])
+    assert ours.config.model_type == "xlm-roberta"
+    assert ours.report is not None
+    assert ours.report.family_note is None
+
+
+def test_wrapped_keys_of_a_relative_are_mended(tmp_path: Path) -> None:
+    make("RobertaForMaskedLM", tmp_path)
+    wanted = opened(tmp_path).trace(TEXT).hidden_states
+    file = tmp_path / "model.safetensors"
+    save_file({f"module.{k}": v for k, v in load_file(file).items()}, file)
+    ours = opened(tmp_path)
+    assert ours.report is not None
+    assert ours.report.mended_prefix == "module.roberta."
+    assert ours.report.heads == ("mlm",)
+    assert torch.equal(ours.trace(TEXT).hidden_states, wanted)
+
+
+def test_layer_groups_are_refused(tmp_path: Path) -> None:
+    make("AlbertForMaskedLM", tmp_path, num_hidden_groups=3)
+    with pytest.raises(RuntimeError, match="num_hidden_groups = 3; ALBERT as in the paper has 1"):
+        opened(tmp_path)
+
+
+def test_names_that_prove_nothing() -> None:
+    assert certain_family(["bert.encoder.layer.0.output.dense.weight"]) is None
+    assert likely_family(["bert.encoder.layer.0.output.dense.weight"]) == "bert"
+    assert likely_family(["encoder.layer.0.output.dense.weight"]) is None
+    assert certain_family(["roberta.a", "albert.b"]) is None
+
+
+def test_the_command_line_shows_the_pieces_and_says_that_they_are_not_explained(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+    commands.register(app)
+    runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+    folder = str(folders["RobertaForMaskedLM"][0])
+    shown = runner.invoke(app, ["tokenize", TEXT, PAIR, "--checkpoint", folder])
+    assert shown.exit_code == 0, shown.output
+    assert "byte-level BPE (not explained here)" in shown.stdout
+    filled = runner.invoke(app, ["fill-mask", "The <mask> bank.", "--checkpoint", folder])
+    assert "<mask> 1 of 1" in filled.stdout
+    refused = runner.invoke(app, ["nsp", TEXT, PAIR, "--checkpoint", folder])
+    assert refused.exit_code == 2
+    assert "RoBERTa has no next-sentence head" in refused.stderr
+
+
+def test_a_sinusoidal_table_is_not_trained_and_starts_as_the_papers(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    folder, _ = folders["DistilBertModel"]
+    ours = opened(folder)
+    assert ours.config.position_embedding == "sinusoidal"
+    assert not ours.module.embeddings.position_embeddings.requires_grad
+    fresh = initialize(Network(ours.config, frozenset()), torch.Generator())
+    config = transformers.AutoConfig.from_pretrained(folder)
+    theirs = transformers.DistilBertModel(config).embeddings.position_embeddings.weight
+    torch.testing.assert_close(fresh.embeddings.position_embeddings, theirs, **CLOSE)
+
+
+@pytest.mark.parametrize("name", ["AlbertForPreTraining", "AlbertModel"])
+def test_shared_layers_count_once(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
+    folder, model = folders[name]
+    ours = opened(folder)
+    assert ours.report is not None
+    assert ours.report.num_parameters == sum(p.numel() for p in model.parameters())
+    if name == "AlbertForPreTraining":  # its sentence-order head is as large as BERT's of pairs
+        assert ours.config.num_parameters == ours.report.num_parameters
+
+
+def test_the_tokens_of_text_b_are_known_without_segments(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name in ("RobertaForMaskedLM", "DistilBertForMaskedLM", "AlbertForMaskedLM"):
+        ours = opened(folders[name][0])
+        table = collect_tokens(ours, [Sentence(TEXT, PAIR)])
+        trace = ours.trace(TEXT, PAIR)
+        own = [(n, t) for n, t in zip(table.segment_ids, trace.text_ids, strict=True) if t >= 0]
+        assert all(number == text for number, text in own), name
+        assert table.segment_ids[0] == 0
+        assert table.segment_ids[-1] == 1
+        assert sentence_numbers([0, 0], [-1, 0]) == [0, 0]
