@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TASKS = ("mlm", *FINETUNED)
 """What `bertscope evaluate` can score."""
-_ONLY_MLM = {"rows", "dtype"}
+_ONLY_MLM = {"rows", "dtype", "objective"}
 _ONLY_FINETUNED = {
     "text",
     "text_pair",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bertcore.pretraining.warm_start import sinusoids
+from bertcore.network.embeddings import sinusoids
 
 RIDGE = 0.03
 """Of the mean squared length of a sinusoid; EXPERIMENTS.md has what other values gave."""

@@ -121,7 +121,7 @@ def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[n
     Source: Levy and Goldberg 2014; context frequencies to the power 0.75, Levy et al. 2015.
     """
     # Only a training run needs these two.
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from scipy.sparse import csr_matrix
     from sklearn.utils.extmath import randomized_svd
 
     counts = csr_matrix((vocab_size, vocab_size), dtype=np.float32)

@@ -7,7 +7,7 @@ import torch
 
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.pretraining.long_positions import RIDGE, extend_positions
-from bertcore.pretraining.warm_start import sinusoids
+from bertcore.network.embeddings import sinusoids
 from tests.bertcore.small_corpus import small_corpus
 from tests.bertcore.tiny import tiny_config, tiny_tokenizer
 
