@@ -18,7 +18,7 @@ def show(page: frame.Page, second: minimal_pair.Versions) -> None:
         code = sections.run_code(page, second)
         sections.show_tokens(first_trace, second_trace, found)
         sections.show_answers(page, found, code)
-        sections.show_attention(first_trace, second_trace, found, code)
+        sections.show_attention(page, second_trace, found, code)
         sections.show_vectors(first_trace, second_trace, found, code)
 
 
