@@ -574,8 +574,8 @@ TEXTS["minimal-pair.attention"] = (
 )
 TEXTS["minimal-pair.heads"] = (
     "How differently each head looks in the two versions: Jensen-Shannon divergence of its rows, 0 "
-    "the same, 1 nothing in common. A small difference of the texts can change distant tokens' "
-    "attention, but only from the second layer on; in the first, only what stands there counts."
+    "the same, 1 nothing in common. In layer 0 only the queries and keys of changed and moved "
+    "tokens differ; above, everything may."
 )
 TEXTS["minimal-pair.vectors"] = (
     "How much each token's vector differs after each layer, 1 − cosine: layer 0 holds the "

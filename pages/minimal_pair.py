@@ -12,13 +12,14 @@ def show(page: frame.Page, second: minimal_pair.Versions) -> None:
     with frame.guard():
         first_trace = page.trace
         second_trace = minimal_pair.second_trace(page.bert_key, second)
-        if second_trace.truncation is not None:
+        is_other = second != (page.text_a, page.text_b)
+        if is_other and second_trace.truncation is not None:
             st.warning(f"Second version: {texts.plain(second_trace.truncation.sentence())}")
         found = minimal_pair.compare(page, second)
         code = sections.run_code(page, second)
         sections.show_tokens(first_trace, second_trace, found)
         sections.show_answers(page, found, code)
-        sections.show_attention(first_trace, second_trace, found, code)
+        sections.show_attention(page, second_trace, found, code)
         sections.show_vectors(first_trace, second_trace, found, code)
 
 

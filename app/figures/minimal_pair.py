@@ -56,7 +56,7 @@ def token_rows(first: Trace, second: Trace, found: MinimalPair) -> str:
         lines = "".join(_line(token, n, is_changed) for n, token in enumerate(tokens))
         cells.append(
             '<span style="display:inline-flex;flex-direction:column;align-items:center;'
-            f'border-radius:6px;padding:1px 7px;max-width:100%;{frame}">{lines}</span>'
+            f'justify-content:center;border-radius:6px;padding:1px 7px;max-width:100%;{frame}">{lines}</span>'
         )
     return (
         '<div role="img" aria-label="The tokens of both versions, aligned" style="display:flex;'
@@ -69,7 +69,7 @@ def _line(token: str | None, number: int, is_changed: bool) -> str:
     if token is None:
         return f'<span style="opacity:0.55" title="no token here">{GAP}</span>'
     if number == 1 and not is_changed:
-        return '<span style="opacity:0.45;font-size:11px">same</span>'
+        return ""  # the same token once more would only hide what differs
     cut = token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
     return f'<bdi style="overflow-wrap:anywhere">{html.escape(cut)}</bdi>'
 
@@ -79,6 +79,8 @@ def difference_map(
     second: NDArray[np.float32],
     names: Sequence[str],
     changed: Sequence[bool],
+    *,
+    is_dark: bool = False,
 ) -> go.Figure:
     """Draw how much more (blue) or less (orange) each token looks at each in the second version.
 
@@ -86,6 +88,7 @@ def difference_map(
         first, second: Attention over the columns, [N, N]; NaN where a version has no such token.
         names: Of the columns, [N]; any text.
         changed: Whether a column's tokens differ, [N]; those are written bold.
+        is_dark: Whether the ground is dark.
     """
     points = 100 * (second - first)
     top = max(0.1, float(np.nanmax(np.abs(points), initial=0.0)))
@@ -111,7 +114,7 @@ def difference_map(
             ygap=1 if size <= 60 else 0,
             zmin=-top,
             zmax=top,
-            colorscale=theme.DIVERGING,
+            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
             hoverongaps=False,
             hovertemplate=hover + more,
             colorbar=_bar("percentage points"),

@@ -63,9 +63,9 @@ def _relations(
         list(ORDERS),
         format_func=ORDERS.__getitem__,
         key=state.keep("heads_order", "common", options=list(ORDERS)),
-        width=230,
+        width=200,
     )
-    rare = row.toggle(f"Fewer than {FEW_CASES} cases too", key=state.keep("heads_rare", False))
+    rare = row.toggle(f"Under {FEW_CASES} cases too", key=state.keep("heads_rare", False))
     least = 1 if rare else FEW_CASES
     rows = [Measured(name, kind) for name in report.scores.relations]
     rows = [measured for measured in rows if measured.count(report) >= least]

@@ -45,9 +45,10 @@ def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
         st.info(texts.TEXTS["minimal-pair.no_answer"])
 
 
-def show_attention(first: Trace, second: Trace, found: MinimalPair, code: str) -> None:
+def show_attention(page: frame.Page, second: Trace, found: MinimalPair, code: str) -> None:
     """Draw the signed difference of a head or a layer's mean, and how much each head differs."""
     st.subheader("What each token looks at", anchor=False)
+    first = page.trace
     num_layers, num_heads = found.attention_change.shape
     state.keep("pair_layer", num_layers - 1, options=list(range(num_layers)))
     state.keep("pair_head", -1, options=[-1, *range(num_heads)])
@@ -59,7 +60,7 @@ def show_attention(first: Trace, second: Trace, found: MinimalPair, code: str) -
             m.numpy() for m in aligned_attention(first, second, found.columns, layer, chosen)
         )
         names = figures.column_names(first, second, found.columns)
-        fig = figures.difference_map(one, two, names, found.changed)
+        fig = figures.difference_map(one, two, names, found.changed, is_dark=page.is_dark)
         data = {
             "difference": two - one,
             "first": one,
@@ -101,7 +102,7 @@ def _offer(found: MinimalPair) -> None:
     row = st.container(horizontal=True, gap="small")
     for layer, head in places:
         if change[layer, head] > 0:
-            label = f"{layer}.{head}: {change[layer, head]:.2f} bits"
+            label = f"{layer}.{head}: {change[layer, head]:.2g} bits"
             row.button(label, key=f"pair_{layer}_{head}", on_click=_open, args=(layer, head))
 
 

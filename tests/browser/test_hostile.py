@@ -70,6 +70,11 @@ def use(visit: Visit, name: str) -> None:
         visit.page.locator(".st-key-mix_strip .words button").nth(1).click()
         visit.wait_for_query("mix_token", "1")
         visit.picture("figure_mixing").hover()
+    elif name == "minimal-pair":
+        visit.page.locator(".st-key-other_a textarea").fill(f"{SCRIPT} {SIGNS} {MARKUP}")
+        visit.wait_for_query("other_a", f"{SCRIPT} {SIGNS} {MARKUP}")
+        visit.settle()
+        visit.picture("figure_minimal-pair-attention").hover()
     else:
         visit.picture("figure_layer-map").hover()
 

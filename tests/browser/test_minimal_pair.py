@@ -1,0 +1,64 @@
+"""A visitor compares two versions of a text, opens a head, and hands the view on as a link.
+
+Run: pytest tests/browser/test_minimal_pair.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.visit import TEXT_B, Visit
+
+pytestmark = pytest.mark.browser
+
+FIRST = "the man went to the [MASK] ."
+SECOND = "the woman went not to the [MASK] ."
+HOSTILE = "</script><img src=x onerror=window.__pwned=1> <b onmouseover=window.__pwned=1>x</b>"
+FIGURES = ("words", "next-sentence", "attention", "heads", "vectors")
+
+
+def shown_map(tab: Visit) -> str:
+    """Return the pixels of the map of differences."""
+    figure = tab.picture("figure_minimal-pair-attention")
+    return figure.locator(".heatmaplayer image").first.get_attribute("xlink:href") or ""
+
+
+def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[..., Visit]) -> None:
+    visit.open("minimal-pair", text_a=FIRST, text_b=TEXT_B, other_a=SECOND)
+    for name in FIGURES:
+        visit.picture(f"figure_minimal-pair-{name}")
+    strip = visit.page.get_by_role("img", name="The tokens of both versions, aligned")
+    expect(strip.get_by_text("woman", exact=True)).to_be_visible()
+    expect(strip.get_by_title("no token here")).to_have_count(1)
+    before = shown_map(visit)
+    chosen = visit.page.get_by_role("button", name=" bits").first
+    layer, head = (chosen.text_content() or "").partition(":")[0].strip().split(".")
+    chosen.click()
+    visit.wait_for_query("pair_head", head)
+    visit.check()
+    opened = shown_map(visit)
+    assert opened != before
+    other = new_visit()
+    other.follow(visit.page.url, "minimal-pair")
+    assert shown_map(other) == opened
+    expect(other.page.get_by_role("combobox", name="Head")).to_have_value(head)
+    expect(other.page.get_by_role("combobox", name="Layer")).to_have_value(layer)
+    other.page.get_by_role("button", name="Swap versions").click()
+    other.wait_for_query("text_a", SECOND)
+    other.check()
+    assert shown_map(other) not in (opened, before)
+
+
+def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
+    visit.open("minimal-pair", text_a=HOSTILE, text_b=TEXT_B, other_a=f"{HOSTILE} \u202eolleh")
+    figure = visit.picture("figure_minimal-pair-attention")
+    box = figure.locator(".heatmaplayer image").first.bounding_box()
+    assert box is not None
+    for place in (0.1, 0.5, 0.9):
+        visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + place * box["height"])
+        expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text("looks at")
+    visit.check()
+    assert not visit.was_tricked()
