@@ -198,7 +198,7 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("\n\n")
     for words, sentence in (
-        (["--task", "tag", *data, folder], "--task is 'tag'; this version scores mlm"),
+        (["--task", "swim", *data, folder], "--task is 'swim'; this version scores mlm"),
         (["--data", tmp_path / "nowhere", "--checkpoint", folder], "does not exist"),
         (["--data", empty, "--checkpoint", folder], "has no text"),
         ([*data, headless, "--objective", "mlm+nsp"], "no next-sentence"),
