@@ -56,7 +56,8 @@ def token_rows(first: Trace, second: Trace, found: MinimalPair) -> str:
         lines = "".join(_line(token, n, is_changed) for n, token in enumerate(tokens))
         cells.append(
             '<span style="display:inline-flex;flex-direction:column;align-items:center;'
-            f'justify-content:center;border-radius:6px;padding:1px 7px;max-width:100%;{frame}">{lines}</span>'
+            f'justify-content:center;border-radius:6px;padding:1px 7px;max-width:100%;{frame}">'
+            f"{lines}</span>"
         )
     return (
         '<div role="img" aria-label="The tokens of both versions, aligned" style="display:flex;'
