@@ -60,7 +60,7 @@ def token_rows(first: Trace, second: Trace, found: MinimalPair) -> str:
             f"{lines}</span>"
         )
     return (
-        '<div role="img" aria-label="The tokens of both versions, aligned" style="display:flex;'
+        '<div role="group" aria-label="The tokens of both versions, aligned" style="display:flex;'
         "flex-wrap:wrap;gap:6px;font-size:14px;line-height:1.45;max-height:260px;"
         f'overflow-y:auto;padding:3px">{"".join(cells)}</div>'
     )
