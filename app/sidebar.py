@@ -108,7 +108,7 @@ def draw() -> None:
         else:
             _describe(bert)
         _memory()
-        live_text(("text_a", "text_b"))
+        live_text(state.TEXTS)
 
 
 def _choose_checkpoint() -> None:

@@ -550,9 +550,9 @@ TEXTS["minimal-pair.same"] = (
     "version* above, or take an example."
 )
 TEXTS["minimal-pair.tokens"] = (
-    "The first version above, the second below; what differs is framed, and ∅ is a token that one "
-    "of them does not have. Equal tokens are found first; what was replaced stands in order below "
-    "what it replaces."
+    "What both versions share stands once. What differs is framed, the first version above the "
+    "second; ∅ is a token that one of them does not have. Equal tokens are found first; what was "
+    "replaced stands in order below what it replaces."
 )
 TEXTS["minimal-pair.no_answer"] = (
     "BERT has no question to answer here: write \\[MASK\\] at the same place in both versions to "

@@ -56,10 +56,11 @@ def token_rows(first: Trace, second: Trace, found: MinimalPair) -> str:
         lines = "".join(_line(token, n, is_changed) for n, token in enumerate(tokens))
         cells.append(
             '<span style="display:inline-flex;flex-direction:column;align-items:center;'
-            f'justify-content:center;border-radius:6px;padding:1px 7px;max-width:100%;{frame}">{lines}</span>'
+            f'justify-content:center;border-radius:6px;padding:1px 7px;max-width:100%;{frame}">'
+            f"{lines}</span>"
         )
     return (
-        '<div role="img" aria-label="The tokens of both versions, aligned" style="display:flex;'
+        '<div role="group" aria-label="The tokens of both versions, aligned" style="display:flex;'
         "flex-wrap:wrap;gap:6px;font-size:14px;line-height:1.45;max-height:260px;"
         f'overflow-y:auto;padding:3px">{"".join(cells)}</div>'
     )

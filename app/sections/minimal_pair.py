@@ -52,33 +52,29 @@ def show_attention(page: frame.Page, second: Trace, found: MinimalPair, code: st
     num_layers, num_heads = found.attention_change.shape
     state.keep("pair_layer", num_layers - 1, options=list(range(num_layers)))
     state.keep("pair_head", -1, options=[-1, *range(num_heads)])
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        layer, head = state.value("pair_layer"), state.value("pair_head")
-        chosen = None if head < 0 else head
-        one, two = (
-            m.numpy() for m in aligned_attention(first, second, found.columns, layer, chosen)
-        )
-        names = figures.column_names(first, second, found.columns)
-        fig = figures.difference_map(one, two, names, found.changed, is_dark=page.is_dark)
-        data = {
-            "difference": two - one,
-            "first": one,
-            "second": two,
-            "columns": np.array([[-1 if at is None else at for at in c] for c in found.columns]),
-            "tokens_first": np.array(first.tokens),
-            "tokens_second": np.array(second.tokens),
-        }
-        more = texts.CODE["minimal-pair.attention"].format(layer=layer, head=chosen)
-        frame.figure(fig, "minimal-pair-attention", data, code + more)
-        _choose(num_layers, num_heads)
-        frame.how_to_read("minimal-pair.attention")
-    with right:
-        table = tables.head_table({"divergence_bits": found.attention_change})
-        fig = shared_figures.attention_grid(found.attention_change)
-        frame.figure(fig, "minimal-pair-heads", table, code)
-        _offer(found)
-        frame.how_to_read("minimal-pair.heads")
+    layer, head = state.value("pair_layer"), state.value("pair_head")
+    chosen = None if head < 0 else head
+    one, two = (m.numpy() for m in aligned_attention(first, second, found.columns, layer, chosen))
+    names = figures.column_names(first, second, found.columns)
+    fig = figures.difference_map(one, two, names, found.changed, is_dark=page.is_dark)
+    data = {
+        "difference": two - one,
+        "first": one,
+        "second": two,
+        "columns": np.array([[-1 if at is None else at for at in c] for c in found.columns]),
+        "tokens_first": np.array(first.tokens),
+        "tokens_second": np.array(second.tokens),
+    }
+    more = texts.CODE["minimal-pair.attention"].format(layer=layer, head=chosen)
+    frame.figure(fig, "minimal-pair-attention", data, code + more)
+    _choose(num_layers, num_heads)
+    frame.how_to_read("minimal-pair.attention")
+    st.markdown("**Which heads differ most**")
+    table = tables.head_table({"divergence_bits": found.attention_change})
+    fig = shared_figures.attention_grid(found.attention_change)
+    frame.figure(fig, "minimal-pair-heads", table, code)
+    _offer(found)
+    frame.how_to_read("minimal-pair.heads")
 
 
 def _choose(num_layers: int, num_heads: int) -> None:

@@ -87,11 +87,17 @@ def _wait(page: frame.Page, ranked: what_if.Question) -> HeadImportance | None:
         found: HeadImportance = job.result
         return found
 
+    is_first = True
+
     @st.fragment(run_every=0.5)
     def watch() -> None:
+        nonlocal is_first
         now = what_if.ranking(page.bert_key, ranked)
-        if now.done:
+        # Never within the page's own run: the widgets' first values may not have been sent yet,
+        # and would be lost.
+        if now.done and not is_first:
             st.rerun(scope="app")
+        is_first = False
         st.progress(now.share, text=f"{now.stage}.")
 
     watch()

@@ -67,7 +67,7 @@ def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     visit.check()
     places = map_of_heads(visit)
     labels = places.locator(".scatterlayer .textpoint text")
-    name = labels.nth(0).inner_text()
+    name = labels.nth(0).text_content()
     # The ring around the open head comes first and has no label.
     ringed = places.locator(".scatterlayer .point").count() - labels.count()
     places.locator(".scatterlayer .point").nth(ringed).click(force=True)

@@ -30,7 +30,7 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
     visit.open("minimal-pair", text_a=FIRST, text_b=TEXT_B, other_a=SECOND)
     for name in FIGURES:
         visit.picture(f"figure_minimal-pair-{name}")
-    strip = visit.page.get_by_role("img", name="The tokens of both versions, aligned")
+    strip = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
     expect(strip.get_by_text("woman", exact=True)).to_be_visible()
     expect(strip.get_by_title("no token here")).to_have_count(1)
     before = shown_map(visit)
@@ -55,10 +55,12 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
 def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
     visit.open("minimal-pair", text_a=HOSTILE, text_b=TEXT_B, other_a=f"{HOSTILE} \u202eolleh")
     figure = visit.picture("figure_minimal-pair-attention")
-    box = figure.locator(".heatmaplayer image").first.bounding_box()
+    cells = figure.locator(".heatmaplayer image").first
+    cells.scroll_into_view_if_needed()
+    box = cells.bounding_box()
     assert box is not None
     for place in (0.1, 0.5, 0.9):
-        visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + place * box["height"])
+        visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + 40)
         expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text("looks at")
     visit.check()
     assert not visit.was_tricked()
