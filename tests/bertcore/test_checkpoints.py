@@ -256,9 +256,9 @@ _SAVE_FOREVER = """
 import itertools, sys
 from tests.bertcore.tiny import tiny_bert, tiny_config
 bert = tiny_bert(tiny_config(hidden_size=256, intermediate_size=1024))
-print("ready", flush=True)
 for step in itertools.count():
     bert.save(f"{sys.argv[1]}/step-{step}")
+    print(step, flush=True)
 """
 
 
@@ -267,8 +267,9 @@ def test_a_kill_leaves_only_whole_checkpoints(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _SAVE_FOREVER, str(tmp_path)]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(0.4)
+        for step in range(5):  # then it is killed in the middle of whatever it does
+            assert process.stdout.readline() == f"{step}\n".encode()
+        time.sleep(0.003)
         process.kill()
     saved = list(tmp_path.glob("step-*"))
     assert len(saved) > 1
