@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from bertcore.network.embeddings import sinusoids
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.pretraining.long_positions import RIDGE, extend_positions
-from bertcore.network.embeddings import sinusoids
 from tests.bertcore.small_corpus import small_corpus
 from tests.bertcore.tiny import tiny_config, tiny_tokenizer
 

@@ -98,7 +98,9 @@ def test_by_keyboard_and_pointer(tab: Tab) -> None:
     page.mouse.move(*centre_of(field, 0.5, 92 + 11))
     tip = page.locator(".tip")
     expect(tip).to_contain_text(trace.tokens[first])
-    said = re.search(r"dimension (\d+): (-?[\d.]+) × (-?[\d.]+) = (-?[\d.]+)", tip.text_content() or "")
+    said = re.search(
+        r"dimension (\d+): (-?[\d.]+) × (-?[\d.]+) = (-?[\d.]+)", tip.text_content() or ""
+    )
     assert said is not None
     product = head_neurons(trace, 0, 0).products(int(best[511]))[first, int(said[1])]
     assert float(said[4]) == pytest.approx(float(product), abs=1e-3)
