@@ -12,10 +12,10 @@ _KINDS = {
     "ForTokenClassification": "a tag for each token",
     "ForQuestionAnswering": "start and end of an answer",
     "ForMultipleChoice": "one of several choices",
-    "ForPreTraining": "pretraining",
+    "ForPreTraining": "masked words and next sentences",
     "ForMaskedLM": "masked words",
     "ForNextSentencePrediction": "next sentences",
-    "Model": "an encoder without heads",
+    "Model": "nothing by itself: it is an encoder without heads",
 }
 """Endings of the classes of `transformers`, and what they predict."""
 
