@@ -75,6 +75,12 @@ def use(visit: Visit, name: str) -> None:
         visit.wait_for_query("other_a", f"{SCRIPT} {SIGNS} {MARKUP}")
         visit.settle()
         visit.picture("figure_minimal-pair-attention").hover()
+    elif name == "what-if":
+        visit.page.get_by_role("switch", name="Layer 0 head 1", exact=True).click()
+        visit.wait_for_query("off", "0.1")
+        visit.settle()
+        visit.picture("figure_what-if-words").hover()
+        visit.picture("figure_what-if-hidden").hover()
     else:
         visit.picture("figure_layer-map").hover()
 
