@@ -1,21 +1,11 @@
 // The heat map: state, pointer and keys. The other files of it stand in front of this one.
 
-const views = new WeakMap();
-
 export default function (component) {
-  const { data, parentElement, setStateValue } = component;
-  let view = views.get(parentElement);
-  if (!view) {
-    view = new AttentionMap(parentElement);
-    views.set(parentElement, view);
-  }
-  view.report = (selection) => setStateValue("selection", selection);
-  view.reportLook = (look) => setStateValue("look", look);
-  view.update(unpack(data));
-  return () => {
-    view.close();
-    views.delete(parentElement);
-  };
+  const { setStateValue } = component;
+  return mount(AttentionMap, component, {
+    report: (selection) => setStateValue("selection", selection),
+    reportLook: (look) => setStateValue("look", look),
+  });
 }
 
 class AttentionMap extends AttentionMapControls {

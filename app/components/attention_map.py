@@ -16,7 +16,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from app import theme
-from app.components import transport
+from app.components import reports, transport
 from app.components.attention_overview import colour_table
 from app.components.looks import Look
 from app.figures.attention_words import words_of
@@ -114,21 +114,9 @@ def attention_map(
         on_selection: Called with the visitor's new layers and heads before the next run.
         on_look: Called with how the visitor looks at the map, likewise.
     """
-
-    def selection_changed() -> None:
-        chosen = st.session_state[key].get("selection")
-        if chosen is not None:
-            on_selection(chosen)
-
-    def looked() -> None:
-        chosen = st.session_state[key].get("look")
-        if chosen is not None:
-            on_look(chosen)
-
-    last = (st.session_state.get(key) or {}).get("selection") or {}
     _component()(
         key=key,
-        data=message(trace, weights, title, layers, heads, last.get("revision", 0), look),
-        on_selection_change=selection_changed,
-        on_look_change=looked,
+        data=message(trace, weights, title, layers, heads, reports.last_revision(key), look),
+        on_selection_change=reports.hear(key, "selection", on_selection),
+        on_look_change=reports.hear(key, "look", on_look),
     )

@@ -3,22 +3,12 @@
 
 const WIDE = 640; // pixels from which on the numbers stand beside the grid
 
-const views = new WeakMap();
-
 export default function (component) {
-  const { data, parentElement, setTriggerValue, setStateValue } = component;
-  let view = views.get(parentElement);
-  if (!view) {
-    view = new Overview(parentElement);
-    views.set(parentElement, view);
-  }
-  view.report = (picked) => setTriggerValue("picked", picked);
-  view.reportLook = (look) => setStateValue("look", look);
-  view.update(unpack(data));
-  return () => {
-    view.close();
-    views.delete(parentElement);
-  };
+  const { setTriggerValue, setStateValue } = component;
+  return mount(Overview, component, {
+    report: (picked) => setTriggerValue("picked", picked),
+    reportLook: (look) => setStateValue("look", look),
+  });
 }
 
 class Overview extends OverviewControls {

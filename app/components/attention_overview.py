@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from app import cache, theme
-from app.components import transport
+from app.components import reports, transport
 from app.components.looks import Look
 from bertcore import Bert
 from bertcore.analysis.heads import HeadMeasures, measure_heads
@@ -168,20 +168,9 @@ def attention_overview(
         on_pick: Called with the clicked layer and head before the next run.
         on_look: Called with how the visitor looks at the heads, likewise.
     """
-
-    def picked() -> None:
-        chosen = st.session_state[key].get("picked")
-        if chosen is not None:
-            on_pick(chosen)
-
-    def looked() -> None:
-        chosen = st.session_state[key].get("look")
-        if chosen is not None:
-            on_look(chosen)
-
     _component()(
         key=key,
         data=message(summary, num_tokens, layer, heads, look),
-        on_picked_change=picked,
-        on_look_change=looked,
+        on_picked_change=reports.hear(key, "picked", on_pick),
+        on_look_change=reports.hear(key, "look", on_look),
     )

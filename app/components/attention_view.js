@@ -1,22 +1,12 @@
 // Lines between two columns of tokens: who looks (left) at whom (right), for the heads of one layer.
 // State, pointer and keys; the other files of the view stand in front of this one.
 
-const views = new WeakMap();
-
 export default function (component) {
-  const { data, parentElement, setStateValue } = component;
-  let view = views.get(parentElement);
-  if (!view) {
-    view = new AttentionView(parentElement);
-    views.set(parentElement, view);
-  }
-  view.report = (selection) => setStateValue("selection", selection);
-  view.reportLook = (look) => setStateValue("look", look);
-  view.update(unpack(data));
-  return () => {
-    view.close();
-    views.delete(parentElement);
-  };
+  const { setStateValue } = component;
+  return mount(AttentionView, component, {
+    report: (selection) => setStateValue("selection", selection),
+    reportLook: (look) => setStateValue("look", look),
+  });
 }
 
 class AttentionView extends AttentionControls {

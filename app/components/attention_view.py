@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import streamlit as st
 
 from app import theme
-from app.components import transport
+from app.components import reports, transport
 from app.components.looks import Look
 from app.figures.attention_words import words_of
 from bertcore import Trace
@@ -124,23 +124,11 @@ def attention_view(
         on_selection: Called with the visitor's new layer and heads before the next run.
         on_look: Called with how the visitor looks at the lines, likewise.
     """
-
-    def selection_changed() -> None:
-        chosen = st.session_state[key].get("selection")
-        if chosen is not None:
-            on_selection(chosen)
-
-    def looked() -> None:
-        chosen = st.session_state[key].get("look")
-        if chosen is not None:
-            on_look(chosen)
-
-    last = (st.session_state.get(key) or {}).get("selection") or {}
     _component()(
         key=key,
-        data=message(trace, layer, heads, last.get("revision", 0), look),
-        on_selection_change=selection_changed,
-        on_look_change=looked,
+        data=message(trace, layer, heads, reports.last_revision(key), look),
+        on_selection_change=reports.hear(key, "selection", on_selection),
+        on_look_change=reports.hear(key, "look", on_look),
     )
 
 

@@ -12,6 +12,8 @@ from typing import Any, TypedDict
 
 import streamlit as st
 
+from app.components import reports
+
 _HERE = Path(__file__).parent
 
 
@@ -56,12 +58,6 @@ def head_switches(
         key: Of the component in the session.
         on_switch: Called with the new state before the next run.
     """
-
-    def switched() -> None:
-        state = st.session_state[key].get("switched")
-        if state is not None:
-            on_switch(state)
-
     _component()(
         key=key,
         data={
@@ -70,5 +66,5 @@ def head_switches(
             "off": list(off),
             "skipped": list(skipped),
         },
-        on_switched_change=switched,
+        on_switched_change=reports.hear(key, "switched", on_switch),
     )

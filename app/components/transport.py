@@ -36,9 +36,13 @@ THUMBNAIL_SIZE = 48
 
 _HERE = Path(__file__).parent
 
-_SHARED = ("transport", "elements", "canvas", "tooltip", "twin", "pictures", "npz", "saving")
+_SHARED = (
+    *("transport", "mount", "elements", "canvas", "tooltip"),
+    *("twin", "pictures", "npz", "saving"),
+)
 SHARED_JS = "".join((_HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SHARED)
-"""What a view's own JavaScript builds on: messages, elements, canvas, tooltip, table, files."""
+"""What a view's own JavaScript builds on: messages, its place, elements, canvas, tooltip, table,
+files."""
 
 SHARED_CSS = (_HERE / "shared.css").read_text(encoding="utf-8")
 """The looks of the tooltip, the table under a view and the controls of a view."""
