@@ -1,0 +1,94 @@
+"""What the app says on the page: What if."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, str] = {}
+CODE: dict[str, str] = {}
+
+TEXTS["what-if.switches"] = (
+    "Rows are layers, columns heads, both counted from 0. A head that is off hands on nothing; its "
+    "layer goes on with the others. A skipped layer hands on its input as it came."
+)
+TEXTS["what-if.bidirectional"] = "Every token may look at every token, as BERT was trained."
+TEXTS["what-if.causal"] = (
+    "Each token sees itself and those before it, as GPT. BERT never learned to work so, and "
+    "\\[CLS\\] sees itself alone: the next-sentence answer is the same for every text."
+)
+TEXTS["what-if.prefix"] = (
+    "The tokens of the prefix see each other; each later one sees the prefix and what stands "
+    "before it, as UniLM's sequence-to-sequence mode."
+)
+TEXTS["what-if.drawn"] = (
+    "A filled cell: the token of the row may look at that of the column, in every head."
+)
+TEXTS["what-if.unchanged"] = (
+    "Nothing is changed yet, so before and after are the same. Click a head on the left, or choose "
+    "another pattern."
+)
+TEXTS["what-if.no_answer"] = (
+    "Nothing is hidden and there is no pair, so BERT has no question to answer. Click a token "
+    "above to hide it. Below is what changes inside."
+)
+TEXTS["what-if.no_head"] = (
+    "This checkpoint has no masked-word (MLM) head, so no words can be compared. What changes "
+    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+)
+TEXTS["what-if.words"] = (
+    "The best words before (grey) and after (blue) at each \\[MASK\\]: the five best of both runs. "
+    "Behind the probabilities stands the difference in percentage points. KL says how far the "
+    "whole vocabulary moved: 0 is not at all."
+)
+TEXTS["what-if.hidden"] = (
+    "How much the tokens' vectors turned after each layer: the mean as a bar, the token that "
+    "turned most as a line. 0: the same direction. Nothing below the lowest change can move."
+)
+TEXTS["what-if.attention"] = (
+    "How differently each head looks, because what it sees has changed: Jensen-Shannon divergence "
+    "of its rows, 0 the same, 1 nothing in common. Crosses are heads that are off: their attention "
+    "is computed, but goes nowhere."
+)
+TEXTS["what-if.rank"] = (
+    "Every head is removed alone, with all other changes in force, and the answer is compared. "
+    "A head of small effect is not useless: others may do the same work, and another sentence may "
+    "need it. The effects of several heads do not add up."
+)
+TEXTS["what-if.rank_word"] = (
+    "Change of ln p of **{word}** at token {position} without the head. Orange, below 0: the head "
+    "helps this word. Blue: it speaks for others."
+)
+TEXTS["what-if.rank_divergence"] = (
+    "How far the words at token {position} move without the head: KL, in nats."
+)
+TEXTS["what-if.rank_next_sentence"] = "Change of the probability that B follows A without the head."
+TEXTS["what-if.rank_hidden"] = (
+    "How much the last layer's vectors turn without the head: the mean of 1 − cosine."
+)
+TEXTS["what-if.rank_old"] = (
+    "This ranking was made with other changes in force than those above. Rank again to renew it."
+)
+TEXTS["what-if.save"] = (
+    "Writes a checkpoint in which the heads that are off hand on zeros for good. It opens here and "
+    "in transformers, in its old shape: no smaller and no faster. Only heads are removed; skipped "
+    "layers, patterns and edits belong to the run, not to the weights."
+)
+CODE["what-if.runs"] = """
+from bertcore.analysis.before_after import compare_runs
+from bertcore.analysis.inputs import masked_encoding
+from bertcore.what_if import Changes
+
+encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
+changes = {changes}
+before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
+after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
+found = compare_runs(bert, before, after)
+"""
+CODE["what-if.rank"] = """
+from bertcore.analysis.head_importance import rank_heads
+from bertcore.analysis.inputs import masked_encoding
+from bertcore.what_if import Changes
+
+encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
+changes = {changes}
+found = rank_heads(bert, encoding, changes=changes, position={position}, word={word!r})
+found.strongest({measure!r})
+"""
