@@ -22,7 +22,7 @@ TEXTS["what-if.drawn"] = (
     "A filled cell: the token of the row may look at that of the column, in every head."
 )
 TEXTS["what-if.unchanged"] = (
-    "Nothing is changed yet, so before and after are the same. Click a head on the left, or choose "
+    "Nothing is changed yet, so before and after are the same. Click a head, or choose "
     "another pattern."
 )
 TEXTS["what-if.no_answer"] = (
