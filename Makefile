@@ -13,6 +13,8 @@ INSTALLED := $(PREFIX)/.bertscope-installed
 MINUTES ?= 60
 RUN ?= runs/bert
 SEED ?= 0
+# A process for each core; the tests of a file stay together, since they share what they made.
+PARALLEL ?= --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: test test-fast lint format run bench train install browser
 .DEFAULT_GOAL := test
@@ -21,12 +23,12 @@ SEED ?= 0
 test: install browser
 	@failed=0; \
 	$(MAKE) --no-print-directory --keep-going lint || failed=1; \
-	$(PYTHON) -m pytest || failed=1; \
+	$(PYTHON) -m pytest $(PARALLEL) || failed=1; \
 	if [ $$failed = 1 ]; then echo "make test: at least one check above failed" >&2; fi; \
 	exit $$failed
 
 test-fast: install
-	$(PYTHON) -m pytest -m "not browser and not slow"
+	$(PYTHON) -m pytest $(PARALLEL) -m "not browser and not slow"
 
 lint: lint-ruff lint-format lint-spelling lint-types
 
