@@ -82,7 +82,7 @@ Heads = Annotated[
 ]
 Dropout = Annotated[
     float,
-    Option("--dropout", help="In pretraining; fine-tuning keeps 0.1.", rich_help_panel=NETWORK),
+    Option("--dropout", help="Fine-tuning goes on with it.", rich_help_panel=NETWORK),
 ]
 Start = Annotated[
     str,

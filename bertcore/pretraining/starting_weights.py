@@ -38,7 +38,9 @@ def starting_network(
 
     Args:
         shape: The network to train.
-        config: Its `start`, `seed` and `dropout`.
+        config: Its `start`, `seed` and `dropout`. Checkpoints name that dropout, so that
+            fine-tuning goes on with it: weights that learned without any lose by it
+            (EXPERIMENTS.md).
         corpus: The training text; None if all weights are about to be replaced.
         start_from: With `config.start` "checkpoint": the network whose weights are taken.
         has_pairs: Whether next sentences are learned; else there is a masked-word head only.
@@ -51,8 +53,6 @@ def starting_network(
     dropout = config.dropout
     trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     network = initialize(Network(trained, ALL_HEADS if has_pairs else MLM_HEADS), generator)
-    # What is saved says the paper's dropout, which fine-tuning uses.
-    network.config = shape
     if corpus is None:
         return network
     if config.start == "warm":

@@ -34,7 +34,7 @@ class TrainConfig:
     """"warm": counts of the training text give the first vectors; "noise": BERT's own;
     "checkpoint": the weights of one."""
     dropout: float = 0.0
-    """Dropout in pretraining, 0 <= p < 1. The saved config keeps 0.1 for fine-tuning."""
+    """Dropout, 0 <= p < 1; checkpoints name it, and fine-tuning goes on with it."""
     dtype: str = "bfloat16"
     """Compute format, "bfloat16" (autocast) or "float32"; the weights are float32."""
     device: str = "auto"
