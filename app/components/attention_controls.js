@@ -154,6 +154,7 @@ class AttentionControls extends AttentionFiles {
 
   setHeads(heads) {
     this.shown = new Set(heads);
+    this.refreshWaiting();
     this.refreshControls();
     this.select();
     this.draw();
@@ -162,7 +163,7 @@ class AttentionControls extends AttentionFiles {
 
   goToLayer(layer) {
     this.layer = Math.max(0, Math.min(this.header.num_layers - 1, layer));
-    this.root.classList.toggle("waiting", this.layer !== this.header.layer);
+    this.refreshWaiting();
     this.refreshControls();
     this.choose();
   }

@@ -12,6 +12,7 @@ function element(tag, properties = {}, ...children) {
 }
 
 function percent(weight) {
+  if (Number.isNaN(weight)) return "NaN";
   if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
   return `${(weight * 100).toFixed(1)}%`;
 }
@@ -49,4 +50,9 @@ function legible(token) {
 
 function signName(sign) {
   return `\u2039U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u203a`;
+}
+
+// The sentence about weights that are not numbers, if there is one, and what is shown instead.
+function brokenNote(missing, instead) {
+  return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
 }
