@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import cache, examples, sidebar, state, texts
+from app import cache, examples, records, sidebar, state, texts
 from bertcore import Bert, Trace
 
 log = logging.getLogger("bertscope.app")
@@ -250,6 +250,7 @@ def figure(
     code: str,
     *,
     on_select: Callable[[], None] | None = None,
+    record: object = None,
 ) -> None:
     """Draw a Plotly figure and under it its downloads.
 
@@ -262,6 +263,7 @@ def figure(
         code: Python that makes the same numbers.
         on_select: Called when points are clicked; they are in the session under "figure_" and
             the name.
+        record: What is offered as JSON too; see `downloads`.
     """
     picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
     config = {
@@ -277,15 +279,18 @@ def figure(
         on_select=on_select or "ignore",
         selection_mode="points",
     )
-    downloads(name, data, code)
+    downloads(name, data, code, record=record)
 
 
-def downloads(name: str, data: Data, code: str, *, width: Width = "stretch") -> None:
+def downloads(
+    name: str, data: Data, code: str, *, width: Width = "stretch", record: object = None
+) -> None:
     """Draw the slim row under a picture: its data as a file, and the Python that makes it.
 
     Args:
         name, data, code: As for `figure`.
         width: "content" to stand beside something in a horizontal container.
+        record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
     """
     row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
     is_table = isinstance(data, pd.DataFrame)
@@ -300,8 +305,25 @@ def downloads(name: str, data: Data, code: str, *, width: Width = "stretch") -> 
         icon=":material/download:",
         help="Download the numbers of this picture.",
     )
+    if record is not None:
+        json_button(row, name, record)
     with row.popover("Python", type="tertiary", icon=":material/code:"):
         st.code(code, language="python")
+
+
+def json_button(row: DeltaGenerator, name: str, record: object) -> None:
+    """Draw a button in `row` that offers a record as JSON; see `records.to_json`."""
+    row.download_button(
+        "JSON",
+        partial(records.to_json, record),
+        file_name=f"bertscope-{name}.json",
+        mime="application/json",
+        key=f"json_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download all of it, with the text and the choices it belongs to.",
+    )
 
 
 def to_csv(data: pd.DataFrame) -> bytes:

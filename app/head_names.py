@@ -73,6 +73,18 @@ DIRECTION_NAMES = {
 }
 """Which word looks for which; "head word", for the attention's heads are heads too."""
 
+QUESTIONS = {
+    "to_previous": "the word before",
+    "to_next": "the word after",
+    "to_same_word": "the same word elsewhere",
+    "to_separator": "[SEP]",
+    "evenness": "all words alike",
+    "obj>to_dependent": "the direct object, from its verb",
+    "nsubj>to_dependent": "the subject, from its verb",
+    "det>to_head": "the noun, from its article",
+}
+"""What one looks for first, by the key of a `Measured`; each goes on from "looks at"."""
+
 
 class Measured(NamedTuple):
     """What is measured of each head: a head measure, or finding a relation."""

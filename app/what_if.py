@@ -11,8 +11,11 @@ from bertcore import Bert, BertConfig, Trace
 from bertcore.analysis.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.head_importance import HeadImportance, rank_heads
 from bertcore.analysis.inputs import masked_encoding
+from bertcore.analysis.task_shift import TaskShift, compare_task
 from bertcore.attention_patterns import PATTERNS, Block
+from bertcore.checkpoints.task_head import read_task_head
 from bertcore.interventions import Cell
+from bertcore.network.task_reader import TaskReader
 from bertcore.what_if import Changes, every_head, parse_head
 
 LISTS = ("off", "skip", "segment", "position", "cell")
@@ -40,6 +43,16 @@ class Question(NamedTuple):
     """The [MASK] that is read; None without one."""
     word: str
     """The word that is followed there, as typed; empty: the best guess."""
+    label: str = ""
+    """The label of the task head that is followed; empty: the best guess."""
+
+
+class Compared(NamedTuple):
+    """What the changes do."""
+
+    runs: BeforeAfter
+    task: TaskShift | None
+    """None where the checkpoint has no task head that can be read."""
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
@@ -172,7 +185,24 @@ def before(key: cache.BertKey, case: Case) -> Trace:
     return found
 
 
-def compare(key: cache.BertKey, case: Case, top_k: int) -> BeforeAfter:
+def task_head(key: cache.BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head, or None if there is none.
+
+    Raises:
+        ValueError, RuntimeError: If there is one that cannot be read.
+    """
+    return cache.call(read_task_head, key)
+
+
+def readable_task_head(key: cache.BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head if there is one that can be read."""
+    try:
+        return task_head(key)
+    except (ValueError, RuntimeError):
+        return None  # the page says why, where the answers stand
+
+
+def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
     """Return what the changes do.
 
     Raises:
@@ -193,6 +223,8 @@ def ranking(key: cache.BertKey, asked: Question) -> background.Job:
             changes=case.changes,
             position=asked.position,
             word=one_piece(bert, asked.word),
+            task=readable_task_head(key),
+            label=asked.label or None,
             on_share=lambda share: progress(share, "Removing each head in turn"),
         )
 
@@ -212,6 +244,8 @@ def _run(bert: Bert, case: Case) -> Trace:
     return bert.trace(case.text_a, case.text_b, encoding=encoding, changes=case.changes)
 
 
-def _compare(bert: Bert, key: cache.BertKey, case: Case, top_k: int) -> BeforeAfter:
+def _compare(bert: Bert, key: cache.BertKey, case: Case, top_k: int) -> Compared:
     # Only the plain run is kept: the changed ones are many, and large for long texts.
-    return compare_runs(bert, before(key, case), _run(bert, case), top_k)
+    plain, changed, reader = before(key, case), _run(bert, case), readable_task_head(key)
+    runs = compare_runs(bert, plain, changed, top_k)
+    return Compared(runs, reader and compare_task(bert, reader, plain, changed))
