@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import streamlit as st
+
 from app import background, cache, state
 from bertcore import Bert, BertConfig, Trace
 from bertcore.analysis.before_after import BeforeAfter, compare_runs
@@ -21,6 +23,7 @@ from bertcore.what_if import Changes, every_head, parse_head
 LISTS = ("off", "skip", "segment", "position", "cell")
 """Kept values that are lists; "off" and "skip" of heads and layers, the others of edits."""
 
+_WANTED = "_what_if_wanted"
 _CELL = re.compile(r"(\d{1,3})\.(\d{1,3}):(\d{1,4})-(\d{1,4}):(0(?:\.\d{1,6})?|1(?:\.0{1,6})?)")
 _EDIT = re.compile(r"(\d{1,4})\.(\d{1,6})")
 
@@ -90,6 +93,16 @@ def forget_all() -> None:
         state.put(name, [])
     state.put("pattern", PATTERNS[0])
     state.put("drawn", "")
+
+
+def want_question() -> None:
+    """Let the page hide a word if there is nothing to ask: the visitor brings a change along."""
+    st.session_state[_WANTED] = True
+
+
+def wants_question() -> bool:
+    """Return whether a visitor comes with a change and wants to see what it does, once."""
+    return bool(st.session_state.pop(_WANTED, False))
 
 
 def name_of(layer: int, head: int) -> str:

@@ -8,7 +8,7 @@ from app import cache, frame, state
 from app.components import attention_overview
 from app.figures.attention_data import shown_heads
 from app.figures.head_sentence import head_sentence
-from app.sections import attention_views, bertviz
+from app.sections import attention_views, bertviz, switch_off
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
 
@@ -35,7 +35,9 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
         )
         frame.how_to_read("attention.overview")
         measures = summary.measures.of(layer, heads)
-        st.markdown(head_sentence(measures, layer, heads, trace.num_tokens))
+        row = st.container(horizontal=True, vertical_alignment="center", key="attention_open")
+        row.markdown(head_sentence(measures, layer, heads, trace.num_tokens), width="stretch")
+        switch_off.offer(row, layer, heads, num_heads)
     view = st.segmented_control(
         "View",
         list(VIEWS),

@@ -307,10 +307,13 @@ def _grid(
                 showlegend=False,
             )
         )
-    theme.plot_layout(fig, "", "head", "layer", min(26 * num_layers, 420) + 118)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
+    theme.plot_layout(fig, "", "head", "layer", min(26 * num_layers, 420) + 128)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 44})  # below: numbers, then "head"
     fig.update_xaxes(
-        tickvals=_thinned(range(num_heads)), range=[-0.5, num_heads - 0.5], showgrid=False
+        tickvals=_thinned(range(num_heads)),
+        range=[-0.5, num_heads - 0.5],
+        showgrid=False,
+        title_standoff=16,
     )
     fig.update_yaxes(
         tickvals=_thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False

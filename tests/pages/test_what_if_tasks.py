@@ -104,7 +104,7 @@ def test_the_heads_are_ranked_by_a_class(tmp_path: Path, monkeypatch: pytest.Mon
     assert "probabilities of all classes move" in said(app)
     app = ranked(app.selectbox(key="rank_label").set_value("bad").run())
     assert reproduced(app, "rank_heads")["found"].chosen_label == "bad"
-    assert app.query_params["rank_label"] == ["bad"]
+    assert app.query_params["rank_label"] == "bad"
 
 
 def test_tags_and_the_words_that_get_another(
