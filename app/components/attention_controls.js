@@ -105,6 +105,9 @@ class AttentionControls extends AttentionFiles {
     this.layerSelect.value = this.layer;
     this.down.disabled = this.layer === 0;
     this.up.disabled = this.layer === layers - 1;
+    if (this.header.alone?.length < layers) {
+      onlyHere([this.layerSelect, this.down, this.up], this.header, `layer ${this.layer}`);
+    }
     if (this.headBox.children.length !== colours.length) {
       this.headBox.replaceChildren(...colours.map((colour, head) => this.headButton(colour, head)));
     }

@@ -70,6 +70,7 @@ class AttentionMapControls extends AttentionMapWords {
     this.columnSelect.value = this.columnsBy;
     this.zoomOut.disabled = this.whole.disabled = this.window.isWhole;
     this.heading.textContent = this.header.title;
+    onlyHere([...this.layerBox.children, ...this.headBox.children, this.allLayers, this.allHeads], this.header, "this map");
   }
 
   // A row of buttons of which several may be pressed; a plain click takes one alone.

@@ -41,7 +41,7 @@ class OverviewDetail extends OverviewGrid {
     this.paintMissingOf(context, place.layer, place.head, [0, 0, LARGE]);
     const isOpen = place.layer === this.selected.layer
       && String(place.head === null ? [] : [place.head]) === String(this.selected.heads);
-    const state = isOpen ? "open below" : this.pointed ? "click to open" : "one of the open heads";
+    const state = this.header.alone ? "" : isOpen ? "open below" : this.pointed ? "click to open" : "one of the open heads";
     const known = Object.keys(measures).filter((name) => this.valueAt(place, name) !== null);
     const shares = known.filter((name) => names[name].unit === "share").map((name) => {
       const fill = element("i");

@@ -22,6 +22,12 @@ function exact(value) {
   return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
 }
 
+// In a file without a server a view has only what the file holds: `header.alone` lists the layers.
+function onlyHere(controls, header, what) {
+  if (!header.alone) return;
+  for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+}
+
 // Letters as a reader counts them, the first `most`.
 function letters(text, most) {
   const found = [];

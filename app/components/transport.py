@@ -28,6 +28,7 @@ __all__ = [
     "THUMBNAIL_SIZE",
     "Deflated",
     "Encoded",
+    "change",
     "decoding_table",
     "encode",
     "pack",
@@ -108,9 +109,20 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any] | Deflated) -> bytes:
         blocks.append([start, len(part), *([1] if isinstance(given, Deflated) else [])])
         parts.append(part + bytes(padding))
         start += len(part) + padding
-    text = json.dumps({**header, "blocks": blocks}, allow_nan=False).encode()
+    return _with_header({**header, "blocks": blocks}) + b"".join(parts)
+
+
+def change(message: bytes, **values: Any) -> bytes:
+    """Return a message with some values of its header changed or added."""
+    length = int.from_bytes(message[:4], "little")
+    header = json.loads(message[4 : 4 + length])
+    return _with_header({**header, **values}) + message[4 + length :]
+
+
+def _with_header(header: Mapping[str, Any]) -> bytes:
+    text = json.dumps(header, allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
-    return len(text).to_bytes(4, "little") + text + b"".join(parts)
+    return len(text).to_bytes(4, "little") + text
 
 
 def _deflate(data: bytes) -> bytes:

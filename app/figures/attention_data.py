@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bertcore import Trace
+from bertcore.analysis.heads import HeadMeasures
 from bertcore.analysis.neurons import head_neurons
 
 
@@ -90,6 +92,20 @@ def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequ
         f"{_opening(source, trace)}"
         f"maps = {first}  # [H, T, T]: {said}\n"
         f"weights = {chosen}  # [T, T]: the row's token looks at the column's\n"
+    )
+
+
+def overview_arrays(measures: HeadMeasures) -> dict[str, NDArray[np.generic]]:
+    """Return each measure of all heads for an NPZ file, float32 [L, H]."""
+    return {field.name: getattr(measures, field.name).numpy() for field in fields(measures)}
+
+
+def overview_code(source: str, trace: Trace) -> str:
+    """Return Python that measures all heads."""
+    return (
+        f"{_opening(source, trace)}\nfrom bertcore.analysis.heads import measure_heads\n\n"
+        "measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)\n"
+        "measures.to_previous, measures.entropy  # [L, H] each, as all the others\n"
     )
 
 

@@ -59,7 +59,7 @@ def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
     page.query_params["view"] = "heat-map"
     app = ok(page.run())
     assert app.session_state["layers"] == [0, 1]
-    assert "trace.attentions[[0, 1]].mean(0)" in app.code[0].value
+    assert "trace.attentions[[0, 1]].mean(0)" in app.code[1].value
 
 
 def test_a_link_keeps_how_one_looks(page: AppTest) -> None:
