@@ -31,16 +31,19 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
     pair = st.container(horizontal=True, key="heads_pair")
     grid, bars = pair.container(), pair.container()
     code = head_job.code(page, chosen, _code(measured))
+    how = frame.reading("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
     with grid:
         fig = head_grid.head_grid(report, measured, opened)
         data = head_grid.relations_table if measured.direction else head_grid.measures_table
-        frame.figure(fig, "heads-grid", data(report), code, on_select=pick("heads-grid"))
+        picked = pick("heads-grid")
+        frame.figure(fig, "heads-grid", data(report), code, on_select=picked, how=how)
     if opened is not None:
         with bars:
             fig = head_grid.head_bars(report, *opened)
             table = head_grid.measures_table(report)
             mine = (table["layer"] == opened[0]) & (table["head"] == opened[1])
-            frame.figure(fig, "heads-bars", table[mine], head_job.code(page, chosen, ""))
+            code = head_job.code(page, chosen, "")
+            frame.figure(fig, "heads-bars", table[mine], code, how=how)
     _controls(known, names, best)
     frame.how_to_read("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
     return opened

@@ -32,7 +32,8 @@ def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
         table = tables.word_table(found.shifts)
         table = table.rename(columns={"p_before": "p_first", "p_after": "p_second"})
         table["difference_points"] = 100 * (table["p_second"] - table["p_first"])
-        frame.figure(fig, "minimal-pair-words", table, code)
+        how = frame.reading("minimal-pair.words")
+        frame.figure(fig, "minimal-pair-words", table, code, how=how)
         frame.how_to_read("minimal-pair.words")
     if found.next_first is not None and found.next_second is not None:
         is_next = (found.next_first.is_next, found.next_second.is_next)
@@ -66,13 +67,14 @@ def show_attention(page: frame.Page, second: Trace, found: MinimalPair, code: st
         "tokens_second": np.array(second.tokens),
     }
     more = texts.CODE["minimal-pair.attention"].format(layer=layer, head=chosen)
-    frame.figure(fig, "minimal-pair-attention", data, code + more)
+    how = frame.reading("minimal-pair.attention")
+    frame.figure(fig, "minimal-pair-attention", data, code + more, how=how)
     _choose(num_layers, num_heads)
     frame.how_to_read("minimal-pair.attention")
     st.markdown("**Which heads differ most**")
     table = tables.head_table({"divergence_bits": found.attention_change})
     fig = shared_figures.attention_grid(found.attention_change)
-    frame.figure(fig, "minimal-pair-heads", table, code)
+    frame.figure(fig, "minimal-pair-heads", table, code, how=frame.reading("minimal-pair.heads"))
     _offer(found)
     frame.how_to_read("minimal-pair.heads")
 
@@ -113,7 +115,8 @@ def show_vectors(first: Trace, second: Trace, found: MinimalPair, code: str) -> 
     names = figures.column_names(first, second, found.columns)
     fig = figures.vector_strips(found.hidden_change, names, found.changed)
     table = figures.strip_table(found, first, second)
-    frame.figure(fig, "minimal-pair-vectors", table, code)
+    how = frame.reading("minimal-pair.vectors")
+    frame.figure(fig, "minimal-pair-vectors", table, code, how=how)
     frame.how_to_read("minimal-pair.vectors")
 
 

@@ -106,14 +106,14 @@ def show_picture(
     found = _shown(page, found, choice, view)
     with place.container():
         fig = _figure(page, found, choice, view)
-        tokens = page.trace.tokens
+        tokens, how = page.trace.tokens, frame.reading(f"mixing.{view}")
         if view == "all":
             arrays = {**found.maps, "tokens": np.array(tokens)}
-            frame.figure(fig, "mixing-maps", arrays, code_of(page, choice))
+            frame.figure(fig, "mixing-maps", arrays, code_of(page, choice), how=how)
         else:
             rows = {name: shares[0] for name, shares in found.maps.items()}
             table = figures.strips_table(rows, tokens, choice.token)
-            frame.figure(fig, "mixing", table, code_of(page, choice))
+            frame.figure(fig, "mixing", table, code_of(page, choice), how=how)
     return found
 
 
@@ -164,14 +164,16 @@ def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) ->
     agreed = rank_agreement(list(found.maps.values()))
     table = charts.agreement_table(agreed, names)
     fig = charts.agreement(agreed, names)
-    frame.figure(fig, "mixing-agreement", table, code_of(page, choice))
+    how = frame.reading("mixing.agreement")
+    frame.figure(fig, "mixing-agreement", table, code_of(page, choice), how=how)
     frame.how_to_read("mixing.agreement")
 
     shares = mixing.separator_shares(where)
     parts = (shares.weights, shares.norms, shares.block)
     table = charts.separator_table(*parts)
-    frame.figure(charts.separator_fade(*parts), "mixing-sep", table, separator_code(page))
     ratios = ", ".join(f"{ratio:.0%}" for ratio in shares.mixing_ratio)
+    fig, how = charts.separator_fade(*parts), frame.reading("mixing.separator", ratios=ratios)
+    frame.figure(fig, "mixing-sep", table, separator_code(page), how=how)
     frame.how_to_read("mixing.separator", ratios=ratios)
 
 

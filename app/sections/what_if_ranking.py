@@ -137,7 +137,8 @@ def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> 
         table = tables.head_table({name: getattr(found, name) for name in measures})
         record = {**results.about(page, ranked.case), "ranking": found}
         fig = figures.effect_grid(found, chosen)
-        frame.figure(fig, "what-if-ranking", table, code, record=record)
+        how = frame.reading("what-if.rank")
+        frame.figure(fig, "what-if-ranking", table, code, record=record, how=how)
         if len(measures) > 1:
             st.segmented_control(
                 "Effect on",

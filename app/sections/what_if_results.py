@@ -28,7 +28,8 @@ def show_answers(page: frame.Page, case: what_if.Case) -> what_if.Compared:
         kept = page.trace.tokens
         originals = [kept[s.position] if s.position in case.masked else None for s in found.shifts]
         fig = figures.word_bars(found.shifts, originals)
-        frame.figure(fig, "what-if-words", tables.word_table(found.shifts), code)
+        table, how = tables.word_table(found.shifts), frame.reading("what-if.words")
+        frame.figure(fig, "what-if-words", table, code, how=how)
         frame.how_to_read("what-if.words")
     if found.next_before is not None and found.next_after is not None:
         is_next = (found.next_before.is_next, found.next_after.is_next)
@@ -57,7 +58,8 @@ def _show_task(page: frame.Page, compared: what_if.Compared, code: str) -> bool:
         fig = task_figures.score_bars([task.before.item(), task.after.item()])
         frame.figure(fig, "what-if-task", table, code)
     elif len(task.names):
-        frame.figure(task_figures.task_bars(task), "what-if-task", table, code)
+        how = frame.reading(f"what-if.task_{task.kind}")
+        frame.figure(task_figures.task_bars(task), "what-if-task", table, code, how=how)
         if task.kind == "tags":
             _say_tags(task)
         frame.how_to_read(f"what-if.task_{task.kind}")
@@ -93,13 +95,15 @@ def show_inside(page: frame.Page, case: what_if.Case, compared: what_if.Compared
     with left:
         st.subheader("What changed after each layer", anchor=False)
         table = tables.hidden_table(found, tokens)
-        frame.figure(figures.hidden_bars(found, tokens), "what-if-hidden", table, code)
+        fig, how = figures.hidden_bars(found, tokens), frame.reading("what-if.hidden")
+        frame.figure(fig, "what-if-hidden", table, code, how=how)
         frame.how_to_read("what-if.hidden")
     with right:
         st.subheader("What changed in each head's attention", anchor=False)
         table = tables.head_table({"divergence_bits": found.attention_change})
         fig = figures.attention_grid(found.attention_change, case.changes.heads_off)
-        frame.figure(fig, "what-if-attention", table, code)
+        how = frame.reading("what-if.attention")
+        frame.figure(fig, "what-if-attention", table, code, how=how)
         frame.how_to_read("what-if.attention")
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.caption(texts.TEXTS["what-if.all"])
