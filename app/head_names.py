@@ -76,12 +76,12 @@ DIRECTION_NAMES = {
 QUESTIONS = {
     "to_previous": "the word before",
     "to_next": "the word after",
-    "to_same_word": "the same word elsewhere",
+    "obj>to_dependent": "a verb's direct object",
+    "nsubj>to_dependent": "a verb's subject",
+    "det>to_head": "an article's noun",
+    "to_same_word": "the same word",
     "to_separator": "[SEP]",
-    "evenness": "all words alike",
-    "obj>to_dependent": "the direct object, from its verb",
-    "nsubj>to_dependent": "the subject, from its verb",
-    "det>to_head": "the noun, from its article",
+    "evenness": "all alike",
 }
 """What one looks for first, by the key of a `Measured`; each goes on from "looks at"."""
 

@@ -15,7 +15,7 @@ from app.sections import head_job
 from bertcore.analysis.head_report import HeadReport
 from bertcore.analysis.head_statistics import measure_index
 
-LISTS = {"habits": "Habits", **{key: f"Grammar: {name}" for key, name in DIRECTION_NAMES.items()}}
+LISTS = {"habits": "Habits", **DIRECTION_NAMES}
 ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}
 FEW_CASES = 5
 """Relations with fewer cases are left out of the list unless asked for."""
