@@ -60,11 +60,10 @@ def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     assert not visit.was_tricked()
 
 
-def test_a_text_longer_than_flow_can_take(visit: Visit) -> None:
-    visit.open("mixing", text_a="river bank " * 100, text_b=TEXT_B)
-    expect(visit.page.get_by_text("Flow and rolled-out value zeroing are left out")).to_be_visible()
-    visit.picture(STRIPS)
+def test_a_long_text_has_every_strip_and_no_maps(visit: Visit) -> None:
+    visit.open("mixing", text_a="river bank " * 150, text_b=TEXT_B, mix_slow="1")
+    expect(strips(visit)).to_contain_text("Value zeroing rolled out")
     visit.check()
     visit.page.get_by_role("radio", name="Every token").click()
     said = visit.page.get_by_test_id("stAlertContentError")
-    expect(said).to_contain_text("at most 128 tokens")
+    expect(said).to_contain_text("at most 256 tokens")
