@@ -66,6 +66,14 @@ def sentences(
     return begin + text + texts.TEXTS[verdict]
 
 
+def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
+    """Return the head with the highest value; None if there is no number."""
+    if not measured.direction:
+        return report.statistics.best(measured.name)
+    found = report.scores.best(measured.name, measured.direction)
+    return found.layer, found.head
+
+
 def _relation(
     report: HeadReport, measured: Measured, numbers: dict[str, str], low: float, high: float
 ) -> str:

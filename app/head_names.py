@@ -81,7 +81,6 @@ QUESTIONS = {
     "det>to_head": "an article's noun",
     "to_same_word": "the same word",
     "to_separator": "[SEP]",
-    "evenness": "all alike",
 }
 """What one looks for first, by the key of a `Measured`; each goes on from "looks at"."""
 

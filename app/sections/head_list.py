@@ -86,7 +86,7 @@ def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Me
         titles = ("relation", "best head", "right", "95%", "fixed offset", "for example")
     lines = ["| " + " | ".join(titles) + " |", "|:--|:--|--:|:--|--:|:--|"]
     for measured in rows:
-        head = best(report, measured)
+        head = head_answer.best(report, measured)
         if head is None:
             continue
         mean, low, high = (float(part[head]) for part in measured.values(report))
@@ -106,14 +106,6 @@ def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Me
         cells = (texts.plain(title), name, value, between, base, shown)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
-    """Return the head with the highest value; None if there is no number."""
-    if not measured.direction:
-        return report.statistics.best(measured.name)
-    found = report.scores.best(measured.name, measured.direction)
-    return found.layer, found.head
 
 
 def example(

@@ -23,7 +23,7 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
     measured = known[state.value(state.keep("heads_measure", first, options=list(known)))]
     names = [_BEST, *_head_names(report)]
     name = state.value(state.keep("heads_open", _BEST, options=names))
-    best = head_list.best(report, measured)
+    best = head_answer.best(report, measured)
     opened = best if name == _BEST else _place(name)
     _ask(known, measured)
     if opened is not None:
