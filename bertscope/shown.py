@@ -100,11 +100,10 @@ def chosen_look(view: ModuleType, **chosen: Any) -> dict[str, Any]:
         ValueError: If a choice is none of those that the view has.
     """
     for name, options in view.LOOK_OPTIONS.items():
-        if name in chosen and chosen[name] not in options:
-            known = ", ".join(repr(option) for option in options)
-            raise ValueError(
-                f"{chosen[name]!r} is no choice of this view; expected one of {known}."
-            )
+        known = dict.fromkeys((view.LOOK[name], *options))
+        if name in chosen and chosen[name] not in known:
+            said = ", ".join(repr(option) for option in known)
+            raise ValueError(f"{chosen[name]!r} is no choice of this view; expected one of {said}.")
     return {**view.LOOK, **chosen}
 
 
