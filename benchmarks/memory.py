@@ -52,7 +52,6 @@ def resident_bytes(process: int) -> int:
 
 
 def kept(session: Session) -> str:
-    """Return what the sidebar says of the results that are kept for all visitors."""
-    session.open("training")
-    found = _KEPT.search(" ".join(session.texts))
+    """Return what the sidebar said last of the results that are kept for all visitors."""
+    found = _KEPT.search(" ".join(session.page_texts))
     return f"{found[1]} MB" if found else ""

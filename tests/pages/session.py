@@ -49,7 +49,9 @@ class Session:
         self.pages: dict[str, str] = {}
         """Streamlit's hash of each page by its name in the address."""
         self.texts: list[str] = []
-        """Markdown and error boxes of the last run."""
+        """Markdown and coloured boxes of the last run."""
+        self.page_texts: list[str] = []
+        """The same of the last run of a whole page, with its sidebar."""
         self.errors: list[str] = []
         """Exceptions and error boxes since the start."""
         self._states: dict[str, WidgetState] = {}
@@ -109,8 +111,11 @@ class Session:
             kind = heard.WhichOneof("type")
             if kind == "script_finished":
                 # A run that another one cut short is followed by that one.
-                if heard.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                    return
+                if heard.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    continue
+                if not fragment:
+                    self.page_texts = list(self.texts)
+                return
             elif kind == "navigation":
                 self.pages = {
                     p.url_pathname: p.page_script_hash for p in heard.navigation.app_pages
