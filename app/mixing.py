@@ -35,7 +35,7 @@ PAUSE = 0.2
 """Seconds between two looks at a job."""
 MOST_MAPPED = 256
 """Most tokens of a whole map: more than a small map has pixels for."""
-AT_ONCE = 10.0
+AT_ONCE = 5.0
 """Estimated seconds up to which a measure is computed without being asked for."""
 FLOW_RATE, ZEROING_RATE = 1.4e7, 6e10
 """Edges of flows, and multiplications and additions of value zeroing, in a second of one core."""

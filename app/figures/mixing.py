@@ -26,7 +26,7 @@ NAMES = {
 }
 """What each measure is called in the pictures."""
 
-MOST_NUMBERED = 48
+MOST_NUMBERED = 40
 """Most tokens for which a strip has room for numbers."""
 NUMBERED = 3
 """Numbers in a strip: of its largest cells."""
@@ -36,7 +36,7 @@ ROW = 32
 """Pixels of a strip."""
 MAP = 270
 """Pixels of a small map and its title."""
-MOST_LABELS = 30
+MOST_LABELS = 36
 """Names below the strips: of every token, or of every second, third ..."""
 _LONGEST = 14  # letters of a token
 
@@ -116,7 +116,7 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
         ygap=3,
         text=[_numbers(row) for row in shares] if numbered else None,
         texttemplate="%{text}" if numbered else None,
-        textfont={"size": 11},
+        textfont={"size": 11 if len(tokens) <= 24 else 9},
         hoverongaps=False,
         hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]:.1%}<br>%{y}<extra></extra>",
     )
