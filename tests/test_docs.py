@@ -74,12 +74,12 @@ def test_every_picture_is_used() -> None:
 
 def test_the_guide_names_what_the_app_shows() -> None:
     guide = " ".join(GUIDE.read_text(encoding="utf-8").split())
-    answer = texts.TEXTS["heads.open_example"]
+    link = re.findall(r"\[(.*?)\]", texts.TEXTS["heads.open_example"])
     shown = (
         *(f"**{texts.PAGES[page][0]}**" for page in ("heads", "mixing", "what-if")),
         f"*{QUESTIONS['to_previous']}*",
         f"**{QUESTIONS['obj>to_dependent']}**",
-        f"**{re.search(r'\[(.*?)\]', answer)[1]}**",  # type: ignore[index]
+        f"**{link[0]}**",
         f"*{NAMES['to_previous'].label}* in **Measure**",
         "**Find a head that looks at …**",
         "**The best head for each job**",
