@@ -7,6 +7,7 @@ Run: pytest tests/pages/test_python_shown.py
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from app import background
 from app.figures.attention_data import mean_weights, neuron_arrays
 from app.sections import head_job
 from bertcore import load
@@ -36,8 +38,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "every token": ("mixing", {"mix_view": "all", "mix_layer": "0"}, 2),
     "what if": (
         "what_if",
-        {"off": ["0.3", "1.0"], "segment": ["2.1"], "cell": ["0.1:2-5:0.75"]},
-        4,
+        {"off": ["0.3", "1.0"], "segment": ["2.1"], "cell": ["0.1:2-5:0.75"], "rank": "1"},
+        2,
     ),
     "minimal pair": ("minimal_pair", {"other_a": "the 'other' bank", "pair_head": "1"}, 2),
     "heads": ("heads", {"heads_open": "1.2"}, 4),
@@ -62,6 +64,11 @@ def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
         app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
         app.query_params.update({**TEXTS, **address})
         app.run()
+        if background._jobs:  # what takes long is drawn when it is done
+            for job in list(background._jobs.values()):
+                while not job.done:
+                    time.sleep(0.02)
+            app.run()
         assert not app.exception
         assert not app.error
         made = []
