@@ -16,13 +16,18 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import cache, examples, sidebar, state, texts
+from app import cache, examples, records, sidebar, state, texts
+from app.report import offer
+from app.report.document import File, Scheme
 from bertcore import Bert, Trace
 
 log = logging.getLogger("bertscope.app")
 
 Data = pd.DataFrame | Mapping[str, np.ndarray]
 Width = Literal["stretch", "content"]
+
+_SHOWN = "_page_shown"
+"""Title of the page that is shown, and the key of the checkpoint that it opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
 def header(name: str) -> None:
     """Draw a page's title and purpose."""
     title, purpose = texts.PAGES[name]
+    st.session_state[_SHOWN] = (title, None)
     st.title(title, anchor=False)
     st.caption(purpose)
 
@@ -120,6 +126,7 @@ def open_checkpoint() -> cache.BertKey:
     with guard():
         cache.opened(key)
         is_open = True
+        st.session_state[_SHOWN] = (st.session_state.get(_SHOWN, ("BertScope",))[0], key)
     if not is_open:
         if not key.allow_pickle and sidebar.has_only_pickle(key.source):
             st.caption(texts.TEXTS["frame.pickle"])
@@ -212,14 +219,18 @@ def sentence_of(error: Exception) -> str:
 
 
 def how_to_read(key: str, **values: object) -> None:
-    """Draw the caption that says how to read a picture.
+    """Draw the caption that says how to read a picture; arguments as `reading`."""
+    st.caption(f"**How to read this.** {reading(key, **values)}")
+
+
+def reading(key: str, **values: object) -> str:
+    """Return how to read a picture, as Markdown.
 
     Args:
         key: Of `texts.TEXTS`.
         values: What its braces stand for; texts from outside go through `texts.plain` first.
     """
-    text = texts.TEXTS[key].format(**values) if values else texts.TEXTS[key]
-    st.caption(f"**How to read this.** {text}")
+    return texts.TEXTS[key].format(**values) if values else texts.TEXTS[key]
 
 
 def lacks(page: Page, what: str) -> None:
@@ -250,6 +261,8 @@ def figure(
     code: str,
     *,
     on_select: Callable[[], None] | None = None,
+    record: object = None,
+    how: str = "",
 ) -> None:
     """Draw a Plotly figure and under it its downloads.
 
@@ -262,6 +275,8 @@ def figure(
         code: Python that makes the same numbers.
         on_select: Called when points are clicked; they are in the session under "figure_" and
             the name.
+        record: What is offered as JSON too; see `downloads`.
+        how: How to read it, from `reading`, for the HTML file.
     """
     picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
     config = {
@@ -277,15 +292,28 @@ def figure(
         on_select=on_select or "ignore",
         selection_mode="points",
     )
-    downloads(name, data, code)
+    file = partial(data_file, name, data)
+    scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
+    report = partial(offer.figure_file, origin(), fig, data, file, code, how, scheme)
+    downloads(name, data, code, record=record, report=report)
 
 
-def downloads(name: str, data: Data, code: str, *, width: Width = "stretch") -> None:
+def downloads(
+    name: str,
+    data: Data,
+    code: str,
+    *,
+    width: Width = "stretch",
+    record: object = None,
+    report: Callable[[], bytes] | None = None,
+) -> None:
     """Draw the slim row under a picture: its data as a file, and the Python that makes it.
 
     Args:
         name, data, code: As for `figure`.
         width: "content" to stand beside something in a horizontal container.
+        record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
+        report: Makes the HTML file that holds all of it, when it is asked for; see `app.report`.
     """
     row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
     is_table = isinstance(data, pd.DataFrame)
@@ -300,8 +328,49 @@ def downloads(name: str, data: Data, code: str, *, width: Width = "stretch") -> 
         icon=":material/download:",
         help="Download the numbers of this picture.",
     )
+    if record is not None:
+        json_button(row, name, record)
+    if report is not None:
+        row.download_button(
+            "HTML",
+            report,
+            file_name=f"bertscope-{name}.html",
+            mime="text/html",
+            key=f"html_{name}",
+            on_click="ignore",
+            type="tertiary",
+            icon=":material/download:",
+            help=texts.TEXTS["frame.html_file"],
+        )
     with row.popover("Python", type="tertiary", icon=":material/code:"):
         st.code(code, language="python")
+
+
+def json_button(row: DeltaGenerator, name: str, record: object) -> None:
+    """Draw a button in `row` that offers a record as JSON; see `records.to_json`."""
+    row.download_button(
+        "JSON",
+        partial(records.to_json, record),
+        file_name=f"bertscope-{name}.json",
+        mime="application/json",
+        key=f"json_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download all of it, with the text and the choices it belongs to.",
+    )
+
+
+def origin() -> offer.Origin:
+    """Return what this page's pictures belong to."""
+    return offer.origin(*st.session_state.get(_SHOWN, ("BertScope", None)))
+
+
+def data_file(name: str, data: Data) -> File:
+    """Return a picture's numbers as a file: CSV of a table, NPZ of arrays."""
+    if isinstance(data, pd.DataFrame):
+        return File(f"bertscope-{name}.csv", "text/csv", to_csv(data))
+    return File(f"bertscope-{name}.npz", "application/octet-stream", to_npz(data))
 
 
 def to_csv(data: pd.DataFrame) -> bytes:

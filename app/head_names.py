@@ -73,6 +73,17 @@ DIRECTION_NAMES = {
 }
 """Which word looks for which; "head word", for the attention's heads are heads too."""
 
+QUESTIONS = {
+    "to_previous": "the word before",
+    "to_next": "the word after",
+    "obj>to_dependent": "a verb's direct object",
+    "nsubj>to_dependent": "a verb's subject",
+    "det>to_head": "an article's noun",
+    "to_same_word": "the same word",
+    "to_separator": "[SEP]",
+}
+"""What one looks for first, by the key of a `Measured`; each goes on from "looks at"."""
+
 
 class Measured(NamedTuple):
     """What is measured of each head: a head measure, or finding a relation."""

@@ -90,6 +90,9 @@ def fields(page: frame.Page) -> Versions:
     for example in EXAMPLES:
         row.button(example.title, key=f"pair_{example.title}", on_click=use, args=(example,))
     row.button(
+        "Copy the first version", icon=":material/content_copy:", on_click=copy, args=(page,)
+    )
+    row.button(
         "Swap versions", icon=":material/swap_vert:", on_click=swap, args=(page, other_a, other_b)
     )
     text_b = None if page.text_b is None else (other_b.strip() and other_b) or page.text_b
@@ -102,6 +105,12 @@ def use(example: Example) -> None:
     state.put("text_b", example.text_b)
     state.put("other_a", example.second)
     state.put("other_b", "")
+
+
+def copy(page: frame.Page) -> None:
+    """Fill the second version with the first, to change a word in it."""
+    state.put("other_a", page.text_a)
+    state.put("other_b", page.text_b or "")
 
 
 def swap(page: frame.Page, other_a: str, other_b: str) -> None:

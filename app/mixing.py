@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ import torch
 from app import background, cache, mixing_parts
 from app.mixing_parts import Array, SeparatorShares, Texts, shares
 from bertcore import Bert, Trace
-from bertcore.analysis.flow import MOST_TOKENS, attention_flow
+from bertcore.analysis.flow import MOST_WORK, attention_flow, flow_work
 from bertcore.analysis.maps import row_shares
 from bertcore.analysis.rollout import rollout
 from bertcore.analysis.value_zeroing import value_zeroing
@@ -33,6 +33,12 @@ MOMENT = 0.7
 """Seconds to wait for a job before the page is drawn without it."""
 PAUSE = 0.2
 """Seconds between two looks at a job."""
+MOST_MAPPED = 256
+"""Most tokens of a whole map: more than a small map has pixels for."""
+AT_ONCE = 5.0
+"""Estimated seconds up to which a measure is computed without being asked for."""
+FLOW_RATE, ZEROING_RATE = 1.4e7, 6e10
+"""Edges of flows, and multiplications and additions of value zeroing, in a second of one core."""
 
 
 class Choice(NamedTuple):
@@ -55,6 +61,8 @@ class Found:
     """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
     waiting: dict[str, Ask]
     """Measures that are not computed yet, and how to ask for their jobs."""
+    offered: dict[str, float] = field(default_factory=dict)
+    """Measures that take longer and were not asked for: about how many seconds."""
 
 
 def targets(bert: Bert, text_b: str | None) -> list[str]:
@@ -75,36 +83,90 @@ def usual_token(trace: Trace, mask_id: int) -> int:
     return words[-1] if words else 0
 
 
-def one_token(texts: Texts, choice: Choice) -> Found:
-    """Return every measure's row of the chosen token."""
+def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
+    """Return every measure's row of the chosen token.
+
+    Args:
+        slow: With those that take longer than AT_ONCE; else they are offered.
+    """
     row = slice(choice.token, choice.token + 1)
     found = _at_once(texts, choice, row)
     zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
     found.maps["zeroing"] = zeroing[choice.layer][None]
-    if texts.trace.num_tokens <= MOST_TOKENS:
+    asked = _asked(found, texts, choice, 1, slow=slow)
+    if "flow" in asked:
         _take(found, "flow", partial(_flow_job, texts, choice, choice.token), lambda made: made)
+    if "zeroing_rollout" in asked:
         ask = partial(_zeroing_job, texts)
         _take(found, "zeroing_rollout", ask, lambda made: made[1][choice.layer, row])
     return _in_order(found)
 
 
-def every_token(texts: Texts, choice: Choice) -> Found:
-    """Return every measure's whole map, [T, T].
+def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
+    """Return every measure's whole map, [T, T]; see `one_token`.
 
     Raises:
-        ValueError: If there are more than MOST_TOKENS tokens.
+        ValueError: If there are more than MOST_MAPPED tokens.
     """
-    if texts.trace.num_tokens > MOST_TOKENS:
+    num_tokens = texts.trace.num_tokens
+    if num_tokens > MOST_MAPPED:
         raise ValueError(
-            f"the maps of all tokens are drawn for at most {MOST_TOKENS} tokens; this input has "
-            f"{texts.trace.num_tokens}. Look at one token, or use a shorter text."
+            f"the maps of all tokens are drawn for at most {MOST_MAPPED} tokens, for a map has "
+            f"no more pixels; this input has {num_tokens}. Look at one token, or use a shorter "
+            "text."
         )
     found = _at_once(texts, choice, slice(None))
-    zeroing = partial(_zeroing_job, texts)
-    _take(found, "zeroing", zeroing, lambda made: made[0][choice.layer])
-    _take(found, "zeroing_rollout", zeroing, lambda made: made[1][choice.layer])
-    _take(found, "flow", partial(_flow_job, texts, choice, None), lambda made: made)
+    asked = _asked(found, texts, choice, num_tokens, slow=slow)
+    if "zeroing" in asked:
+        zeroing = partial(_zeroing_job, texts)
+        _take(found, "zeroing", zeroing, lambda made: made[0][choice.layer])
+        _take(found, "zeroing_rollout", zeroing, lambda made: made[1][choice.layer])
+    if "flow" in asked:
+        _take(found, "flow", partial(_flow_job, texts, choice, None), lambda made: made)
     return _in_order(found)
+
+
+def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
+    """Return about how long the measures take that are not computed at once, by name.
+
+    Args:
+        num_rows: 1 for one token, else all T. Flow that is more than MOST_WORK is not in it.
+    """
+    num_tokens, config = texts.trace.num_tokens, cache.opened(texts.key).config
+    work = flow_work(choice.layer + 1, num_tokens, num_rows)
+    wide, inner = config.hidden_size, config.intermediate_size
+    each = 2 * wide * (2 * inner + wide)  # of one vector through the rest of a layer
+    zeroing = config.num_hidden_layers * num_tokens**2 * each / ZEROING_RATE
+    found = {"zeroing": zeroing} if num_rows > 1 else {}
+    found["zeroing_rollout"] = zeroing
+    if work <= MOST_WORK:
+        found["flow"] = work / FLOW_RATE
+    return found
+
+
+def slow_measures(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
+    """Return the measures that are computed only when they are asked for, and their seconds."""
+    known = seconds_of(texts, choice, num_rows)
+    return {name: seconds for name, seconds in known.items() if seconds > AT_ONCE}
+
+
+def stop(texts: Texts, choice: Choice, view: str) -> None:
+    """Give up what is computed for a choice; the page asks for it no more.
+
+    Args:
+        view: "all" or "token", of which the flow is.
+    """
+    token = None if view == "all" else choice.token
+    background.leave(("flow", (texts, choice.layer, choice.head, token)))
+    background.leave(("zeroing", texts))
+
+
+def _asked(found: Found, texts: Texts, choice: Choice, num_rows: int, *, slow: bool) -> set[str]:
+    """Return the measures to compute; the others are offered."""
+    known = seconds_of(texts, choice, num_rows)
+    if not slow:
+        found.offered = slow_measures(texts, choice, num_rows)
+    return set(known) - set(found.offered)
 
 
 def separator_shares(texts: Texts) -> SeparatorShares:
@@ -152,7 +214,8 @@ def _take(found: Found, name: str, ask: Ask, part: Callable[..., Array]) -> None
 
 def _in_order(found: Found) -> Found:
     names = (*IN_LAYER, *THROUGH_LAYERS)
-    return Found({n: found.maps[n] for n in names if n in found.maps}, found.waiting)
+    maps = {n: found.maps[n] for n in names if n in found.maps}
+    return Found(maps, found.waiting, found.offered)
 
 
 def _job(

@@ -98,6 +98,25 @@ def put(name: str, new: Any) -> None:
     st.session_state[name] = new
 
 
+def used() -> set[str]:
+    """Return the names that this page has asked for."""
+    return set(st.session_state.get(_USED, ()))
+
+
+def choices() -> dict[str, str]:
+    """Return what is chosen on this page and not as by default, as the address has it.
+
+    Texts and the checkpoint are not among them.
+    """
+    kept, defaults = st.session_state.get(_KEPT, {}), st.session_state.get(_DEFAULTS, {})
+    found = {}
+    for name in sorted(used() - {*ALWAYS_IN_URL, *TEXTS}):
+        if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
+            chosen = _format(kept[name])
+            found[name] = chosen if isinstance(chosen, str) else ", ".join(chosen)
+    return found
+
+
 def begin_run() -> None:
     """Start a full run: forget which names the previous page used; keep what a link shares.
 

@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import streamlit as st
+
 from app import background, cache, state
 from bertcore import Bert, BertConfig, Trace
 from bertcore.analysis.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.head_importance import HeadImportance, rank_heads
 from bertcore.analysis.inputs import masked_encoding
+from bertcore.analysis.task_shift import TaskShift, compare_task
 from bertcore.attention_patterns import PATTERNS, Block
+from bertcore.checkpoints.task_head import read_task_head
 from bertcore.interventions import Cell
+from bertcore.network.task_reader import TaskReader
 from bertcore.what_if import Changes, every_head, parse_head
 
 LISTS = ("off", "skip", "segment", "position", "cell")
 """Kept values that are lists; "off" and "skip" of heads and layers, the others of edits."""
 
+_WANTED = "_what_if_wanted"
 _CELL = re.compile(r"(\d{1,3})\.(\d{1,3}):(\d{1,4})-(\d{1,4}):(0(?:\.\d{1,6})?|1(?:\.0{1,6})?)")
 _EDIT = re.compile(r"(\d{1,4})\.(\d{1,6})")
 
@@ -40,6 +46,16 @@ class Question(NamedTuple):
     """The [MASK] that is read; None without one."""
     word: str
     """The word that is followed there, as typed; empty: the best guess."""
+    label: str = ""
+    """The label of the task head that is followed; empty: the best guess."""
+
+
+class Compared(NamedTuple):
+    """What the changes do."""
+
+    runs: BeforeAfter
+    task: TaskShift | None
+    """None where the checkpoint has no task head that can be read."""
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
@@ -77,6 +93,16 @@ def forget_all() -> None:
         state.put(name, [])
     state.put("pattern", PATTERNS[0])
     state.put("drawn", "")
+
+
+def want_question() -> None:
+    """Let the page hide a word if there is nothing to ask: the visitor brings a change along."""
+    st.session_state[_WANTED] = True
+
+
+def wants_question() -> bool:
+    """Return whether a visitor comes with a change and wants to see what it does, once."""
+    return bool(st.session_state.pop(_WANTED, False))
 
 
 def name_of(layer: int, head: int) -> str:
@@ -172,7 +198,24 @@ def before(key: cache.BertKey, case: Case) -> Trace:
     return found
 
 
-def compare(key: cache.BertKey, case: Case, top_k: int) -> BeforeAfter:
+def task_head(key: cache.BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head, or None if there is none.
+
+    Raises:
+        ValueError, RuntimeError: If there is one that cannot be read.
+    """
+    return cache.call(read_task_head, key)
+
+
+def readable_task_head(key: cache.BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head if there is one that can be read."""
+    try:
+        return task_head(key)
+    except (ValueError, RuntimeError):
+        return None  # the page says why, where the answers stand
+
+
+def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
     """Return what the changes do.
 
     Raises:
@@ -193,6 +236,8 @@ def ranking(key: cache.BertKey, asked: Question) -> background.Job:
             changes=case.changes,
             position=asked.position,
             word=one_piece(bert, asked.word),
+            task=readable_task_head(key),
+            label=asked.label or None,
             on_share=lambda share: progress(share, "Removing each head in turn"),
         )
 
@@ -212,6 +257,8 @@ def _run(bert: Bert, case: Case) -> Trace:
     return bert.trace(case.text_a, case.text_b, encoding=encoding, changes=case.changes)
 
 
-def _compare(bert: Bert, key: cache.BertKey, case: Case, top_k: int) -> BeforeAfter:
+def _compare(bert: Bert, key: cache.BertKey, case: Case, top_k: int) -> Compared:
     # Only the plain run is kept: the changed ones are many, and large for long texts.
-    return compare_runs(bert, before(key, case), _run(bert, case), top_k)
+    plain, changed, reader = before(key, case), _run(bert, case), readable_task_head(key)
+    runs = compare_runs(bert, plain, changed, top_k)
+    return Compared(runs, reader and compare_task(bert, reader, plain, changed))

@@ -9,7 +9,9 @@ from pathlib import Path
 from benchmarks import (
     attention_views,
     finetune,
+    head_ranking,
     machine,
+    memory,
     page_speed,
     pretrain,
     pretrain_loss,
@@ -23,6 +25,8 @@ BENCHMARKS = {
     "trace": trace.run,
     "attention_views": attention_views.run,
     "page_speed": page_speed.run,
+    "memory": memory.run,
+    "head_ranking": head_ranking.run,
     "pretrain": pretrain.run,
     "pretrain_loss": pretrain_loss.run,
     "pretrain_memory": pretrain_memory.run,

@@ -111,6 +111,17 @@ def running_app() -> Iterator[str]:
     Raises:
         RuntimeError: If it does not answer within a minute.
     """
+    with running_server() as (url, _):
+        yield url
+
+
+@contextlib.contextmanager
+def running_server() -> Iterator[tuple[str, int]]:
+    """Start the app on a free port; yield its address and its process id, and stop it at the end.
+
+    Raises:
+        RuntimeError: If it does not answer within a minute.
+    """
     root = find_app_root()
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
@@ -123,7 +134,7 @@ def running_app() -> Iterator[str]:
         try:
             url = f"http://localhost:{port}"
             wait_until_healthy(url, server)
-            yield url
+            yield url, server.pid
         finally:
             server.terminate()
 

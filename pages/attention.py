@@ -1,14 +1,11 @@
 """Attention: where each token looks, in every head of every layer."""
 
-from functools import partial
-
 import streamlit as st
 
 from app import cache, frame, state
-from app.components import attention_overview
 from app.figures.attention_data import shown_heads
 from app.figures.head_sentence import head_sentence
-from app.sections import attention_views, bertviz
+from app.sections import attention_views, bertviz, switch_off
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
 
@@ -22,20 +19,11 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     heads_name = state.keep("heads", [], options=list(range(num_heads)))
     layer, heads = state.value(layer_name), shown_heads(state.value(heads_name), num_heads)
     with frame.guard():
-        summary = cache.call(attention_overview.summarize, key, key, text_a, text_b)
-        attention_overview.attention_overview(
-            summary,
-            trace.num_tokens,
-            layer,
-            heads,
-            look=attention_views.kept_look("overview", attention_overview),
-            key="attention_overview",
-            on_pick=attention_views.open_heads,
-            on_look=partial(attention_views.keep_look, "overview", attention_overview),
-        )
-        frame.how_to_read("attention.overview")
+        summary = attention_views.draw_overview(key, trace, layer, heads)
         measures = summary.measures.of(layer, heads)
-        st.markdown(head_sentence(measures, layer, heads, trace.num_tokens))
+        row = st.container(horizontal=True, vertical_alignment="center", key="attention_open")
+        row.markdown(head_sentence(measures, layer, heads, trace.num_tokens), width="stretch")
+        switch_off.offer(row, layer, heads, num_heads)
     view = st.segmented_control(
         "View",
         list(VIEWS),

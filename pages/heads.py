@@ -37,12 +37,14 @@ def show_map(
         key=state.keep("heads_colour", "habit", options=list(head_map.COLOUR_BY)),
         required=True,
     )
+    compared = f"{report.distances.num_compared:,} of {report.distances.num_tokens:,}"
+    how = frame.reading("heads.map", stress=f"{places.stress:.2f}", compared=compared)
     with picture:
         fig = head_map.head_scatter(report, places, colour, opened)
         code = head_job.code(page, chosen, texts.CODE["heads.map"])
         arrays = head_map.map_arrays(report, places)
-        frame.figure(fig, "heads-map", arrays, code, on_select=head_view.pick("heads-map"))
-    compared = f"{report.distances.num_compared:,} of {report.distances.num_tokens:,}"
+        picked = head_view.pick("heads-map")
+        frame.figure(fig, "heads-map", arrays, code, on_select=picked, how=how)
     frame.how_to_read("heads.map", stress=f"{places.stress:.2f}", compared=compared)
 
 

@@ -17,7 +17,8 @@ def show(page: frame.Page, second: minimal_pair.Versions) -> None:
             st.warning(f"Second version: {texts.plain(second_trace.truncation.sentence())}")
         found = minimal_pair.compare(page, second)
         code = sections.run_code(page, second)
-        sections.show_tokens(first_trace, second_trace, found)
+        if not sections.show_tokens(first_trace, second_trace, found):
+            return
         sections.show_answers(page, found, code)
         sections.show_attention(page, second_trace, found, code)
         sections.show_vectors(first_trace, second_trace, found, code)

@@ -14,6 +14,7 @@ def show(page: frame.Page) -> None:
         where = Texts(page.bert_key, page.text_a, page.text_b)
         choice = sections.kept_choice(page)
         state.keep("mix_others", False)
+        state.keep("mix_slow", False)
         views = list(sections.VIEWS)
         view = st.segmented_control(
             "View",
@@ -28,6 +29,7 @@ def show(page: frame.Page) -> None:
 
         def below(found: Found) -> None:
             sections.draw_controls(page)
+            sections.offer_slow(page, where, choice, view)
             sections.show_notes(page, found, choice)
             frame.how_to_read(f"mixing.{view}")
             with st.expander("What each measure is, and what it does not see"):

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_PAGE_LINES = 140
-DRAWING = ("streamlit", "plotly", "bertviz", "mpld3", "matplotlib", "app", "pages")
+DRAWING = ("streamlit", "plotly", "bertviz", "mpld3", "matplotlib", "app", "pages", "bertscope")
 NETWORK = ("huggingface_hub", "requests", "httpx", "urllib.request", "http.client", "aiohttp")
 HUB = "bertcore/checkpoints/hub.py"
 MODEL = (
@@ -89,8 +89,13 @@ def core_draws_nothing(source: Source) -> list[str]:
 
 
 def app_knows_no_page(source: Source) -> list[str]:
-    """App never imports pages."""
-    return imports_of(source, ("pages",)) if source.lies_in("app") else []
+    """App never imports pages, nor the notebook's functions."""
+    return imports_of(source, ("pages", "bertscope")) if source.lies_in("app") else []
+
+
+def notebooks_leave_no_name_behind(source: Source) -> list[str]:
+    """bertscope gets the app through app_modules alone: a notebook may have an `app` of its own."""
+    return imports_of(source, ("app", "pages")) if source.lies_in("bertscope") else []
 
 
 def figures_call_no_model(source: Source) -> list[str]:
@@ -135,6 +140,9 @@ OFFENDERS: list[tuple[Rule, Source]] = [
         Source("bertcore/a/b.py", "import importlib\nimportlib.import_module('app')"),
     ),
     (app_knows_no_page, Source("app/main.py", "import pages.attention")),
+    (app_knows_no_page, Source("app/main.py", "from bertscope import notebook")),
+    (core_draws_nothing, Source("bertcore/trace.py", "import bertscope.notebook")),
+    (notebooks_leave_no_name_behind, Source("bertscope/a.py", "from app.report import view")),
     (figures_call_no_model, Source("app/figures/a.py", "from bertcore.bert import Bert")),
     (figures_call_no_model, Source("app/figures/a.py", "from bertcore import load")),
     (figures_call_no_model, Source("app/figures/a.py", "import streamlit")),
@@ -150,6 +158,7 @@ INNOCENT = [
     Source("bertcore/bert.py", "from .trace import Trace\nfrom . import app\nimport application"),
     Source("bertcore/checkpoints/hub.py", "import huggingface_hub"),
     Source("app/figures/a.py", "from bertcore import Trace\nfrom plotly import graph_objects"),
+    Source("bertscope/a.py", "from bertcore import Trace\nfrom bertscope import app_modules"),
     Source("app/cache.py", "@st.cache_resource\ndef f(): ..."),
     Source("app/state.py", "st.query_params['text'] = 'x'"),
     Source("pages/a.py", "x = 1\n" * MAX_PAGE_LINES),
@@ -164,7 +173,7 @@ def name_of(value: object) -> str | None:
 def all_sources() -> list[Source]:
     return [
         Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-        for folder in ("bertcore", "app", "pages")
+        for folder in ("bertcore", "bertscope", "app", "pages")
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
 
@@ -185,8 +194,9 @@ def test_the_project_keeps_the_rule(rule: Rule) -> None:
     assert offences == {}, rule.__doc__
 
 
-def test_all_three_layers_are_read() -> None:
-    assert {source.path.split("/")[0] for source in all_sources()} == {"bertcore", "app", "pages"}
+def test_all_layers_are_read() -> None:
+    folders = {source.path.split("/")[0] for source in all_sources()}
+    assert folders == {"bertcore", "bertscope", "app", "pages"}
 
 
 def test_the_core_imports_without_the_app_libraries() -> None:

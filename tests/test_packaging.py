@@ -59,7 +59,7 @@ def python(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedP
 
 def test_only_our_own_names_reach_site_packages(names: set[str]) -> None:
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.startswith("bertscope-")} == {"bertcore"}
+    assert {top for top in tops if not top.startswith("bertscope-")} == {"bertcore", "bertscope"}
 
 
 @pytest.mark.parametrize("folder", ["app", "pages", ".streamlit"])
@@ -74,11 +74,12 @@ def test_the_app_is_carried_whole(names: set[str], folder: str) -> None:
     assert expected
 
 
-def test_every_file_of_the_core_is_carried(names: set[str]) -> None:
+@pytest.mark.parametrize("folder", ["bertcore", "bertscope"])
+def test_every_file_of_the_core_is_carried(names: set[str], folder: str) -> None:
     """Weights, vocabularies and model cards too: a wheel must work on its shipped checkpoint."""
     expected = {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "bertcore").rglob("*")
+        for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert expected - names == set()
@@ -93,6 +94,18 @@ def test_the_command_works_from_the_wheel(installed: Path, tmp_path: Path) -> No
     assert run.returncode == 0, run.stderr
     assert "Usage: bertscope" in run.stdout
     assert "fill-mask" in run.stdout
+
+
+def test_a_notebook_shows_views_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys, bertcore; from bertscope.notebook import show_lines\n"
+        "view = show_lines(bertcore.load('default').trace('the river'))\n"
+        "assert 'app' not in sys.modules\n"
+        "print(len(view._repr_html_()) > 50_000)"
+    )
+    run = python(installed, tmp_path, "-c", script)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "True"
 
 
 def test_the_app_is_found_in_the_wheel(installed: Path, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class AttentionChoice extends AttentionLines {
     const other = own === "left" ? "right" : "left";
     const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
     const listed = both ? [...focus.left] : this.units.names.map((_, k) => k);
-    if (!summed.length) return { other, number: 0, found: [] };
+    if (!summed.length || !this.heads.length) return { other, number: 0, found: [] };
     const divisor = own === "left" ? summed.length : 1; // what is looked at together adds up
     const found = listed.filter((k) => this.takesPart(other, k)).map((index) => {
       const weights = this.heads.map((head) => {
@@ -62,6 +62,7 @@ class AttentionChoice extends AttentionLines {
       const sum = weights.reduce((a, b) => a + b, 0) / weights.length;
       return { index, sum, share: sum / divisor, shares: weights.map((weight) => weight / divisor) };
     });
-    return { other, number: summed.length, averages: divisor > 1, found: found.sort((a, b) => b.sum - a.sum) };
+    const rank = ({ sum }) => (Number.isNaN(sum) ? -1 : sum);
+    return { other, number: summed.length, averages: divisor > 1, found: found.sort((a, b) => rank(b) - rank(a)) };
   }
 }

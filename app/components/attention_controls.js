@@ -105,6 +105,9 @@ class AttentionControls extends AttentionFiles {
     this.layerSelect.value = this.layer;
     this.down.disabled = this.layer === 0;
     this.up.disabled = this.layer === layers - 1;
+    if (this.header.alone?.length < layers) {
+      onlyHere([this.layerSelect, this.down, this.up], this.header, `layer ${this.layer}`);
+    }
     if (this.headBox.children.length !== colours.length) {
       this.headBox.replaceChildren(...colours.map((colour, head) => this.headButton(colour, head)));
     }
@@ -154,6 +157,7 @@ class AttentionControls extends AttentionFiles {
 
   setHeads(heads) {
     this.shown = new Set(heads);
+    this.refreshWaiting();
     this.refreshControls();
     this.select();
     this.draw();
@@ -162,7 +166,7 @@ class AttentionControls extends AttentionFiles {
 
   goToLayer(layer) {
     this.layer = Math.max(0, Math.min(this.header.num_layers - 1, layer));
-    this.root.classList.toggle("waiting", this.layer !== this.header.layer);
+    this.refreshWaiting();
     this.refreshControls();
     this.choose();
   }

@@ -84,6 +84,7 @@ class AttentionFiles extends AttentionWords {
       at_least: this.threshold, between: this.filter, without_special: this.hideSpecial,
       chosen_looking: names("left"), chosen_looked_at: names("right"),
       lines_in_all: this.total, precision: "each weight is within 0.003",
+      ...(this.header.missing ? { not_numbers: this.header.missing } : {}),
     };
   }
 

@@ -15,7 +15,8 @@ function unitsOf(header, byWord) {
 }
 
 // Attention between words: the sum over the pieces that are looked at, the mean over those that
-// look (Clark et al. 2019, section 4.1). `read(at)` gives the weight at row * size + column.
+// look (Clark et al. 2019, section 4.1). `read(at)` gives the weight at row * size + column; what
+// is not a number (NaN) makes the word that looks none.
 function mergeToWords(read, size, starts) {
   const count = starts.length;
   const wordOf = new Uint16Array(size);

@@ -2,28 +2,34 @@
 // attention_levels.js stands in front of this file.
 
 class AttentionLines {
-  // Pieces as the server sent them, or words.
+  // The heads that the server has sent of this layer: codes, and flags of what is not a number.
+  keepHeads({ sent, broken, tokens }, codes, bits) {
+    const cells = tokens.length ** 2;
+    sent.forEach((head, k) => {
+      const number = broken.indexOf(head);
+      this.given.set(head, {
+        codes: codes.subarray(k * cells, (k + 1) * cells),
+        gaps: number < 0 ? null : asFlags(bits, number * cells, cells),
+      });
+    });
+  }
+
+  // Pieces as the server sent them, or words: maps of a head's codes, exact values (words), gaps.
   refreshUnits() {
     const { header, given, table } = this;
     this.units = unitsOf(header, this.byWord);
     this.size = this.units.size;
-    if (!this.byWord) {
-      this.codes = given;
-      this.values = null;
-      return;
-    }
-    const [tokens, cells] = [header.tokens.length, this.size ** 2];
+    this.maps = this.byWord ? new Map() : given;
+    if (!this.byWord) return;
     const encode = quickEncoder(table);
-    this.values = new Float32Array(header.colours.length * cells);
-    this.codes = new Uint8Array(this.values.length);
-    header.colours.forEach((_, head) => {
-      const map = given.subarray(head * tokens * tokens, (head + 1) * tokens * tokens);
-      const merged = mergeToWords((at) => table[map[at]], tokens, this.units.starts);
-      merged.forEach((weight, at) => {
-        this.values[head * cells + at] = Math.min(1, weight);
-        this.codes[head * cells + at] = encode(weight);
+    for (const [head, { codes, gaps }] of given) {
+      const read = gaps ? (at) => (gaps[at] ? NaN : table[codes[at]]) : (at) => table[codes[at]];
+      const values = mergeToWords(read, header.tokens.length, this.units.starts).map((weight) => Math.min(1, weight));
+      this.maps.set(head, {
+        values, codes: Uint8Array.from(values, (weight) => encode(weight || 0)),
+        gaps: gaps && Uint8Array.from(values, Number.isNaN),
       });
-    });
+    }
   }
 
   takesPart(side, unit) {
@@ -33,14 +39,19 @@ class AttentionLines {
     return this.units.segmentIds[unit] === wanted;
   }
 
+  // Heads that are shown and have not come yet.
+  awaited() {
+    return [...this.shown].filter((head) => !this.given.has(head)).sort((a, b) => a - b);
+  }
+
   select() {
-    const { size, codes, table } = this;
-    this.heads = [...this.shown].sort((a, b) => a - b);
+    const { size, table } = this;
+    // Heads that are on their way are drawn when they are here.
+    this.heads = [...this.shown].filter((head) => this.maps.has(head)).sort((a, b) => a - b);
     this.averaged = this.mean && this.heads.length > 1;
-    const maps = this.averaged ? [this.meanCodes()] : this.heads.map((head) =>
-      codes.subarray(head * size * size, (head + 1) * size * size));
-    this.maps = maps;
+    const maps = this.averaged ? [this.meanCodes()] : this.heads.map((head) => this.maps.get(head).codes);
     this.mapColours = this.averaged ? [this.header.mean_colour] : this.heads.map((h) => this.header.colours[h]);
+    this.broken = this.heads.some((head) => this.maps.get(head).gaps) ? this.units.names.map((_, i) => this.isBroken(i)) : [];
     const rows = this.units.names.map((_, i) => this.takesPart("left", i));
     const columns = this.units.names.map((_, j) => this.takesPart("right", j));
     const lowest = Math.max(1, table.findIndex((weight) => weight >= this.threshold));
@@ -73,20 +84,29 @@ class AttentionLines {
   }
 
   meanCodes() {
-    const { size, codes, table, heads } = this;
-    const out = new Uint8Array(size * size);
+    const { table } = this;
     const encode = quickEncoder(table);
-    for (let at = 0; at < out.length; at++) {
-      let sum = 0;
-      for (const head of heads) sum += table[codes[head * size * size + at]];
-      out[at] = encode(sum / heads.length);
-    }
-    return out;
+    const maps = this.heads.map((head) => this.maps.get(head));
+    return Uint8Array.from({ length: this.size ** 2 }, (_, at) => {
+      if (maps.some(({ gaps }) => gaps?.[at])) return 0;
+      return encode(maps.reduce((sum, { codes }) => sum + table[codes[at]], 0) / maps.length);
+    });
   }
 
+  // NaN where the checkpoint gave no number.
   weight(head, row, column) {
-    const at = (head * this.size + row) * this.size + column;
-    return this.values ? this.values[at] : this.table[this.codes[at]];
+    const { values, codes, gaps } = this.maps.get(head);
+    const at = row * this.size + column;
+    if (values) return values[at];
+    return gaps?.[at] ? NaN : this.table[codes[at]];
+  }
+
+  // Whether a token's row of any shown head holds something that is not a number.
+  isBroken(row) {
+    return this.heads.some((head) => {
+      const { gaps } = this.maps.get(head);
+      return gaps?.subarray(row * this.size, (row + 1) * this.size).includes(1);
+    });
   }
 
   // Of a line's map: one head, or the mean of the shown ones.

@@ -20,6 +20,7 @@ from app.components import reports, transport
 from app.components.attention_overview import colour_table
 from app.components.looks import Look
 from app.figures.attention_words import words_of
+from app.figures.missing import count_missing, missing_sentence
 from bertcore import Trace
 
 _HERE = Path(__file__).parent
@@ -87,12 +88,20 @@ def message(
         "heads": list(heads),
         "num_layers": trace.attentions.shape[0],
         "num_heads": trace.attentions.shape[1],
+        "missing": _missing(trace, layers, heads),
         "revision": revision,
         "look": look,
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
     }
     return transport.pack(header, weights.astype(np.float32), colour_table())
+
+
+def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
+    """Say which of the heads behind the mean gave no numbers."""
+    chosen = sorted(set(heads)) or list(range(trace.attentions.shape[1]))
+    counts = count_missing(trace.attentions[list(layers)])[:, chosen]
+    return missing_sentence(counts, trace.num_tokens, layers, chosen)
 
 
 def attention_map(

@@ -70,6 +70,7 @@ class AttentionMapControls extends AttentionMapWords {
     this.columnSelect.value = this.columnsBy;
     this.zoomOut.disabled = this.whole.disabled = this.window.isWhole;
     this.heading.textContent = this.header.title;
+    onlyHere([...this.layerBox.children, ...this.headBox.children, this.allLayers, this.allHeads], this.header, "this map");
   }
 
   // A row of buttons of which several may be pressed; a plain click takes one alone.
@@ -111,8 +112,8 @@ class AttentionMapControls extends AttentionMapWords {
       context.fillText(String(weight), x, 20);
       last = x;
     }
-    const broken = this.weights.some(Number.isNaN)
-      ? [element("span", { className: "key broken" }, "Red cells are not numbers (NaN): this checkpoint's weights are damaged.")] : [];
+    const isMean = this.header.layers.length > 1 || this.header.heads.length !== 1;
+    const broken = brokenNote(this.header.missing, isMean ? "a mean with one of them is none" : "they have no colour");
     this.foot.replaceChildren(element("span", { className: "key" }, "weight", bar), ...kindKeys(this.header), ...broken, this.saving);
   }
 }

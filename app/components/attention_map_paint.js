@@ -5,7 +5,6 @@ const LABEL = 12; // pixels of a name's line
 const MIN_TOP = 0.05; // least weight at the end of the colour scale: specks are not blown up
 const MAP_TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
 const NUMBERED = 30; // pixels of a cell from which on its number is written into it
-const NOT_A_NUMBER = [214, 40, 90];
 
 class AttentionMapPainter {
   // The image of the whole map in its present order, one pixel for each cell.
@@ -20,6 +19,7 @@ class AttentionMapPainter {
       for (let x = 0; x < size; x++, at++) levels[at] = Math.sqrt(this.weights[first + this.columns[x]] / this.scaleTop);
     }
     this.images = [this.toImage(levels, size)];
+    this.missing = levels.some(Number.isNaN) ? missingBoxes(size, (row, column) => Number.isNaN(levels[row * size + column])) : [];
     // Smaller ones for when a cell is less than a pixel: the largest of 2 x 2, so that lines stay.
     for (let [small, side] = [levels, size]; side > 64; ) {
       [small, side] = halve(small, side);
@@ -103,12 +103,23 @@ class AttentionMapPainter {
     const image = this.images[level];
     const from = [left, top, span, span].map((at) => at / 2 ** level);
     paintCells(context, image, from, [margin, margin, side, side]);
+    this.paintMissing(context);
     context.textBaseline = "middle";
     this.paintGaps(context);
     this.paintNumbers(context);
     this.paintMark(context);
     this.paintNames(context, true);
     this.paintNames(context, false);
+  }
+
+  // Over the cells that are not numbers, as far as they are seen.
+  paintMissing(context) {
+    const end = this.margin + this.side;
+    const clip = (at) => Math.max(this.margin, Math.min(end, at));
+    for (const [left, top, width, height] of this.missing) {
+      const [x1, x2, y1, y2] = [this.x(left), this.x(left + width), this.y(top), this.y(top + height)].map(clip);
+      if (x2 > x1 && y2 > y1) paintMissing(context, x1, y1, x2 - x1, y2 - y1);
+    }
   }
 
   // Lines between cells that are large enough to bear them.
@@ -137,6 +148,12 @@ class AttentionMapPainter {
         const known = weight === weight;
         context.fillStyle = inkOver(known ? this.colour(Math.sqrt(weight / this.scaleTop)) : NOT_A_NUMBER);
         context.globalAlpha = weight < 0.005 ? 0.5 : 1;
+        if (!known) { // a plain ground under the word, in place of stripes
+          const ink = context.fillStyle;
+          context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
+          context.fillRect(x - this.cell * 0.36, y - this.cell * 0.22, this.cell * 0.72, this.cell * 0.44);
+          context.fillStyle = ink;
+        }
         context.fillText(known ? weight.toFixed(this.cell > 60 ? 4 : 2) : "NaN", x, y + 0.5);
       }
     }

@@ -95,8 +95,9 @@ class AttentionMapWords extends AttentionMapPainter {
   }
 
   facts() {
-    const { layers, heads, title } = this.header;
-    return { what: title, layers, heads: heads.length ? heads : "all", unit: this.kindOfScale() };
+    const { layers, heads, title, missing } = this.header;
+    return { what: title, layers, heads: heads.length ? heads : "all", unit: this.kindOfScale(),
+      ...(missing ? { not_numbers: missing } : {}) };
   }
 
   arrays() {

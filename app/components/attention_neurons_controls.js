@@ -56,6 +56,7 @@ class NeuronControls extends NeuronWords {
   refreshControls() {
     this.layerSelect.value = this.layer;
     this.headSelect.value = this.head;
+    onlyHere([this.layerSelect, this.headSelect], this.header, `layer ${this.layer} head ${this.head}`);
     this.querySelect.value = this.query;
     this.orderSelect.value = this.orderBy;
     this.before.disabled = this.query === 0;

@@ -4,7 +4,6 @@
 const ROW = 22; // pixels of a key's row
 const STRIP = 15; // pixels of its strip
 const HEAD = 92; // pixels above the rows: names of the columns, query, key
-const NOT_A_NUMBER = [214, 40, 90];
 const GAP = 10; // between the columns
 
 class NeuronPainter {

@@ -45,6 +45,9 @@ class Overview extends OverviewControls {
     this.codes = blocks[0];
     this.colours = blocks[1]; // 256 x red, green, blue
     this.table = asFloats(blocks[2]);
+    const cells = header.size ** 2;
+    // Heads with weights that are not numbers: a flag for each cell of their thumbnail.
+    this.gaps = new Map(header.broken.map((head, k) => [head, asFlags(blocks[3], k * cells, cells)]));
     // The same as pixels of an ImageData, little-endian: alpha, blue, green, red.
     this.packed = Uint32Array.from({ length: 256 }, (_, code) => {
       const [red, green, blue] = this.colours.subarray(code * 3, code * 3 + 3);

@@ -18,7 +18,8 @@ from torch import Tensor
 from app import cache, theme
 from app.components import reports, transport
 from app.components.looks import Look
-from bertcore import Bert
+from app.figures.missing import count_missing, missing_sentence
+from bertcore import Bert, Trace
 from bertcore.analysis.heads import HeadMeasures, measure_heads
 
 _HERE = Path(__file__).parent
@@ -96,17 +97,24 @@ def colour_table() -> NDArray[np.uint8]:
 class Summary:
     """All heads at a glance."""
 
-    small: NDArray[np.uint8]
+    small: transport.Encoded
     """Thumbnails, [L, H, S, S]."""
+    missing: NDArray[np.int64]
+    """How many weights of each head are not numbers, [L, H]."""
     measures: HeadMeasures
     """Each [L, H]."""
 
 
 def summarize(_bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
-    trace = cache.trace(key, text_a, text_b)
+    return summary_of(cache.trace(key, text_a, text_b))
+
+
+def summary_of(trace: Trace) -> Summary:
+    """Return thumbnails and measures of a trace."""
     return Summary(
         transport.thumbnails(trace.attentions),
+        count_missing(trace.attentions),
         measure_heads(trace.attentions, trace.text_ids, trace.tokens),
     )
 
@@ -127,7 +135,8 @@ def message(
         look: How it opens.
     """
     small, measures = summary.small, summary.measures
-    num_layers, num_heads = small.shape[:2]
+    num_layers, num_heads, size = small.codes.shape[:3]
+    broken = np.flatnonzero(summary.missing)
     present = {field.name for field in fields(measures)}
     names = {name: NAMES[name] for name in NAMES if name in present}
     # A measure that is new here is shown under its own name.
@@ -136,14 +145,22 @@ def message(
         "num_layers": num_layers,
         "num_heads": num_heads,
         "num_tokens": num_tokens,
-        "size": small.shape[-1],
+        "size": size,
         "layer": layer,
         "heads": list(heads),
         "look": look,
         "names": {name: described._asdict() for name, described in names.items()},
         "measures": {name: _rounded(getattr(measures, name)) for name in names},
+        "broken": broken.tolist(),
+        "missing": missing_sentence(summary.missing, num_tokens),
     }
-    return transport.pack(header, small, colour_table(), transport.decoding_table())
+    return transport.pack(
+        header,
+        small.codes,
+        colour_table(),
+        transport.decoding_table(),
+        np.packbits(small.missing.reshape(-1, size, size)[broken]),
+    )
 
 
 def _rounded(values: Tensor) -> list[float | None]:

@@ -36,10 +36,12 @@ class OverviewDetail extends OverviewGrid {
     const { measures, names, num_tokens: tokens } = this.header;
     const large = element("canvas", { ariaHidden: "true" });
     const picture = this.thumbnail(this.codesOf(place.layer, place.head), LARGE);
-    paintCells(fitCanvas(large, LARGE, LARGE), picture, [0, 0, picture.width, picture.width], [0, 0, LARGE, LARGE]);
+    const context = fitCanvas(large, LARGE, LARGE);
+    paintCells(context, picture, [0, 0, picture.width, picture.width], [0, 0, LARGE, LARGE]);
+    this.paintMissingOf(context, place.layer, place.head, [0, 0, LARGE]);
     const isOpen = place.layer === this.selected.layer
       && String(place.head === null ? [] : [place.head]) === String(this.selected.heads);
-    const state = isOpen ? "open below" : this.pointed ? "click to open" : "one of the open heads";
+    const state = this.header.alone ? "" : isOpen ? "open below" : this.pointed ? "click to open" : "one of the open heads";
     const known = Object.keys(measures).filter((name) => this.valueAt(place, name) !== null);
     const shares = known.filter((name) => names[name].unit === "share").map((name) => {
       const fill = element("i");
@@ -102,7 +104,8 @@ class OverviewDetail extends OverviewGrid {
       const code = this.table.findIndex((value) => value >= weight - 1e-6);
       context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + (code / 255) * (width - 31), 22);
     }
-    this.scale.replaceChildren("weight", bar, this.saving);
+    const broken = brokenNote(this.header.missing, "such heads have no measures");
+    this.scale.replaceChildren("weight", bar, ...broken, this.saving);
   }
 
   // ---- table and files: every head in the shown order, with every measure ----
@@ -140,6 +143,7 @@ class OverviewDetail extends OverviewGrid {
     return {
       what: "Measures of attention heads", tokens, order: this.order,
       sorted_by: this.measure ? names[this.measure].label : null, limit: this.limit,
+      ...(this.header.missing ? { not_numbers: this.header.missing } : {}),
     };
   }
 
@@ -149,6 +153,7 @@ class OverviewDetail extends OverviewGrid {
     const numbers = Object.entries(measures).map(([name, values]) => [name, {
       shape: [layers, heads], values: Float32Array.from(values, (value) => value ?? NaN) }]);
     const thumbnails = Float32Array.from(this.codes, (code) => this.table[code]);
+    for (const [head, flags] of this.gaps) flags.forEach((flag, at) => { if (flag) thumbnails[head * size ** 2 + at] = NaN; });
     return { ...Object.fromEntries(numbers), thumbnails: { shape: [layers, heads, size, size], values: thumbnails } };
   }
 }

@@ -39,6 +39,21 @@ class OverviewGrid {
     return maps[0].map((_, at) => encode(maps.reduce((sum, m) => sum + this.table[m[at]], 0) / heads));
   }
 
+  // Boxes of cells that are not numbers: of one head, or of any of a layer's (head null).
+  missingOf(layer, head) {
+    const { size, num_heads: heads } = this.header;
+    const own = (head === null ? Array.from({ length: heads }, (_, h) => h) : [head])
+      .map((h) => this.gaps.get(layer * heads + h)).filter(Boolean);
+    return own.length ? missingBoxes(size, (row, column) => own.some((flags) => flags[row * size + column])) : [];
+  }
+
+  paintMissingOf(context, layer, head, [x, y, side]) {
+    const cell = side / this.header.size;
+    for (const [left, top, width, height] of this.missingOf(layer, head)) {
+      paintMissing(context, x + left * cell, y + top * cell, width * cell, height * cell);
+    }
+  }
+
   // Codes as a canvas of a pixel for each cell, at most `pixels` wide. Where a pixel holds several
   // cells it is the largest, so that narrow lines stay.
   thumbnail(codes, pixels) {
@@ -86,6 +101,8 @@ class OverviewGrid {
       context.globalAlpha = this.isOut(head) ? DIMMED : 1;
       const { width } = pictures[head];
       paintCells(context, pictures[head], [0, 0, width, width], [x, y, this.cell, this.cell]);
+      const heads = this.header.num_heads;
+      this.paintMissingOf(context, Math.floor(head / heads), head % heads, [x, y, this.cell]);
       this.paintCaptions(context, head, x, y);
     });
     context.globalAlpha = 1;

@@ -128,21 +128,21 @@ class AttentionPainter extends AttentionChoice {
 
   // Lines of several heads between the same two tokens lie side by side, not on top of each other.
   spread() {
-    const n = this.maps.length;
+    const n = this.mapColours.length;
     const step = Math.min(2.4, (this.rowHeight * 0.6) / n);
-    return this.maps.map((_, m) => (m - (n - 1) / 2) * step);
+    return this.mapColours.map((_, m) => (m - (n - 1) / 2) * step);
   }
 
   // Behind the tokens of the other column: one field per head, as strong as its share.
   paintBoxes(context, focus, { other, found }) {
     if (focus.left.size && focus.right.size) return;
     const x = other === "right" ? this.width - this.column + 4 : 4;
-    const wide = (this.column - 8) / this.maps.length;
+    const wide = (this.column - 8) / this.mapColours.length;
     for (const { index, shares, share } of found) {
       const y = this.y(index);
       if (y < -this.rowHeight || y > this.seen + this.rowHeight) continue;
       (this.averaged ? [share] : shares).forEach((weight, m) => {
-        if (weight < 0.004) return;
+        if (!(weight >= 0.004)) return;
         context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
         context.fillStyle = this.mapColours[m];
         context.fillRect(x + m * wide, y - this.rowHeight / 2 + 0.5, wide, Math.max(1, this.rowHeight - 1));
@@ -194,6 +194,7 @@ class AttentionPainter extends AttentionChoice {
       context.fillStyle = kindColour(this.header, this.units.textIds[k]);
       const tall = Math.max(1, this.rowHeight - 2);
       context.fillRect(left ? inner - 6 : inner + 2, y - tall / 2, 4, tall);
+      if (left && this.broken[k]) paintMissing(context, inner + 1, y - this.rowHeight / 2, 12, this.rowHeight);
     }
     context.globalAlpha = 1;
   }

@@ -44,7 +44,7 @@ class AttentionView extends AttentionControls {
 
   update({ header, blocks }) {
     const sameTokens = this.header && this.header.tokens.join("\u0000") === header.tokens.join("\u0000");
-    const sameLayer = sameTokens && this.header.layer === header.layer;
+    const sameLayer = sameTokens && this.header.layer === header.layer && this.header.weights === header.weights;
     if (!this.header) {
       const { special, words, mean, filter, threshold } = header.look;
       Object.assign(this, { hideSpecial: special, byWord: words, mean, filter });
@@ -52,8 +52,9 @@ class AttentionView extends AttentionControls {
       this.touchedThreshold = threshold !== null;
     }
     this.header = header;
-    this.given = blocks[0];
     this.table = asFloats(blocks[1]);
+    if (!sameLayer) this.given = new Map(); // heads that are known: head -> { codes, gaps }
+    this.keepHeads(header, blocks[0], blocks[2]);
     if (!sameTokens) {
       this.clearChoice();
       this.pointed = null;
@@ -67,12 +68,16 @@ class AttentionView extends AttentionControls {
       this.shown = new Set(header.heads.length ? header.heads : all);
       this.layer = header.layer;
     }
-    this.root.classList.toggle("waiting", this.layer !== header.layer);
+    this.refreshWaiting();
     if (!sameTokens || !sameLayer) this.labels = new Map();
     this.theme = readTheme(this.root);
     this.refreshControls();
     this.select();
     this.layout();
+  }
+
+  refreshWaiting() {
+    this.root.classList.toggle("waiting", this.layer !== this.header.layer || this.awaited().length > 0);
   }
 
   choose() {

@@ -1,22 +1,26 @@
 """The lines view: one layer's attention between two columns of tokens, on a canvas.
 
 How one looks (pinning, threshold, filters) stays in the browser. The layer and the heads are
-reported back, so that they get into the address and the other views follow.
+reported back, so that they get into the address and the other views follow. Only the heads that are
+shown are sent; the browser keeps those it has got for as long as the layer stays.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
 import streamlit as st
 
 from app import theme
 from app.components import reports, transport
 from app.components.looks import Look
 from app.figures.attention_words import words_of
+from app.figures.missing import count_missing, missing_sentence
 from bertcore import Trace
 from bertcore.analysis.inputs import sentence_numbers
 
@@ -73,17 +77,22 @@ def head_colours(num_heads: int) -> list[str]:
 def message(
     trace: Trace, layer: int, heads: Sequence[int], revision: int = 0, look: Look = LOOK
 ) -> bytes:
-    """Return what the view draws: H x T x T bytes of one layer, and the tokens.
+    """Return what the view draws: N x T x T bytes of N heads of a layer, and the tokens.
 
     Args:
-        trace: One text or pair.
+        trace: One text or pair. May hold NaN, which is shown as such.
         layer: 0 to L-1.
-        heads: Shown at first; empty for all.
+        heads: Sent and shown at first; empty for all.
         revision: Of the last selection that the view reported.
         look: How it opens.
     """
     words = words_of(trace)
-    attentions = trace.attentions
+    num_layers, num_heads = trace.attentions.shape[:2]
+    sent = sorted(set(heads)) or list(range(num_heads))
+    weights = trace.attentions[layer][sent]
+    encoded = transport.encode(weights)
+    counts = count_missing(weights[None])
+    broken = counts[0].nonzero()[0]
     header = {
         "tokens": list(trace.tokens),
         "text_ids": list(trace.text_ids),
@@ -93,14 +102,25 @@ def message(
         "segment_ids": sentence_numbers(trace.segment_ids, trace.text_ids),
         "is_pair": 1 in trace.text_ids,
         "layer": layer,
-        "num_layers": len(attentions),
+        "num_layers": num_layers,
         "heads": list(heads),
+        "sent": sent,
+        "broken": [sent[place] for place in broken],
+        "missing": missing_sentence(counts, trace.num_tokens, [layer], sent),
+        # Tells the browser whether heads it has got before still count: another checkpoint may
+        # have the same tokens.
+        "weights": zlib.crc32(np.ascontiguousarray(trace.attentions[layer].float().numpy())),
         "revision": revision,
-        "colours": head_colours(attentions.shape[1]),
+        "colours": head_colours(num_heads),
         "mean_colour": theme.ACCENT,
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
     }
-    return transport.pack(header, transport.quantize(attentions[layer]), transport.decoding_table())
+    return transport.pack(
+        header,
+        transport.Deflated(encoded.codes),
+        transport.decoding_table(),
+        np.packbits(encoded.missing[broken]),
+    )
 
 
 def attention_view(

@@ -5,6 +5,10 @@ class AttentionWords extends AttentionPainter {
   refreshPanel() {
     this.twin?.refresh();
     const focus = this.focus();
+    if (!this.heads.length) {
+      this.panel.replaceChildren(element("p", { className: "note", textContent: "The head is on its way." }));
+      return;
+    }
     if (!focus) {
       this.panel.replaceChildren(
         element("h4", { textContent: "Point at a token" }),
@@ -95,7 +99,8 @@ class AttentionWords extends AttentionPainter {
       element("span", { className: "place", textContent: this.units.starts[index] }));
     const row = element("div", { className: "target" }, name, bar, this.numbers(sum, share, averages));
     if (many) {
-      const best = shares.map((part, k) => [part, this.heads[k]]).sort((a, b) => b[0] - a[0]);
+      const best = shares.map((part, k) => [part, this.heads[k]]).filter(([part]) => !Number.isNaN(part))
+        .sort((a, b) => b[0] - a[0]);
       const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 0.005);
       row.append(element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
         const dot = element("i");
@@ -108,10 +113,12 @@ class AttentionWords extends AttentionPainter {
 
   refreshFoot() {
     const more = this.total - MAX_LINES;
-    const text = !this.focus() && more > 0
-      ? `The ${MAX_LINES.toLocaleString("en")} strongest of ${this.total.toLocaleString("en")} lines are drawn.`
-      : "";
-    const state = JSON.stringify([text, this.header.is_pair, this.theme, this.averaged, this.mapColours[0], this.faint]);
+    const awaited = this.awaited();
+    const text = awaited.length ? `Head${awaited.length > 1 ? "s" : ""} ${awaited.join(", ")} on the way \u2026`
+      : !this.focus() && more > 0
+        ? `The ${MAX_LINES.toLocaleString("en")} strongest of ${this.total.toLocaleString("en")} lines are drawn.` : "";
+    const { missing } = this.header;
+    const state = JSON.stringify([text, missing, this.header.is_pair, this.theme, this.averaged, this.mapColours[0], this.faint]);
     if (state === this.footState) return;
     this.footState = state;
     const scale = element("canvas", { role: "img", ariaLabel: "Key: thicker and darker lines are larger weights" });
@@ -120,7 +127,7 @@ class AttentionWords extends AttentionPainter {
     context.textBaseline = "middle";
     LINE_STEPS.forEach((weight, k) => {
       context.globalAlpha = opacity(weight) * this.faint;
-      context.strokeStyle = this.averaged || this.maps.length === 1 ? this.mapColours[0] : this.theme.text;
+      context.strokeStyle = this.averaged || this.mapColours.length === 1 ? this.mapColours[0] : this.theme.text;
       context.lineWidth = thickness(weight);
       context.beginPath();
       context.moveTo(k * 42 + 1, 8);
@@ -131,6 +138,6 @@ class AttentionWords extends AttentionPainter {
       context.fillText(percent(weight), k * 42 + 16, 8.5);
     });
     this.foot.replaceChildren(element("span", { className: "key" }, "weight", scale), ...kindKeys(this.header),
-      element("span", { className: "note", textContent: text }), this.saving);
+      element("span", { className: "note", textContent: text }), ...brokenNote(missing, "no line is drawn"), this.saving);
   }
 }

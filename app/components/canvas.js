@@ -1,4 +1,7 @@
-// What every canvas of ours needs: colours, size, names that fit.
+// What every canvas of ours needs: colours, size, names that fit, and what is not a number.
+
+const NOT_A_NUMBER = [214, 40, 90]; // red, for weights that a damaged checkpoint gives
+const STRIPES = 5; // pixels between the light stripes over it
 
 // The theme as Streamlit set it on the component, for the canvas.
 function readTheme(node) {
@@ -65,4 +68,41 @@ function stride(step, room) {
   const needed = Math.max(1, Math.ceil(room / step));
   const power = 10 ** Math.floor(Math.log10(needed));
   return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed);
+}
+
+// Red with light stripes: what is in this box is not a number (NaN).
+function paintMissing(context, x, y, width, height) {
+  context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
+  context.fillRect(x, y, width, height);
+  context.strokeStyle = "#fff";
+  context.lineWidth = 1.2;
+  context.beginPath();
+  for (let sum = Math.ceil((x + y + 1) / STRIPES) * STRIPES; sum < x + y + width + height; sum += STRIPES) {
+    const [from, to] = [Math.max(x, sum - y - height), Math.min(x + width, sum - y)];
+    context.moveTo(from, sum - from);
+    context.lineTo(to, sum - to);
+  }
+  context.stroke();
+}
+
+// The parts of a square of `size` cells where `isMissing(row, column)`, as few boxes
+// [left, top, width, height] in cells as whole rows allow: a softmax loses rows.
+function missingBoxes(size, isMissing) {
+  const boxes = [];
+  let open = new Map(); // boxes that the row above has, by their place and width
+  for (let row = 0; row < size; row++) {
+    const here = new Map();
+    for (let column = 0; column < size; column++) {
+      if (!isMissing(row, column)) continue;
+      const left = column;
+      while (column < size && isMissing(row, column)) column++;
+      const name = `${left} ${column}`;
+      const box = open.get(name) ?? [left, row, column - left, 0];
+      if (!box[3]) boxes.push(box);
+      box[3] += 1;
+      here.set(name, box);
+    }
+    open = here;
+  }
+  return boxes;
 }

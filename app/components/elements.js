@@ -12,6 +12,7 @@ function element(tag, properties = {}, ...children) {
 }
 
 function percent(weight) {
+  if (Number.isNaN(weight)) return "NaN";
   if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
   return `${(weight * 100).toFixed(1)}%`;
 }
@@ -19,6 +20,12 @@ function percent(weight) {
 // A number as a table or a file has it: all that float32 knows, and no more.
 function exact(value) {
   return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
+}
+
+// In a file without a server a view has only what the file holds: `header.alone` lists the layers.
+function onlyHere(controls, header, what) {
+  if (!header.alone) return;
+  for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
 }
 
 // Letters as a reader counts them, the first `most`.
@@ -49,4 +56,9 @@ function legible(token) {
 
 function signName(sign) {
   return `\u2039U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u203a`;
+}
+
+// The sentence about weights that are not numbers, if there is one, and what is shown instead.
+function brokenNote(missing, instead) {
+  return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
 }

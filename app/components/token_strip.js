@@ -60,7 +60,18 @@ export default function ({ parentElement, data, setTriggerValue }) {
   root.replaceChildren(legend(data), words, facts);
   tell(facts, data, data.selected);
   words.scrollTop = scrolled;
+  if (root.dataset.selected !== String(data.selected)) show(words, buttons[data.selected]);
+  root.dataset.selected = data.selected;
   if (focused >= 0 && buttons.length) buttons[Math.min(focused, buttons.length - 1)].focus();
+}
+
+// Scrolls a long text, not the page, so that the chosen token is seen.
+function show(words, button) {
+  if (!button) return;
+  const box = words.getBoundingClientRect();
+  const token = button.getBoundingClientRect();
+  if (token.top >= box.top && token.bottom <= box.bottom) return;
+  words.scrollTop += token.top - box.top - (box.height - token.height) / 2;
 }
 
 function element(name, className) {

@@ -10,8 +10,23 @@ function unpack(bytes) {
   return { header, blocks };
 }
 
+// The same message with its deflated blocks as they were.
+async function inflate({ header, blocks }) {
+  const whole = await Promise.all(blocks.map(async (block, k) => {
+    if (!header.blocks[k][2]) return block;
+    const stream = new Blob([block]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }));
+  return { header, blocks: whole };
+}
+
 function asFloats(block) {
   return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
+}
+
+// Flags that transport.py wrote as bits: `number` of them from the `first` on, one byte for each.
+function asFlags(block, first, number) {
+  return Uint8Array.from({ length: number }, (_, k) => (block[(first + k) >> 3] >> (7 - ((first + k) & 7))) & 1);
 }
 
 // The code whose weight is nearest, for weights that were computed here (means).

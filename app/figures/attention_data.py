@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bertcore import Trace
+from bertcore.analysis.heads import HeadMeasures
 from bertcore.analysis.neurons import head_neurons
 
 
@@ -87,22 +89,37 @@ def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequ
     else:
         chosen = "maps.mean(0)"
     return (
-        f"{_opening(source, trace)}"
+        f"{opening(source, trace)}"
         f"maps = {first}  # [H, T, T]: {said}\n"
         f"weights = {chosen}  # [T, T]: the row's token looks at the column's\n"
+    )
+
+
+def overview_arrays(measures: HeadMeasures) -> dict[str, NDArray[np.generic]]:
+    """Return each measure of all heads for an NPZ file, float32 [L, H]."""
+    return {field.name: getattr(measures, field.name).numpy() for field in fields(measures)}
+
+
+def overview_code(source: str, trace: Trace) -> str:
+    """Return Python that measures all heads."""
+    return (
+        f"{opening(source, trace)}\nfrom bertcore.analysis.heads import measure_heads\n\n"
+        "measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)\n"
+        "measures.to_previous, measures.entropy  # [L, H] each, as all the others\n"
     )
 
 
 def neuron_code(source: str, trace: Trace, layer: int, head: int) -> str:
     """Return Python that takes the weights of one head apart."""
     return (
-        f"{_opening(source, trace)}\nfrom bertcore.analysis.neurons import head_neurons\n\n"
+        f"{opening(source, trace)}\nfrom bertcore.analysis.neurons import head_neurons\n\n"
         f"found = head_neurons(trace, {layer}, {head})\n"
         "products = found.products(1)  # [T, K]: the query of token 1 times every key\n"
         "found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax\n"
     )
 
 
-def _opening(source: str, trace: Trace) -> str:
+def opening(source: str, trace: Trace) -> str:
+    """Return Python that opens a checkpoint and runs the text of a trace."""
     texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
     return f"import bertcore\n\nbert = bertcore.load({source!r})\ntrace = bert.trace({texts})\n"

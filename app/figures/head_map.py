@@ -7,6 +7,7 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from app import theme
+from app.figures.label_places import label_places
 from app.head_names import HABITS
 from bertcore.analysis.head_report import HeadReport
 from bertcore.analysis.head_similarity import HeadMap
@@ -15,6 +16,8 @@ from bertcore.analysis.head_statistics import PATTERNS
 COLOUR_BY = {"habit": "strongest habit", "layer": "layer"}
 MAX_LABELLED = 64
 """With more heads than this the names are left to the hover."""
+HEIGHT, WIDE = 470, 560
+"""Pixels of the picture; how wide it is at least where names are laid out."""
 _NO_HABIT = "none of these"
 
 
@@ -33,6 +36,9 @@ def head_scatter(
     layers, heads = np.divmod(np.arange(len(places)), num_heads)
     habits = habit_names(report)
     labels = np.array([f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)])
+    sides = label_places(places[None], labels.tolist(), width=WIDE, height=HEIGHT - 120)
+    written = np.array([label if side else "" for label, side in zip(labels, sides, strict=True)])
+    where = np.array([side or "top center" for side in sides])
     hover = [
         f"<b>layer {layer} head {head}</b><br>strongest habit: {theme.escape(habit)}"
         for layer, head, habit in zip(layers.tolist(), heads.tolist(), habits, strict=True)
@@ -70,14 +76,14 @@ def head_scatter(
             mode="markers+text" if len(places) <= MAX_LABELLED else "markers",
             name=theme.escape(name),
             marker={"size": 13, "color": colours[name], "line": {"width": 1, "color": theme.GRID}},
-            text=labels[chosen],
-            textposition="top center",
+            text=written[chosen],
+            textposition=where[chosen],
             textfont={"size": 11},
             customdata=labels[chosen].tolist(),
             hovertext=[text for text, there in zip(hover, chosen, strict=True) if there],
             hoverinfo="text",
         )
-    theme.plot_layout(fig, "", "", "", 470)
+    theme.plot_layout(fig, "", "", "", HEIGHT)
     fig.update_xaxes(showticklabels=False, showgrid=False)
     # One unit is as long upwards as across: distances are what the map is about.
     fig.update_yaxes(showticklabels=False, showgrid=False, scaleanchor="x", scaleratio=1)

@@ -30,6 +30,8 @@ def head_sentence(
     """
     name = _name(layer, heads)
     shares = {kind: measures[kind] for kind in _KINDS if not math.isnan(measures[kind])}
+    if not shares and num_tokens > 1:
+        return f"{name} gives weights that are not numbers (NaN): there is nothing to say of it."
     if not shares:
         return f"{name} has only one token to look at."
     order = sorted(shares, key=lambda kind: shares[kind], reverse=True)

@@ -26,7 +26,7 @@ NAMES = {
 }
 """What each measure is called in the pictures."""
 
-MOST_NUMBERED = 48
+MOST_NUMBERED = 40
 """Most tokens for which a strip has room for numbers."""
 NUMBERED = 3
 """Numbers in a strip: of its largest cells."""
@@ -66,6 +66,7 @@ def strips(
         fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
     num_rows = sum(len(rows) for rows in shown.values())
     names, turned = [theme.escape(shorten(name)) for name in tokens], len(tokens) > 12
+    crowded = len(tokens) > 28
     below = 24 + (6 * max(map(display_width, names)) if turned else 0)
     theme.plot_layout(fig, "", "", "", num_rows * ROW + 34 * len(shown) + 58 + below)
     across = {
@@ -76,9 +77,12 @@ def strips(
         "xanchor": "right",
         "y": 1,
         "yanchor": "bottom",
+        "ypad": 0,
         "title": {"text": "share of the strip", "side": "top"},
     }
-    _colours(fig, [row for rows in shown.values() for row in rows.values()], **across)
+    # The token itself often has most, and by its colour all others would be dark.
+    ready = [row for rows in shown.values() for row in rows.values() if row.size]
+    _colours(fig, [np.delete(row, token) for row in ready], **across)
     step = math.ceil(len(tokens) / MOST_LABELS)
     labelled = [i for i in range(0, len(tokens), step) if abs(i - token) >= step or i == token]
     labelled = sorted({*labelled, token})
@@ -87,7 +91,8 @@ def strips(
         range=[-0.5, len(tokens) - 0.5],
         tickvals=labelled,
         ticktext=[names[i] for i in labelled],
-        tickangle=-60 if turned else 0,
+        tickangle=-90 if crowded else -60 if turned else 0,
+        tickfont={"size": 9 if crowded else 12},
         automargin=False,  # it leaves more room than the names take
     )
     fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
@@ -111,7 +116,7 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
         ygap=3,
         text=[_numbers(row) for row in shares] if numbered else None,
         texttemplate="%{text}" if numbered else None,
-        textfont={"size": 11},
+        textfont={"size": 11 if len(tokens) <= 24 else 9},
         hoverongaps=False,
         hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]:.1%}<br>%{y}<extra></extra>",
     )
@@ -156,7 +161,7 @@ def small_maps(
     theme.plot_layout(fig, "", "", "", rows * MAP + 30 + below)
     _colours(fig, list(maps.values()))
     font = {"size": 10 if len(tokens) <= 16 else 9}
-    axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1}
+    axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1, "ticks": ""}
     fig.update_xaxes(**axis, tickangle=-90, showticklabels=False, automargin=False)
     fig.update_yaxes(**axis, autorange="reversed", showticklabels=False)
     if has_names:
@@ -223,8 +228,9 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
 
 def _colours(fig: go.Figure, values: Sequence[NDArray[np.float32]], **bar: object) -> None:
     """Give all maps one scale: the square root of the share, so that small ones are seen."""
-    top = max([0.05, *(float(np.nanmax(row)) for row in values if row.size)])
-    ticks = [share for share in (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if share <= top]
+    top = max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
+    steps = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if top >= 0.1 else (0.0, 0.002, 0.01, 0.03, 0.06)
+    ticks = [share for share in steps if share <= top]
     fig.update_layout(
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
@@ -233,7 +239,7 @@ def _colours(fig: go.Figure, values: Sequence[NDArray[np.float32]], **bar: objec
             "colorbar": {
                 "title": {"text": "share of the row", "side": "right"},
                 "tickvals": [math.sqrt(share) for share in ticks],
-                "ticktext": [f"{share:.0%}" for share in ticks],
+                "ticktext": [f"{share:.3g}%" for share in (100 * tick for tick in ticks)],
                 "thickness": 12,
                 **bar,
             },

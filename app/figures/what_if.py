@@ -18,19 +18,41 @@ from bertcore.analysis.head_importance import HeadImportance
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34
 """Pixels of a pair of bars, and of what stands above those of a mask."""
-MEASURES = {
+_MEASURES = {
     "word": "the word",
     "divergence": "all words",
     "next_sentence": "next sentence",
     "hidden": "last layer",
 }
-"""What the measures of the ranking are called."""
-UNITS = {
+_LABELS = {"classes": "the class", "labels": "the label", "score": "the score"}
+_ANSWERS = {
+    "classes": "all classes",
+    "labels": "all labels",
+    "tags": "the tags",
+    "span": "the answer",
+}
+_UNITS = {
     "word": "change of ln p",
     "divergence": "KL, nats",
+    "label": "change of p",
+    "answer": "KL, nats",
     "next_sentence": "change of p",
     "hidden": "1 - cosine",
 }
+SIGNED = ("word", "label", "next_sentence")
+"""Effects that may go either way."""
+
+
+def measure_name(measure: str, task: str | None) -> str:
+    """Return what a measure of the ranking is called; `task` is the kind of the task head."""
+    if measure == "label":
+        return _LABELS[task or ""]
+    return _ANSWERS[task or ""] if measure == "answer" else _MEASURES[measure]
+
+
+def unit(measure: str, task: str | None) -> str:
+    """Return what a measure of the ranking is counted in."""
+    return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
 
 
 def difference(before: float, after: float) -> str:
@@ -58,12 +80,26 @@ def word_bars(
         originals: The tokens that were hidden there, or None.
         names: What the two runs are called.
     """
+    titles = [_title(s, o) for s, o in zip(shifts, originals, strict=True)]
+    return pair_bars(shifts, titles, names)
+
+
+def pair_bars(
+    shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[str, str]
+) -> go.Figure:
+    """Draw probabilities before (grey) and after (blue) as pairs of bars.
+
+    Args:
+        shifts: One for each answer.
+        titles: What stands above each, with a little HTML.
+        names: What the two runs are called.
+    """
     counts = [len(shift.words) for shift in shifts]
     height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
     fig = make_subplots(
         len(shifts),
         1,
-        subplot_titles=[_title(s, o) for s, o in zip(shifts, originals, strict=True)],
+        subplot_titles=titles,
         row_heights=counts,
         vertical_spacing=TITLE_HEIGHT / height if len(shifts) > 1 else 0,
     )
@@ -220,12 +256,13 @@ def effect_grid(found: HeadImportance, measure: str) -> go.Figure:
     """Draw the effect of removing each head; a cross marks heads that were off already."""
     effect: NDArray[np.float32] = getattr(found, measure)
     largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
-    is_signed = measure in ("word", "next_sentence")
+    is_signed = measure in SIGNED
+    counted = unit(measure, found.task)
     scale = theme.DIVERGING if is_signed else theme.SEQUENTIAL
     colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
     off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
     sign = "%{z:+.4f}" if is_signed else "%{z:.4f}"
-    return _grid(effect, off, f"{sign} ({UNITS[measure]})", colours, UNITS[measure])
+    return _grid(effect, off, f"{sign} ({counted})", colours, counted)
 
 
 def _grid(
@@ -270,10 +307,13 @@ def _grid(
                 showlegend=False,
             )
         )
-    theme.plot_layout(fig, "", "head", "layer", min(26 * num_layers, 420) + 118)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
+    theme.plot_layout(fig, "", "head", "layer", min(26 * num_layers, 420) + 128)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 44})  # below: numbers, then "head"
     fig.update_xaxes(
-        tickvals=_thinned(range(num_heads)), range=[-0.5, num_heads - 0.5], showgrid=False
+        tickvals=_thinned(range(num_heads)),
+        range=[-0.5, num_heads - 0.5],
+        showgrid=False,
+        title_standoff=16,
     )
     fig.update_yaxes(
         tickvals=_thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bertcore.analysis.before_after import BeforeAfter, WordShift
+from bertcore.analysis.task_shift import TaskShift
 
 
 def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
@@ -25,6 +26,25 @@ def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
 def answer_table(is_next: Sequence[float]) -> pd.DataFrame:
     """Return the next-sentence probability before and after."""
     return pd.DataFrame({"run": ["before", "after"], "p_is_next": list(is_next)})
+
+
+def task_table(task: TaskShift) -> pd.DataFrame:
+    """Return a row for each answer and choice of a task head."""
+    value = "score" if task.kind == "score" else "p"
+    return pd.DataFrame(
+        [
+            {
+                "answer": name,
+                "position": task.positions[i] if task.positions else None,
+                "choice": choice,
+                "choice_number": j,
+                f"{value}_before": float(task.before[i, j]),
+                f"{value}_after": float(task.after[i, j]),
+            }
+            for i, name in enumerate(task.names)
+            for j, choice in enumerate(task.choices)
+        ]
+    )
 
 
 def hidden_table(found: BeforeAfter, tokens: Sequence[str]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """The attention page's views of a layer or a head: lines, heat map, neurons."""
 
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from app import cache, frame, state, texts
-from app.components import attention_map, attention_neurons, attention_view
+from app.components import attention_map, attention_neurons, attention_overview, attention_view
 from app.components.looks import Look, read_look, write_look
 from app.figures.attention_data import (
     attention_code,
@@ -16,8 +17,14 @@ from app.figures.attention_data import (
     mean_weights,
     neuron_arrays,
     neuron_code,
+    overview_arrays,
+    overview_code,
 )
+from app.report import offer, view
+from app.report.document import Part
 from bertcore import Trace
+
+Draw = Callable[[Trace], Part]
 
 
 def open_heads(chosen: Any) -> None:
@@ -45,19 +52,69 @@ def keep_look(name: str, view: ModuleType, look: Look) -> None:
     state.put(name, write_look(look, view.LOOK))
 
 
+def html_file(
+    key: cache.BertKey, trace: Trace, title: str, draw: Draw, code: str, how: str
+) -> Callable[[], bytes]:
+    """Return what makes the HTML file of a view when it is asked for.
+
+    Args:
+        key, trace: What is shown; only the names of it are kept, not the trace.
+        title: Of the view.
+        draw: Makes the view of a trace.
+        code: Python that makes its numbers.
+        how: How to read it.
+    """
+    part = partial(_drawn, key, trace.text_a, trace.text_b, draw)
+    return partial(offer.view_file, frame.origin(), title, part, code, how)
+
+
+def _drawn(key: cache.BertKey, text_a: str, text_b: str | None, draw: Draw) -> Part:
+    return draw(cache.trace(key, text_a, text_b))
+
+
+def draw_overview(
+    key: cache.BertKey, trace: Trace, layer: int, heads: list[int]
+) -> attention_overview.Summary:
+    """Draw all heads as small pictures; return their measures."""
+    summary: attention_overview.Summary = cache.call(
+        attention_overview.summarize, key, key, trace.text_a, trace.text_b
+    )
+    look = kept_look("overview", attention_overview)
+    attention_overview.attention_overview(
+        summary,
+        trace.num_tokens,
+        layer,
+        heads,
+        look=look,
+        key="attention_overview",
+        on_pick=open_heads,
+        on_look=partial(keep_look, "overview", attention_overview),
+    )
+    code, how = overview_code(key.source, trace), frame.reading("attention.overview")
+    draw = partial(view.overview, layer=layer, heads=heads, look=look)
+    report = html_file(key, trace, "all heads", draw, code, how)
+    frame.downloads("attention-overview", overview_arrays(summary.measures), code, report=report)
+    frame.how_to_read("attention.overview")
+    return summary
+
+
 def draw_lines(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
     """Draw the layer's attention as lines between two columns of tokens."""
+    look = kept_look("lines", attention_view)
     attention_view.attention_view(
         trace,
         layer,
         heads,
-        look=kept_look("lines", attention_view),
+        look=look,
         key="attention_lines",
         on_selection=open_heads,
         on_look=partial(keep_look, "lines", attention_view),
     )
     code = attention_code(key.source, trace, [layer], heads)
-    frame.downloads(f"attention-layer-{layer}", layer_arrays(trace, layer), code)
+    draw = partial(view.lines, layer=layer, heads=heads, look=look)
+    title, how = f"lines of layer {layer}", frame.reading("attention.lines")
+    report = html_file(key, trace, title, draw, code, how)
+    frame.downloads(f"attention-layer-{layer}", layer_arrays(trace, layer), code, report=report)
     frame.how_to_read("attention.lines")
 
 
@@ -67,20 +124,23 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
     layers = state.value(state.keep("layers", [], options=list(range(num_layers))))
     layers = sorted(set(layers)) or [layer]
     weights, title = mean_weights(trace, layers, heads)
+    look = kept_look("map", attention_map)
     attention_map.attention_map(
         trace,
         weights,
         title,
         layers,
         heads,
-        look=kept_look("map", attention_map),
+        look=look,
         key="attention_map",
         on_selection=open_mean,
         on_look=partial(keep_look, "map", attention_map),
     )
     code = attention_code(key.source, trace, layers, heads)
     arrays = {"attention": weights, "tokens": np.array(trace.tokens)}
-    frame.downloads("attention-map", arrays, code)
+    draw = partial(view.heat_map, layers=layers, heads=heads, look=look)
+    report = html_file(key, trace, title, draw, code, frame.reading("attention.map"))
+    frame.downloads("attention-map", arrays, code, report=report)
     frame.how_to_read("attention.map")
 
 
@@ -89,16 +149,20 @@ def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int])
     head = heads[0] if heads else 0
     if len(heads) != 1:
         st.caption(texts.TEXTS["attention.neurons_one"].format(head=head))
+    look = kept_look("neurons", attention_neurons)
     attention_neurons.attention_neurons(
         trace,
         layer,
         head,
-        look=kept_look("neurons", attention_neurons),
+        look=look,
         key="attention_neurons",
         on_selection=open_heads,
         on_look=partial(keep_look, "neurons", attention_neurons),
     )
     name = f"neurons-layer-{layer}-head-{head}"
     code = neuron_code(key.source, trace, layer, head)
-    frame.downloads(name, neuron_arrays(trace, layer, head), code)
+    how = frame.reading("attention.neurons", width=trace.queries.shape[-1])
+    draw = partial(view.neurons, layer=layer, head=head, look=look)
+    report = html_file(key, trace, f"neurons of layer {layer} head {head}", draw, code, how)
+    frame.downloads(name, neuron_arrays(trace, layer, head), code, report=report)
     frame.how_to_read("attention.neurons", width=trace.queries.shape[-1])

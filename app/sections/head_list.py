@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app import cache, frame, state, texts
+from app import cache, frame, head_answer, state, texts
 from app.figures import head_grid
 from app.head_names import DIRECTION_NAMES, HABITS, Measured, relation_title
 from app.head_sources import Chosen
 from app.sections import head_job
 from bertcore.analysis.head_report import HeadReport
-from bertcore.analysis.head_statistics import BROAD, STANDS_OUT, measure_index
+from bertcore.analysis.head_statistics import measure_index
 
 LISTS = {"habits": "Habits", **DIRECTION_NAMES}
 ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}
@@ -86,7 +86,7 @@ def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Me
         titles = ("relation", "best head", "right", "95%", "fixed offset", "for example")
     lines = ["| " + " | ".join(titles) + " |", "|:--|:--|--:|:--|--:|:--|"]
     for measured in rows:
-        head = best(report, measured)
+        head = head_answer.best(report, measured)
         if head is None:
             continue
         mean, low, high = (float(part[head]) for part in measured.values(report))
@@ -98,7 +98,7 @@ def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Me
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
         rival = measured.baseline(report)
         value, base = f"{mean:.0%}", f"{rival:.0%}"
-        if low > rival if measured.direction else _is_habit(measured, mean, rival):
+        if low > rival if measured.direction else head_answer.is_habit(measured, mean, rival):
             value = f"**{value}**"
         if not is_habits:
             offset = report.scores.baseline(measured.name, measured.direction)[0]
@@ -106,21 +106,6 @@ def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Me
         cells = (texts.plain(title), name, value, between, base, shown)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def _is_habit(measured: Measured, mean: float, uniform: float) -> bool:
-    """Return whether a share is one that `HeadStatistics.dominant` takes for a habit."""
-    if measured.name == "evenness":
-        return mean >= BROAD
-    return mean - uniform >= STANDS_OUT * (1 - uniform)
-
-
-def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
-    """Return the head with the highest value; None if there is no number."""
-    if not measured.direction:
-        return report.statistics.best(measured.name)
-    found = report.scores.best(measured.name, measured.direction)
-    return found.layer, found.head
 
 
 def example(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from app import frame, state, texts
+from app import frame, head_answer, state, texts
 from app.figures import head_grid
-from app.head_names import Measured, all_measured
+from app.head_names import QUESTIONS, Measured, all_measured
 from app.head_sources import Chosen
 from app.sections import head_job, head_list
 from bertcore.analysis.head_report import HeadReport
@@ -18,36 +17,78 @@ _BEST = "best"
 
 
 def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int] | None:
-    """Draw grid, bars and controls; return the open head."""
-    pair = st.container(horizontal=True, key="heads_pair")
-    grid, bars = pair.container(), pair.container()
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    """Draw question and answer, grid, bars and controls; return the open head."""
     known = all_measured(report)
     first = "to_previous" if "to_previous" in known else next(iter(known))
-    key = row.selectbox(
-        "Colour the heads by",
-        list(known),
-        format_func=lambda name: known[name].title,
-        key=state.keep("heads_measure", first, options=list(known)),
-        on_change=lambda: state.put("heads_open", _BEST),
-        width=430,
-    )
-    measured = known[key]
-    opened = _choose_head(row, report, measured)
+    measured = known[state.value(state.keep("heads_measure", first, options=list(known)))]
+    names = [_BEST, *_head_names(report)]
+    name = state.value(state.keep("heads_open", _BEST, options=names))
+    best = head_answer.best(report, measured)
+    opened = best if name == _BEST else _place(name)
+    _ask(known, measured)
+    if opened is not None:
+        _answer(page, chosen, report, measured, opened, is_best=opened == best)
+    pair = st.container(horizontal=True, key="heads_pair")
+    grid, bars = pair.container(), pair.container()
     code = head_job.code(page, chosen, _code(measured))
+    how = frame.reading("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
     with grid:
         fig = head_grid.head_grid(report, measured, opened)
         data = head_grid.relations_table if measured.direction else head_grid.measures_table
-        frame.figure(fig, "heads-grid", data(report), code, on_select=pick("heads-grid"))
+        picked = pick("heads-grid")
+        frame.figure(fig, "heads-grid", data(report), code, on_select=picked, how=how)
     if opened is not None:
         with bars:
             fig = head_grid.head_bars(report, *opened)
             table = head_grid.measures_table(report)
             mine = (table["layer"] == opened[0]) & (table["head"] == opened[1])
-            frame.figure(fig, "heads-bars", table[mine], head_job.code(page, chosen, ""))
-        _say(page, chosen, report, measured, opened)
+            code = head_job.code(page, chosen, "")
+            frame.figure(fig, "heads-bars", table[mine], code, how=how)
+    _controls(known, names, best)
     frame.how_to_read("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
     return opened
+
+
+def _ask(known: Mapping[str, Measured], measured: Measured) -> None:
+    """Draw the questions that one comes with; the chosen one is the measure, if it is of them."""
+    offered = [key for key in QUESTIONS if key in known]
+    st.session_state["heads_find"] = measured.key if measured.key in offered else None
+
+    def choose() -> None:
+        found = st.session_state["heads_find"]
+        if found is not None:  # else it was clicked again: the measure stays
+            state.put("heads_measure", found)
+        state.put("heads_open", _BEST)
+
+    st.pills(
+        "Find a head that looks at …",
+        offered,
+        format_func=QUESTIONS.__getitem__,
+        key="heads_find",
+        on_change=choose,
+    )
+
+
+def _controls(
+    known: Mapping[str, Measured], names: list[str], best: tuple[int, int] | None
+) -> None:
+    """Draw the choice of any measure or relation, and of any head."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.selectbox(
+        "Colour the heads by any measure or relation",
+        list(known),
+        format_func=lambda name: known[name].title,
+        key="heads_measure",
+        on_change=lambda: state.put("heads_open", _BEST),
+        width=430,
+    )
+
+    def title(name: str) -> str:
+        if name != _BEST:
+            return "layer {} head {}".format(*name.split("."))
+        return "none" if best is None else f"the highest: layer {best[0]} head {best[1]}"
+
+    row.selectbox("Head", names, format_func=title, key="heads_open", width=260)
 
 
 def pick(name: str) -> Callable[[], None]:
@@ -61,44 +102,28 @@ def pick(name: str) -> Callable[[], None]:
     return clicked
 
 
-def _choose_head(
-    row: DeltaGenerator, report: HeadReport, measured: Measured
-) -> tuple[int, int] | None:
+def _head_names(report: HeadReport) -> list[str]:
     num_layers, num_heads = report.statistics.means.mean.shape[:2]
-    names = [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
-    best = head_list.best(report, measured)
+    return [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
 
-    def title(name: str) -> str:
-        if name != _BEST:
-            return "layer {} head {}".format(*name.split("."))
-        return "none" if best is None else f"the highest: layer {best[0]} head {best[1]}"
 
-    name = row.selectbox(
-        "Head",
-        [_BEST, *names],
-        format_func=title,
-        key=state.keep("heads_open", _BEST, options=[_BEST, *names]),
-        width=260,
-    )
-    if name == _BEST:
-        return best
+def _place(name: str) -> tuple[int, int]:
     layer, head = name.split(".")
     return int(layer), int(head)
 
 
-def _say(
+def _answer(
     page: frame.Page,
     chosen: Chosen,
     report: HeadReport,
     measured: Measured,
     opened: tuple[int, int],
+    *,
+    is_best: bool,
 ) -> None:
-    """Say in a sentence what the open head has of the measure, with a link to an example."""
+    """Say what the open head has of the measure, against what is no habit, and where to see it."""
+    text = head_answer.sentences(report, measured, opened, is_best=is_best)
     sentence, shown = head_list.example(chosen, report, measured, opened)
-    value = head_grid.interval_text(measured, report, *opened)
-    text = texts.TEXTS["heads.open"].format(
-        layer=opened[0], head=opened[1], measure=texts.plain(measured.title), value=value
-    )
     if sentence is not None:
         address = head_list.link(page.bert_key, *sentence, opened)
         text += texts.TEXTS["heads.open_example"].format(link=address, example=shown)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from app import frame, minimal_pair, state, texts
 from app.figures import minimal_pair as figures
@@ -13,16 +16,20 @@ from bertcore import Trace
 from bertcore.analysis.minimal_pair import MinimalPair, aligned_attention
 
 RUNS = ("first", "second")
+MOST_DRAWN = 48
+"""Most tokens of a map that can be read; of longer texts those that change most are drawn."""
 MOST_CHANGED = 5
 """Heads that are offered, the most changed first."""
 
 
-def show_tokens(first: Trace, second: Trace, found: MinimalPair) -> None:
-    """Draw the aligned tokens."""
+def show_tokens(first: Trace, second: Trace, found: MinimalPair) -> bool:
+    """Draw the aligned tokens; return whether any differ."""
     st.html(figures.token_rows(first, second, found))
-    if not any(found.changed):
+    differ = any(found.changed)
+    if not differ:
         st.info(texts.TEXTS["minimal-pair.same"])
     frame.how_to_read("minimal-pair.tokens")
+    return differ
 
 
 def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
@@ -32,7 +39,8 @@ def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
         table = tables.word_table(found.shifts)
         table = table.rename(columns={"p_before": "p_first", "p_after": "p_second"})
         table["difference_points"] = 100 * (table["p_second"] - table["p_first"])
-        frame.figure(fig, "minimal-pair-words", table, code)
+        how = frame.reading("minimal-pair.words")
+        frame.figure(fig, "minimal-pair-words", table, code, how=how)
         frame.how_to_read("minimal-pair.words")
     if found.next_first is not None and found.next_second is not None:
         is_next = (found.next_first.is_next, found.next_second.is_next)
@@ -56,7 +64,11 @@ def show_attention(page: frame.Page, second: Trace, found: MinimalPair, code: st
     chosen = None if head < 0 else head
     one, two = (m.numpy() for m in aligned_attention(first, second, found.columns, layer, chosen))
     names = figures.column_names(first, second, found.columns)
-    fig = figures.difference_map(one, two, names, found.changed, is_dark=page.is_dark)
+    moved = np.abs(np.nan_to_num(two - one))
+    drawn = _drawn(moved.sum(0) + moved.sum(1), found)
+    names, changed = _named(names, found, drawn)
+    some = np.ix_(drawn, drawn)
+    fig = figures.difference_map(one[some], two[some], names, changed, is_dark=page.is_dark)
     data = {
         "difference": two - one,
         "first": one,
@@ -66,19 +78,54 @@ def show_attention(page: frame.Page, second: Trace, found: MinimalPair, code: st
         "tokens_second": np.array(second.tokens),
     }
     more = texts.CODE["minimal-pair.attention"].format(layer=layer, head=chosen)
-    frame.figure(fig, "minimal-pair-attention", data, code + more)
-    _choose(num_layers, num_heads)
+    how = frame.reading("minimal-pair.attention")
+    frame.figure(fig, "minimal-pair-attention", data, code + more, how=how)
+    _choose(num_layers, num_heads, len(found.columns))
+    _say_what_is_left_out(drawn, found)
     frame.how_to_read("minimal-pair.attention")
     st.markdown("**Which heads differ most**")
     table = tables.head_table({"divergence_bits": found.attention_change})
     fig = shared_figures.attention_grid(found.attention_change)
-    frame.figure(fig, "minimal-pair-heads", table, code)
+    frame.figure(fig, "minimal-pair-heads", table, code, how=frame.reading("minimal-pair.heads"))
     _offer(found)
     frame.how_to_read("minimal-pair.heads")
 
 
-def _choose(num_layers: int, num_heads: int) -> None:
-    """Draw the choice of a layer and of a head, or the mean of its heads."""
+def _drawn(scores: NDArray[np.float32], found: MinimalPair) -> list[int]:
+    """Return the columns to draw, in their order: all, or those with the highest scores.
+
+    Args:
+        scores: How much each column changes, [N].
+    """
+    count = len(found.columns)
+    if count <= MOST_DRAWN or state.value(state.keep("pair_all", False)):
+        return list(range(count))
+    # What differs comes first: the picture is about it.
+    order = np.lexsort((-scores, ~np.array(found.changed)))
+    return sorted(order[:MOST_DRAWN].tolist())
+
+
+def _named(
+    names: Sequence[str], found: MinimalPair, drawn: Sequence[int]
+) -> tuple[list[str], list[bool]]:
+    """Return names and changes of what is drawn; with positions where their neighbours lack."""
+    is_part = len(drawn) < len(names)
+    shown = []
+    for n in drawn:
+        first, second = found.columns[n]
+        place = second if first is None else first
+        shown.append(f"{names[n]} · {place}" if is_part else names[n])
+    return shown, [found.changed[n] for n in drawn]
+
+
+def _say_what_is_left_out(drawn: Sequence[int], found: MinimalPair) -> None:
+    if len(drawn) < len(found.columns):
+        note = texts.TEXTS["minimal-pair.part"]
+        st.caption(note.format(drawn=len(drawn), total=len(found.columns)))
+
+
+def _choose(num_layers: int, num_heads: int, num_columns: int) -> None:
+    """Draw the choice of a layer and of a head, or the mean of its heads, and of all tokens."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.selectbox("Layer", range(num_layers), key="pair_layer", width=110)
     row.selectbox(
@@ -88,6 +135,8 @@ def _choose(num_layers: int, num_heads: int) -> None:
         key="pair_head",
         width=180,
     )
+    if num_columns > MOST_DRAWN:
+        row.toggle("All tokens", key=state.keep("pair_all", False))
 
 
 def _offer(found: MinimalPair) -> None:
@@ -111,9 +160,13 @@ def show_vectors(first: Trace, second: Trace, found: MinimalPair, code: str) -> 
     """Draw how much the vector of each token differs after each layer."""
     st.subheader("What each token's vector becomes", anchor=False)
     names = figures.column_names(first, second, found.columns)
-    fig = figures.vector_strips(found.hidden_change, names, found.changed)
+    drawn = _drawn(np.nan_to_num(found.hidden_change).max(0), found)
+    names, changed = _named(names, found, drawn)
+    fig = figures.vector_strips(found.hidden_change[:, drawn], names, changed)
     table = figures.strip_table(found, first, second)
-    frame.figure(fig, "minimal-pair-vectors", table, code)
+    how = frame.reading("minimal-pair.vectors")
+    frame.figure(fig, "minimal-pair-vectors", table, code, how=how)
+    _say_what_is_left_out(drawn, found)
     frame.how_to_read("minimal-pair.vectors")
 
 

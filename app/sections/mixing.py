@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +14,6 @@ from app.components.token_strip import token_strip
 from app.figures import mixing as figures
 from app.figures import mixing_charts as charts
 from app.mixing import Choice, Found, Texts
-from bertcore.analysis.flow import MOST_TOKENS
 from bertcore.analysis.maps import rank_agreement
 
 VIEWS = {"token": "One token", "all": "Every token"}
@@ -87,6 +87,7 @@ def show_picture(
         below: Draws what stands under the picture, while the visitor waits.
     """
     measure = mixing.every_token if view == "all" else mixing.one_token
+    measure = partial(measure, slow=state.value("mix_slow"))
     place = st.empty()
     found = measure(where, choice)
     if found.waiting:
@@ -106,14 +107,14 @@ def show_picture(
     found = _shown(page, found, choice, view)
     with place.container():
         fig = _figure(page, found, choice, view)
-        tokens = page.trace.tokens
+        tokens, how = page.trace.tokens, frame.reading(f"mixing.{view}")
         if view == "all":
             arrays = {**found.maps, "tokens": np.array(tokens)}
-            frame.figure(fig, "mixing-maps", arrays, code_of(page, choice))
+            frame.figure(fig, "mixing-maps", arrays, code_of(page, choice), how=how)
         else:
             rows = {name: shares[0] for name, shares in found.maps.items()}
             table = figures.strips_table(rows, tokens, choice.token)
-            frame.figure(fig, "mixing", table, code_of(page, choice))
+            frame.figure(fig, "mixing", table, code_of(page, choice), how=how)
     return found
 
 
@@ -122,7 +123,7 @@ def _shown(page: frame.Page, found: Found, choice: Choice, view: str) -> Found:
     if not state.value("mix_others"):
         return found
     rows = range(page.trace.num_tokens) if view == "all" else [choice.token]
-    return Found(mixing.without_itself(found.maps, rows), found.waiting)
+    return Found(mixing.without_itself(found.maps, rows), found.waiting, found.offered)
 
 
 def _figure(page: frame.Page, found: Found, choice: Choice, view: str) -> go.Figure:
@@ -147,11 +148,44 @@ def _figure(page: frame.Page, found: Found, choice: Choice, view: str) -> go.Fig
     )
 
 
+def offer_slow(page: frame.Page, where: Texts, choice: Choice, view: str) -> None:
+    """Draw the switch of the measures that take long; off stops them, too."""
+    num_rows = page.trace.num_tokens if view == "all" else 1
+    slow = mixing.slow_measures(where, choice, num_rows)
+    if not slow:
+        return
+    names = " and ".join(figures.NAMES[name].lower() for name in slow)
+
+    def switched() -> None:
+        if not st.session_state["mix_slow"]:
+            mixing.stop(where, choice, view)
+
+    # Both value zeroings are one job.
+    seconds = slow.get("flow", 0.0) + slow.get("zeroing_rollout", 0.0)
+    st.toggle(
+        f"Compute {names} too ({_about(seconds)})",
+        key="mix_slow",
+        on_change=switched,
+        help=texts.TEXTS["mixing.slow"],
+    )
+
+
+def _about(seconds: float) -> str:
+    """Return a rough time in words.
+
+    >>> _about(23.0), _about(200.0)
+    ('about 25 seconds', 'about 3 minutes')
+    """
+    if seconds < 90:
+        return f"about {5 * max(1, round(seconds / 5))} seconds"
+    return f"about {round(seconds / 60)} minutes"
+
+
 def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
     """Say in a sentence each what is not in the picture and why."""
-    if page.trace.num_tokens > MOST_TOKENS:
-        note = texts.TEXTS["mixing.too_long"]
-        st.caption(note.format(most=MOST_TOKENS, given=page.trace.num_tokens))
+    if "flow" not in {*found.maps, *found.waiting, *found.offered}:
+        layers, given = choice.layer + 1, page.trace.num_tokens
+        st.caption(texts.TEXTS["mixing.no_flow"].format(layers=layers, given=given))
     if choice.target is None:
         st.caption(texts.TEXTS["mixing.no_target"])
     elif "gradient" in found.maps and not found.maps["gradient"].any():
@@ -164,14 +198,16 @@ def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) ->
     agreed = rank_agreement(list(found.maps.values()))
     table = charts.agreement_table(agreed, names)
     fig = charts.agreement(agreed, names)
-    frame.figure(fig, "mixing-agreement", table, code_of(page, choice))
+    how = frame.reading("mixing.agreement")
+    frame.figure(fig, "mixing-agreement", table, code_of(page, choice), how=how)
     frame.how_to_read("mixing.agreement")
 
     shares = mixing.separator_shares(where)
     parts = (shares.weights, shares.norms, shares.block)
     table = charts.separator_table(*parts)
-    frame.figure(charts.separator_fade(*parts), "mixing-sep", table, separator_code(page))
     ratios = ", ".join(f"{ratio:.0%}" for ratio in shares.mixing_ratio)
+    fig, how = charts.separator_fade(*parts), frame.reading("mixing.separator", ratios=ratios)
+    frame.figure(fig, "mixing-sep", table, separator_code(page), how=how)
     frame.how_to_read("mixing.separator", ratios=ratios)
 
 

@@ -29,13 +29,14 @@ _SEEN = "_what_if_seen"
 def choose_masks(page: frame.Page) -> tuple[int, ...]:
     """Draw the strip and return the positions that the visitor hid.
 
-    A visitor who comes with nothing to ask gets a word hidden, once.
+    A visitor who comes with nothing to ask gets a word hidden, once; a link with changes does not.
     """
     mask = page.bert.tokenizer.mask_token
     tokens = zip(page.trace.tokens, page.trace.text_ids, strict=True)
     allowed = [i for i, (token, text) in enumerate(tokens) if text >= 0 and token != mask]
     state.keep("masked", [], options=allowed)
-    is_new = not st.session_state.get(_SEEN) and not _changes(page) and len(allowed) > 0
+    is_new = not st.session_state.get(_SEEN) and not _changes(page)
+    is_new = (what_if.wants_question() or is_new) and len(allowed) > 0
     st.session_state[_SEEN] = True
     is_asked = bool(state.value("masked")) or mask in page.trace.tokens
     can_ask = page.bert.module.mlm is not None and page.trace.num_tokens <= MANY_TOKENS

@@ -11,6 +11,7 @@ import streamlit as st
 from app import cache, frame, sidebar, state, texts, what_if
 from app.figures import what_if as figures
 from app.figures import what_if_tables as tables
+from app.sections import what_if_results as results
 from bertcore.analysis.head_importance import HeadImportance
 from bertcore.checkpoints.prune import save_pruned
 from bertcore.what_if import Changes, every_head, parse_head
@@ -56,23 +57,37 @@ def _is_about(ranked: what_if.Question, asked: what_if.Question) -> bool:
 
 
 def _ask(page: frame.Page, case: what_if.Case) -> what_if.Question:
-    """Draw the choice of mask and word, where there is one to read."""
+    """Draw the choice of mask and word, and of the class, where there is something to read."""
     tokenizer = page.bert.tokenizer
     tokens = what_if.before(page.bert_key, case).tokens
     masks = [i for i, token in enumerate(tokens) if token == tokenizer.mask_token]
-    if not masks or page.bert.module.mlm is None:
+    can_read = bool(masks) and page.bert.module.mlm is not None
+    task = what_if.readable_task_head(page.bert_key)
+    labels = list(task.labels) if task is not None and task.kind in ("classes", "labels") else []
+    if not can_read and not labels:
         return what_if.Question(case, None, "")
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    key = state.keep("mask", masks[0], options=masks)
-    if len(masks) > 1:
-        row.segmented_control("At the [MASK]", masks, key=key, required=True)
-    word = row.text_input(
-        "Word to follow",
-        key=state.keep("rank_word", ""),
-        placeholder="BERT's best guess",
-        width=220,
-    )
-    return what_if.Question(case, state.value(key), word.strip())
+    position, word, label = None, "", ""
+    if can_read:
+        key = state.keep("mask", masks[0], options=masks)
+        if len(masks) > 1:
+            row.segmented_control("At the [MASK]", masks, key=key, required=True)
+        position = state.value(key)
+        word = row.text_input(
+            "Word to follow",
+            key=state.keep("rank_word", ""),
+            placeholder="BERT's best guess",
+            width=220,
+        )
+    if labels:
+        label = row.selectbox(
+            "Class to follow" if task.kind == "classes" else "Label to follow",
+            ["", *labels],
+            format_func=lambda name: name or "the best guess",
+            key=state.keep("rank_label", "", options=["", *labels]),
+            width=220,
+        )
+    return what_if.Question(case, position, word.strip(), label)
 
 
 def _wait(page: frame.Page, ranked: what_if.Question) -> HeadImportance | None:
@@ -113,22 +128,30 @@ def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> 
         changes=ranked.case.changes,
         position=found.position,
         word=found.chosen,
+        task="" if found.task is None else ", task=read_task_head(bert)",
+        label="" if found.chosen_label is None else f", label={found.chosen_label!r}",
         measure=chosen,
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
         table = tables.head_table({name: getattr(found, name) for name in measures})
-        frame.figure(figures.effect_grid(found, chosen), "what-if-ranking", table, code)
+        record = {**results.about(page, ranked.case), "ranking": found}
+        fig = figures.effect_grid(found, chosen)
+        how = frame.reading("what-if.rank")
+        frame.figure(fig, "what-if-ranking", table, code, record=record, how=how)
         if len(measures) > 1:
             st.segmented_control(
                 "Effect on",
                 measures,
-                format_func=figures.MEASURES.__getitem__,
+                format_func=lambda name: figures.measure_name(name, found.task),
                 key=key,
                 required=True,
             )
-        word = "" if found.chosen is None else texts.plain(texts.shorten(found.chosen))
-        st.caption(texts.TEXTS[f"what-if.rank_{chosen}"].format(word=word, position=found.position))
+        kind = f"_{found.task}" if chosen in ("label", "answer") else ""
+        caption = texts.TEXTS[f"what-if.rank_{chosen}{kind}"]
+        names = {"word": found.chosen or "", "label": found.chosen_label or ""}
+        said = {name: texts.plain(texts.shorten(text)) for name, text in names.items()}
+        st.caption(caption.format(**said, position=found.position))
     with right:
         _list(found, chosen)
 

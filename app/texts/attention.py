@@ -48,3 +48,6 @@ TEXTS["attention.bertviz_limit"] = (
     "are shown here. What they pay to the others is left out: rows do not sum to 1. The lines and "
     "the heat map show all tokens."
 )
+TEXTS["attention.switch_off"] = (
+    "Opens What if with it off: what BERT answers with and without it, side by side."
+)

@@ -21,3 +21,7 @@ TEXTS["frame.pickle"] = (
     "This checkpoint has its weights in a pickle, a kind of file that can carry programs. If you "
     "know where it comes from, BertScope reads the weights in it and nothing else."
 )
+TEXTS["frame.html_file"] = (
+    "Download this view as one file that opens in any browser without a network: interactive, with "
+    "the text, the checkpoint, the choices, how to read it, the numbers and the Python."
+)

@@ -14,8 +14,27 @@ TEXTS["heads.no_file"] = (
 )
 TEXTS["heads.stopped"] = "Stopped. Nothing was measured."
 TEXTS["heads.cut"] = "{count} sentences have more tokens than this checkpoint reads; they were cut."
-TEXTS["heads.open"] = "**Layer {layer} head {head}**, {measure}: {value}."
-TEXTS["heads.open_example"] = " [Look at it on the Attention page]({link}): {example}"
+TEXTS["heads.best"] = "**Layer {layer} head {head}** does it most: "
+TEXTS["heads.other"] = "**Layer {layer} head {head}**: "
+TEXTS["heads.habit"] = (
+    "{value} of its attention goes to {what} (95%: {low} to {high}; {count} sentences). "
+    "A head that looks at all tokens alike gives {uniform}"
+)
+TEXTS["heads.even"] = (
+    "its attention is {value} even (95%: {low} to {high}; {count} sentences); 100% is a head that "
+    "looks at all tokens alike."
+)
+TEXTS["heads.is_habit"] = "."
+TEXTS["heads.is_no_habit"] = ", so this is no habit."
+TEXTS["heads.other_measure"] = "{measure} {value}."
+TEXTS["heads.relation"] = (
+    "from {start}, the word it looks at most is {end} in {value} of {count} cases (95%: {low} to "
+    "{high}). Always taking the {place} is right in {baseline}"
+)
+TEXTS["heads.knows"] = ": the head does better, so it goes by more than the place."
+TEXTS["heads.unsure"] = ": these sentences cannot tell the two apart."
+TEXTS["heads.worse"] = ": the head does worse."
+TEXTS["heads.open_example"] = " [See it in a sentence]({link}): {example}"
 TEXTS["heads.grid"] = (
     "Each cell is a head; its number is the mean over {sentences} sentences (for a relation: how "
     "often it is right), in per cent where it is a share. Click a cell, or choose a head below, to "

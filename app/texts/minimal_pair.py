@@ -6,8 +6,12 @@ TEXTS: dict[str, str] = {}
 CODE: dict[str, str] = {}
 
 TEXTS["minimal-pair.same"] = (
-    "The two versions are the same, so every difference below is zero. Change a word in *Second "
-    "version* above, or take an example."
+    "The two versions are the same, so nothing differs. Take an example, or *Copy the first "
+    "version* and change a word in it."
+)
+TEXTS["minimal-pair.part"] = (
+    "Drawn are {drawn} of {total} tokens, those that differ and those that change most, with their "
+    "positions. *All tokens* draws the rest; the files always have all."
 )
 TEXTS["minimal-pair.tokens"] = (
     "What both versions share stands once. What differs is framed, the first version above the "

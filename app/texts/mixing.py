@@ -7,10 +7,12 @@ CODE: dict[str, str] = {}
 
 TEXTS["mixing.token"] = (
     "Each strip answers the same question in another way; the framed column is the token itself. "
-    "Colour is the share of the strip's sum (its square root, so that small shares are seen), the "
-    "numbers are percent of the three largest. The upper strips are about one layer, the lower "
-    "ones about the way from the words themselves up to this layer. Where they disagree, the "
-    "weights alone would mislead. None of them says why BERT decides as it does."
+    "Colour is the share of the strip's sum (its square root, so that small shares are seen; the "
+    "token itself may have more than the scale's end), the numbers are percent of the three "
+    "largest. Drag over some tokens to see them large, double click to come back. The upper strips "
+    "are about one layer, the lower ones about the way from the words themselves up to this layer. "
+    "Where they disagree, the weights alone would mislead. None of them says why BERT decides as "
+    "it does."
 )
 TEXTS["mixing.all"] = (
     "One map for each measure: each row is a token that receives, each column one that gives, and "
@@ -75,9 +77,15 @@ TEXTS["mixing.others"] = (
     "What a token keeps of itself is large in measures that know the residual connection and left "
     "out in others. Without it, each row is what comes from the other tokens."
 )
-TEXTS["mixing.too_long"] = (
-    "Flow and rolled-out value zeroing are left out: they are computed for at most {most} tokens, "
-    "and this text has {given}. Their cost grows with the fourth and the third power."
+TEXTS["mixing.slow"] = (
+    "They take long with a text of this length, so they wait for you. Of one token, flow takes the "
+    "third power of the length, of every token the fourth; value zeroing always the second. Switch "
+    "this off to stop."
+)
+TEXTS["mixing.no_flow"] = (
+    "Flow is left out: through {layers} layers, for every one of {given} tokens, it would take "
+    "more than minutes. Its cost grows with the fourth power of the length. Look at one token, "
+    "at a lower layer, or use a shorter text."
 )
 TEXTS["mixing.no_target"] = (
     "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, for a "

@@ -38,6 +38,25 @@ TEXTS["what-if.words"] = (
     "Behind the probabilities stands the difference in percentage points. KL says how far the "
     "whole vocabulary moved: 0 is not at all."
 )
+TEXTS["what-if.task_classes"] = (
+    "What the fine-tuned head answers before (grey) and after (blue): the five best classes of "
+    "both runs, with the difference in percentage points. The probabilities of all classes sum to "
+    "1. KL says how far they moved together."
+)
+TEXTS["what-if.task_labels"] = (
+    "What the fine-tuned head answers before (grey) and after (blue): each label by itself, yes "
+    "above 50%; they do not sum to 1. KL is summed over all labels."
+)
+TEXTS["what-if.task_tags"] = (
+    "The five words whose tags moved most, each with its two best tags before (grey) and after "
+    "(blue). A word is tagged at its first piece, as taggers are trained. The CSV has all words."
+)
+TEXTS["what-if.task_span"] = (
+    "Where the fine-tuned head lets an answer start and end, before (grey) and after (blue): the "
+    "four best tokens of both runs. The question is text A, the text to search is B; \\[CLS\\] "
+    "means no answer, if it was trained so."
+)
+TEXTS["what-if.all"] = "Everything above, before and after, in one file:"
 TEXTS["what-if.hidden"] = (
     "How much the tokens' vectors turned after each layer: the mean as a bar, the token that "
     "turned most as a line. 0: the same direction. Nothing below the lowest change can move."
@@ -58,6 +77,27 @@ TEXTS["what-if.rank_word"] = (
 )
 TEXTS["what-if.rank_divergence"] = (
     "How far the words at token {position} move without the head: KL, in nats."
+)
+TEXTS["what-if.rank_label_classes"] = (
+    "Change of the probability of **{label}** without the head. Orange, below 0: the head speaks "
+    "for this class. Blue: it speaks for others."
+)
+TEXTS["what-if.rank_label_labels"] = (
+    "Change of the probability of **{label}** without the head. Orange, below 0: the head speaks "
+    "for this label. Blue: it speaks against it."
+)
+TEXTS["what-if.rank_label_score"] = "Change of the score without the head."
+TEXTS["what-if.rank_answer_classes"] = (
+    "How far the probabilities of all classes move without the head: KL, in nats."
+)
+TEXTS["what-if.rank_answer_labels"] = (
+    "How far the labels' probabilities move without the head: KL, in nats, summed over the labels."
+)
+TEXTS["what-if.rank_answer_tags"] = (
+    "How far the tags move without the head: KL, in nats, the mean over the words."
+)
+TEXTS["what-if.rank_answer_span"] = (
+    "How far start and end of the answer move without the head: KL, in nats, the sum of both."
 )
 TEXTS["what-if.rank_next_sentence"] = "Change of the probability that B follows A without the head."
 TEXTS["what-if.rank_hidden"] = (
@@ -82,13 +122,22 @@ before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
 after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
 found = compare_runs(bert, before, after)
 """
+CODE["what-if.task"] = """
+from bertcore.analysis.task_shift import compare_task
+from bertcore.checkpoints.task_head import read_task_head
+
+task = compare_task(bert, read_task_head(bert), before, after)
+"""
 CODE["what-if.rank"] = """
 from bertcore.analysis.head_importance import rank_heads
 from bertcore.analysis.inputs import masked_encoding
+from bertcore.checkpoints.task_head import read_task_head
 from bertcore.what_if import Changes
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}
-found = rank_heads(bert, encoding, changes=changes, position={position}, word={word!r})
+found = rank_heads(
+    bert, encoding, changes=changes, position={position}, word={word!r}{task}{label}
+)
 found.strongest({measure!r})
 """

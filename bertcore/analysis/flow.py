@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,9 +12,8 @@ from torch import Tensor
 from bertcore.analysis.maps import require_finite, row_shares
 from bertcore.analysis.rollout import one_map_a_layer
 
-MOST_TOKENS = 128
-"""Longest input: each pair of tokens costs a flow through L x T x T edges, so the cost of all
-grows with T to the fourth. On one core 32 tokens took 0.4 s, 64 tokens 5.5 s (12 layers)."""
+MOST_WORK = 5_000_000_000
+"""Most edges times flows that are computed, about five minutes of one core: see `flow_work`."""
 SCALE = 2**30
 """Capacities are counted in this part of 1: scipy's algorithm takes int32."""
 
@@ -51,8 +49,8 @@ def attention_flow(
         progress: Told the share of the rows that are done, 0 to 1.
 
     Raises:
-        ValueError: If weights are NaN or infinite, there is no such head or token, or there are
-            more than MOST_TOKENS tokens.
+        ValueError: If weights are NaN or infinite, there is no such head or token, or it is more
+            work than MOST_WORK.
 
     Source: Abnar and Zuidema 2020, section 3, with one source and one sink for each value as there;
         scipy.sparse.csgraph.maximum_flow (Dinic).
@@ -73,46 +71,85 @@ def maximum_flows(
 
     See `attention_flow`, whose core this is.
     """
-    from scipy.sparse.csgraph import maximum_flow
-
     num_layers, num_tokens = layers.shape[:2]
     rows = list(range(num_tokens)) if tokens is None else list(tokens)
-    _check(num_tokens, rows)
+    _check(num_layers, num_tokens, rows)
     require_finite(layers, "weights")
     mixed = residual * torch.eye(num_tokens) + (1 - residual) * row_shares(layers.float())
-    graph = _graph(mixed.double().numpy())
     values = torch.empty(len(rows), num_tokens)
+    network = _Network(mixed) if num_layers > 2 else None
     for done, row in enumerate(rows):
-        top = num_layers * num_tokens + row
-        for column in range(num_tokens):
-            values[done, column] = maximum_flow(graph, top, column).flow_value / SCALE
+        if network is not None:
+            for column in range(num_tokens):
+                values[done, column] = network.flow(row, column)
+        elif num_layers == 2:  # each way has a token in the middle of its own
+            values[done] = torch.minimum(mixed[1, row][:, None], mixed[0]).sum(0)
+        else:
+            values[done] = mixed[0, row]
         progress((done + 1) / len(rows))
     # A flow is the capacity of a cut, and no cut has more edges than the graph; rounding moves
     # each of them by half a unit at most.
     return AttentionFlow(values=values, error=0.5 * num_layers * num_tokens**2 / SCALE)
 
 
-def _graph(mixed: np.ndarray) -> Any:
-    """Return capacities as a sparse matrix: node l T + i is token i after l layers."""
-    from scipy.sparse import csr_array
+def flow_work(num_layers: int, num_tokens: int, num_rows: int) -> int:
+    """Return the work of `attention_flow`: edges of all graphs together.
 
-    num_layers, num_tokens = mixed.shape[:2]
-    num_nodes = (num_layers + 1) * num_tokens
-    node = np.arange(num_nodes, dtype=np.int32).reshape(-1, num_tokens)
-    shape = (num_layers, num_tokens, num_tokens)
-    start = np.broadcast_to(node[1:, :, None], shape).ravel()  # after a layer: the token i
-    end = np.broadcast_to(node[:-1, None, :], shape).ravel()  # before it: the token j
-    capacities = np.rint(mixed.ravel() * SCALE).astype(np.int32)
-    return csr_array((capacities, (start, end)), shape=(num_nodes, num_nodes))
+    A flow has one row of the top layer, one column of the bottom layer, and all of the layers
+    between; a tenth of a second of one core for about 1.5 million.
+    """
+    return num_rows * num_tokens**3 * max(0, num_layers - 2)
 
 
-def _check(num_tokens: int, rows: Sequence[int]) -> None:
-    if num_tokens > MOST_TOKENS:
-        raise ValueError(
-            f"attention flow is computed for at most {MOST_TOKENS} tokens; this input has "
-            f"{num_tokens}, and the cost grows with the fourth power. Use a shorter text, or "
-            "attention rollout."
-        )
+class _Network:
+    """The graph of one flow, its middle made once.
+
+    Of the top layer only one token's row matters, of the bottom layer only one token's column: the
+    source is that token, the sink that input, and what belongs to others is left out, for nothing
+    can flow through it.
+
+    Args:
+        mixed: Capacities, [L, T, T], L > 2.
+    """
+
+    def __init__(self, mixed: Tensor) -> None:
+        from scipy.sparse import csr_array
+
+        num_layers, num_tokens = mixed.shape[:2]
+        capacities = np.rint(mixed.double().numpy() * SCALE).astype(np.int32)
+        self._top, self._bottom = capacities[-1], capacities[0]
+        self._num_tokens = num_tokens
+        # Node 0 is the source; then the tokens after layer 0, after layer 1, ...; last the sink.
+        self._sink = 1 + (num_layers - 1) * num_tokens
+        above = np.arange(self._sink - num_tokens, self._sink)  # the source leads here
+        below = np.arange(1, self._sink - num_tokens).reshape(-1, 1, num_tokens)
+        ends = [above, np.full(num_tokens, self._sink)]
+        ends.append(np.broadcast_to(below, (num_layers - 2, num_tokens, num_tokens)).ravel())
+        sizes = [num_tokens, *[1] * num_tokens, *[num_tokens] * (len(below) * num_tokens), 0]
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        # The first two parts change with the token and the input.
+        changing = np.zeros(2 * num_tokens, dtype=np.int32)
+        data = np.concatenate([changing, capacities[1:-1].ravel()])
+        shape = (self._sink + 1, self._sink + 1)
+        self._graph = csr_array((data, np.concatenate(ends).astype(np.int32), start), shape=shape)
+
+    def flow(self, row: int, column: int) -> float:
+        """Return the maximum flow from a token after the top layer to an input."""
+        from scipy.sparse.csgraph import maximum_flow
+
+        count = self._num_tokens
+        self._graph.data[:count] = self._top[row]
+        self._graph.data[count : 2 * count] = self._bottom[:, column]
+        return float(maximum_flow(self._graph, 0, self._sink).flow_value) / SCALE
+
+
+def _check(num_layers: int, num_tokens: int, rows: Sequence[int]) -> None:
     wrong = [row for row in rows if not 0 <= row < num_tokens]
     if wrong:
         raise ValueError(f"there is no token {wrong[0]}; expected 0 to {num_tokens - 1}.")
+    if flow_work(num_layers, num_tokens, len(rows)) > MOST_WORK:
+        raise ValueError(
+            f"attention flow through {num_layers} layers to {len(rows)} of {num_tokens} tokens is "
+            "more than minutes of work: it grows with the fourth power of the length. Ask for "
+            "fewer tokens or an earlier layer, use a shorter text, or attention rollout."
+        )

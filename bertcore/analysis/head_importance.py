@@ -10,16 +10,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.before_after import check_finite, cosine_change, kl_divergence
-from bertcore.analysis.inputs import TOKENS_PER_BATCH, mask_positions
+from bertcore.analysis.before_after import check_finite
+from bertcore.analysis.head_readings import PretrainingReadings, TaskReadings
+from bertcore.analysis.inputs import TOKENS_PER_BATCH
 from bertcore.bert import Bert
 from bertcore.interventions import Interventions
 from bertcore.network import additive_mask, attention_explicit, attention_fused
+from bertcore.network.task_reader import TaskReader
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
 from bertcore.what_if import Changes
 
-MEASURES = ("word", "divergence", "next_sentence", "hidden")
+MEASURES = ("word", "divergence", "label", "answer", "next_sentence", "hidden")
 """Names of the effects of `HeadImportance`."""
 
 OnShare = Callable[[float], None]
@@ -42,6 +44,15 @@ class HeadImportance:
     """Change of the probability that B follows A; None for one text or without that head."""
     hidden: NDArray[np.float32]
     """Mean over tokens of 1 - cosine of the last hidden state with and without the head."""
+    task: str | None = None
+    """The kind of the task head that was read, of READER_KINDS; None without one."""
+    chosen_label: str | None = None
+    """The class or label whose probability is followed; None if the task has none for a text."""
+    label: NDArray[np.float32] | None = None
+    """Change of p(chosen label), or of the score of a regression; None for tags and spans."""
+    answer: NDArray[np.float32] | None = None
+    """KL(with || without the head) of the task head's whole answer, in nats: all classes, the mean
+    over the tagged tokens, start and end together; None for a score."""
 
     def measures(self) -> tuple[str, ...]:
         """Return which of MEASURES this input and checkpoint have."""
@@ -72,6 +83,8 @@ def rank_heads(
     changes: Changes | None = None,
     position: int | None = None,
     word: str | None = None,
+    task: TaskReader | None = None,
+    label: str | None = None,
     on_share: OnShare | None = None,
 ) -> HeadImportance:
     """Remove each head alone and measure what it does to the output.
@@ -84,10 +97,12 @@ def rank_heads(
         changes: In force in all runs; heads that are off there are not ranked.
         position: Which [MASK] to read; None: the first.
         word: A piece of the vocabulary to follow there; None: the best one with all heads.
+        task: The checkpoint's task head, from `read_task_head`; its answer is read too.
+        label: The class or label to follow; None: the best one with all heads.
 
     Raises:
-        ValueError: If there is no [MASK] at `position`, `word` is no piece of the vocabulary, or
-            the states hold NaN.
+        ValueError: If there is no [MASK] at `position`, `word` is no piece of the vocabulary,
+            `label` is none of the task's, or the states hold NaN.
 
     Source: Michel et al. 2019, section 3.2 (ablating one head); one input in place of a test set.
     """
@@ -101,7 +116,11 @@ def rank_heads(
         dtype=bert.dtype,
         device=bert.device,
     )
-    reader = _Reader(bert, encoding, trace, position, word)
+    reader = PretrainingReadings(bert, encoding, trace, position, word)
+    answers = None if task is None else TaskReadings(bert, task, trace, label)
+    readers: list[PretrainingReadings | TaskReadings] = [reader]
+    if answers is not None:
+        readers.append(answers)
     num_layers, num_heads = bert.config.num_hidden_layers, bert.config.num_attention_heads
     effects = np.full((len(MEASURES), num_layers, num_heads), np.nan, dtype=np.float32)
     whole = num_layers * (num_layers + 1) / 2  # from each layer to the last one
@@ -113,9 +132,10 @@ def rank_heads(
             size = max(1, TOKENS_PER_BATCH // trace.num_tokens)
             for start in range(0, len(heads), size):
                 chunk = heads[start : start + size]
-                effects[:, layer, chunk] = reader.effects(
-                    _without(bert, trace, prepared, layer, chunk)
-                )
+                states = _without(bert, trace, prepared, layer, chunk)
+                for each in readers:
+                    for name, values in each.effects(states).items():
+                        effects[MEASURES.index(name), layer, chunk] = values
         if on_share is not None:
             left = (num_layers - layer) * (num_layers - layer - 1) / 2
             on_share(1 - left / whole)
@@ -127,6 +147,10 @@ def rank_heads(
         divergence=found["divergence"] if reader.position is not None else None,
         next_sentence=found["next_sentence"] if reader.is_next is not None else None,
         hidden=found["hidden"],
+        task=None if task is None else task.kind,
+        chosen_label=None if answers is None else answers.label,
+        label=found["label"] if answers is not None and answers.has_label else None,
+        answer=found["answer"] if answers is not None and answers.has_answer else None,
     )
 
 
@@ -165,65 +189,3 @@ def _run_layer(
         context = context * prepared.gates[index]
     out: Tensor = layer.feed_forward(layer.attention.combine(context, hidden))
     return out
-
-
-class _Reader:
-    """Reads off the last hidden states what `HeadImportance` holds, against the run with all."""
-
-    def __init__(
-        self, bert: Bert, encoding: Encoding, trace: Trace, position: int | None, word: str | None
-    ) -> None:
-        self.bert = bert
-        self.hidden = trace.hidden_states[-1].to(bert.device)
-        self.position = _mask_position(bert, encoding, position)
-        self.word: str | None = None
-        if self.position is not None:
-            self.log_p = self._word_log_p(self.hidden[None])[0]
-            self.word_id = self._word_id(word)
-            self.word = bert.tokenizer.id_to_token(self.word_id)
-        is_pair = 1 in encoding.text_ids
-        self.is_next: Tensor | None = None
-        if bert.module.nsp is not None and is_pair:
-            self.is_next = self._is_next(self.hidden[None])[0]
-
-    def effects(self, hidden: Tensor) -> NDArray[np.float32]:
-        """Return the effects in the order of MEASURES, [4, B], of states [B, T, D]."""
-        out = torch.full((len(MEASURES), len(hidden)), torch.nan)
-        if self.position is not None:
-            log_p = self._word_log_p(hidden)
-            out[0] = (log_p[:, self.word_id] - self.log_p[self.word_id]).cpu()
-            out[1] = kl_divergence(self.log_p, log_p).cpu()
-        if self.is_next is not None:
-            out[2] = (self._is_next(hidden) - self.is_next).cpu()
-        out[3] = cosine_change(self.hidden.expand_as(hidden), hidden).mean(-1).cpu()
-        return out.numpy()
-
-    def _word_log_p(self, hidden: Tensor) -> Tensor:
-        logits = self.bert.module.mlm_logits(hidden[:, self.position])
-        return torch.log_softmax(logits.float(), dim=-1)
-
-    def _is_next(self, hidden: Tensor) -> Tensor:
-        return torch.softmax(self.bert.module.nsp_logits(hidden).float(), dim=-1)[:, 0]
-
-    def _word_id(self, word: str | None) -> int:
-        tokenizer = self.bert.tokenizer
-        if word is None:
-            return int(self.log_p[: tokenizer.vocab_size].argmax())
-        found = tokenizer.token_to_id(word)
-        if found is None:
-            best = tokenizer.id_to_token(self._word_id(None))
-            raise ValueError(
-                f"{word!r} is no piece of this checkpoint's vocabulary, so it has no probability. "
-                f"Choose one that is, such as {best!r}, its best guess."
-            )
-        return found
-
-
-def _mask_position(bert: Bert, encoding: Encoding, position: int | None) -> int | None:
-    """Return the [MASK] to read, or None if there is none to choose from."""
-    masks = mask_positions(encoding, bert.tokenizer.mask_id)
-    if position is not None and position not in masks:
-        raise ValueError(f"token {position} is not a [MASK]. Choose one of {masks}.")
-    if bert.module.mlm is None or not masks:
-        return None
-    return masks[0] if position is None else position

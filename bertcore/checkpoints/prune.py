@@ -11,6 +11,7 @@ import torch
 
 from bertcore.bert import Bert
 from bertcore.checkpoints.save import save, zeroed_heads
+from bertcore.checkpoints.task_head import stored_task_fields, stored_task_head
 from bertcore.what_if import check_heads
 
 CARD = "README.md"
@@ -57,16 +58,25 @@ def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
 def save_pruned(bert: Bert, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:
     """Save a copy of a BERT without `heads`, with a card that says so; return its folder.
 
-    It opens in `transformers` and here, and config.json names the heads.
+    It opens in `transformers` and here, and config.json names the heads. A task head is kept.
 
     Raises:
         ValueError: If a head does not exist, or `folder` exists and is not empty.
+        RuntimeError: If the files of the task head changed since the checkpoint was opened.
     """
     target = Path(folder).expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ValueError(f"{target} exists already. Choose a new folder for the pruned checkpoint.")
     pruned = prune(bert, heads)
-    save(pruned.module, pruned.tokenizer, target)
+    # A fine-tuned checkpoint keeps its task head: without it, nothing could be answered.
+    task_head = {name: tensor.to(bert.dtype) for name, tensor in stored_task_head(bert).items()}
+    save(
+        pruned.module,
+        pruned.tokenizer,
+        target,
+        more_weights=task_head,
+        more_config=stored_task_fields(bert) if task_head else None,
+    )
     part = target / f".{CARD}.part"
     part.write_text(card(bert, pruned), encoding="utf-8")
     os.replace(part, target / CARD)

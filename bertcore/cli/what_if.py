@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 UNITS = {
     "word": "change of ln p of the word",
     "divergence": "KL divergence, nats",
+    "label": "change of p of the label, or of the score",
+    "answer": "KL divergence of the task's answer, nats",
     "next_sentence": "change of P(B follows A)",
     "hidden": "1 - cosine, last layer",
 }
@@ -40,6 +42,12 @@ def ablate(
         str | None,
         typer.Option("--word", help="Piece to follow at the [MASK]; default: the best guess."),
     ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label", help="Label to follow of a fine-tuned checkpoint; default: the best."
+        ),
+    ] = None,
     measure: Annotated[
         str | None,
         typer.Option("--measure", help=f"Rank by {', '.join(UNITS)}; default: the first there is."),
@@ -52,22 +60,42 @@ def ablate(
 ) -> None:
     """Remove each attention head alone and rank them by what it does to the answer.
 
-    With a [MASK] the answer is its word (the first [MASK] is read), with a pair the next-sentence
-    probability; else the last hidden states.
+    With a [MASK] the answer is its word (the first [MASK] is read), with a fine-tuned checkpoint
+    its label, score, tags or span, with a pair the next-sentence probability; else the last hidden
+    states.
 
     \b
     Examples:
       bertscope ablate "Paris is the capital of [MASK]."
       bertscope ablate "The river [MASK] was steep." --word bank --json
       bertscope ablate "He went to the shop." "He bought milk." --measure next_sentence
+      bertscope ablate "A good film." --checkpoint runs/sst2 --label positive
     """
     from bertcore.analysis.head_importance import rank_heads
+    from bertcore.checkpoints.task_head import read_task_head
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    task = None
+    try:
+        task = read_task_head(bert)
+    except ValueError as error:
+        if label is not None:
+            raise
+        typer.echo(f"without the task head: {error}", err=True)
+    if label is not None and task is None:
+        raise ValueError(
+            f"{label!r} cannot be followed: the checkpoint {bert.name!r} has no task head. "
+            "Leave out --label, or open a fine-tuned checkpoint."
+        )
     with stages() as on_stage:
         on_stage("removing heads", 0.0)
         found = rank_heads(
-            bert, encoding, word=word, on_share=lambda share: on_stage("removing heads", share)
+            bert,
+            encoding,
+            word=word,
+            task=task,
+            label=label,
+            on_share=lambda share: on_stage("removing heads", share),
         )
     chosen = measure or found.measures()[0]
     best = found.strongest(chosen, top)
@@ -76,6 +104,8 @@ def ablate(
         return
     table = make_table("head", *found.measures(), right=found.measures())
     about = f", {found.chosen!r} at token {found.position}" if found.chosen is not None else ""
+    if chosen == "label" and found.chosen_label is not None:
+        about = f", {found.chosen_label!r}"
     table.title = plain(f"by {UNITS[chosen]}{about}")
     table.title_justify = "left"
     for layer, head, _ in best:
@@ -91,6 +121,8 @@ def _as_json(
         "measure": chosen,
         "position": found.position,
         "word": found.chosen,
+        "task": found.task,
+        "label": found.chosen_label,
         "strongest": [{"layer": la, "head": he, "effect": effect} for la, he, effect in best],
         "effects": {
             name: [

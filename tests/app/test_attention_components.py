@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from app.components.looks import read_look, write_look
 from app.figures.attention_data import attention_code, layer_arrays, mean_weights, shown_heads
 from app.figures.attention_words import merge_to_words, words_of
 from app.figures.head_sentence import head_sentence
+from app.figures.missing import missing_sentence
 from bertcore import Trace
 from bertcore.analysis.heads import MEASURES, measure_heads
 from tests.bertcore.tiny import tiny_bert
@@ -35,39 +37,103 @@ def read(message: bytes) -> tuple[dict[str, Any], list[bytes]]:
     length = int.from_bytes(message[:4], "little")
     header = json.loads(message[4 : 4 + length])
     body = message[4 + length :]
-    return header, [body[start : start + size] for start, size in header["blocks"]]
+    parts = []
+    for start, size, *is_deflated in header["blocks"]:
+        part = body[start : start + size]
+        parts.append(zlib.decompress(part) if is_deflated else part)
+    return header, parts
 
 
 # ---- lines ----
 
 
-def test_lines_send_one_layer_as_bytes(pair: Trace) -> None:
-    header, (codes, table) = read(attention_view.message(pair, 1, [2], revision=7))
-    num_heads, num_tokens = pair.attentions.shape[1:3]
-    assert len(codes) == num_heads * num_tokens * num_tokens
+@pytest.mark.parametrize("heads", [[2], [0, 3], []])
+def test_lines_send_the_shown_heads_as_bytes(pair: Trace, heads: list[int]) -> None:
+    header, (codes, table, flags) = read(attention_view.message(pair, 1, heads, revision=7))
+    sent = heads or list(range(pair.attentions.shape[1]))
+    weights = pair.attentions[1][sent].numpy()
     decoded = np.frombuffer(table, np.float32)[np.frombuffer(codes, np.uint8)]
-    error = np.abs(decoded.reshape(pair.attentions[1].shape) - pair.attentions[1].numpy())
-    assert error.max() <= transport.MAX_ERROR
+    assert np.abs(decoded.reshape(weights.shape) - weights).max() <= transport.MAX_ERROR
     assert header["tokens"] == pair.tokens
-    assert (header["layer"], header["heads"], header["revision"]) == (1, [2], 7)
+    assert (header["layer"], header["heads"], header["revision"]) == (1, heads, 7)
+    assert (header["sent"], header["broken"], header["missing"], flags) == (sent, [], "", b"")
     assert header["is_pair"]
 
 
-def test_lines_of_128_tokens_and_12_heads_stay_small() -> None:
-    """BertViz needs 108 MB for all layers of such a text; one layer here is 0.2 MB."""
-    trace = tiny_bert().trace("the")
-    weights = torch.softmax(torch.randn(1, 12, 128, 128), -1)
-    activations = replace(trace.activations, attentions=weights)
-    long = replace(
+def test_lines_know_one_checkpoint_from_another(pair: Trace) -> None:
+    """The browser keeps heads that it has: only for the same weights."""
+    marks = [read(attention_view.message(pair, 1, [head]))[0]["weights"] for head in (0, 1)]
+    other = tiny_bert(seed=1).trace(pair.text_a, pair.text_b)
+    marks.append(read(attention_view.message(other, 1, [0]))[0]["weights"])
+    assert marks[0] == marks[1] != marks[2]
+
+
+def with_weights(trace: Trace, weights: torch.Tensor) -> Trace:
+    """Return a trace of as many equal tokens as the weights [L, H, T, T] have."""
+    size = weights.shape[-1]
+    return replace(
         trace,
-        tokens=["word"] * 128,
-        text_ids=[0] * 128,
-        segment_ids=[0] * 128,
-        word_ids=list(range(128)),
-        offsets=[(0, 0)] * 128,
-        activations=activations,
+        tokens=["word"] * size,
+        text_ids=[0] * size,
+        segment_ids=[0] * size,
+        word_ids=list(range(size)),
+        offsets=[(0, 0)] * size,
+        activations=replace(trace.activations, attentions=weights),
     )
-    assert len(attention_view.message(long, 0, [])) < 12 * 128 * 128 + 5000
+
+
+def test_every_view_of_12_heads_and_512_tokens_stays_small(pair: Trace) -> None:
+    torch.manual_seed(0)
+    long = with_weights(pair, torch.softmax(torch.randn(1, 12, 512, 512) * 1.5, -1))
+    weights, title = mean_weights(long, [0], [])
+    sizes = [
+        len(attention_view.message(long, 0, [])),
+        len(attention_map.message(long, weights, title, [0], [])),
+        len(attention_overview.message(attention_overview.summary_of(long), 512, 0, [])),
+    ]
+    assert max(sizes) < 2_500_000
+    assert len(attention_view.message(long, 0, [5])) < 200_000
+
+
+def test_views_show_what_is_not_a_number(pair: Trace) -> None:
+    weights = pair.attentions.clone()
+    weights[1, 2, 3] = torch.nan
+    broken = replace(pair, activations=replace(pair.activations, attentions=weights))
+    size = pair.num_tokens
+    header, (_, _, flags) = read(attention_view.message(broken, 1, [1, 2]))
+    assert header["broken"] == [2]
+    assert np.array_equal(
+        np.flatnonzero(np.unpackbits(np.frombuffer(flags, np.uint8))), np.arange(3 * size, 4 * size)
+    )
+    assert header["missing"].startswith(
+        f"{size} of {2 * size**2} weights are not numbers (NaN), in layer 1 head 2."
+    )
+    assert read(attention_view.message(broken, 0, []))[0]["missing"] == ""
+
+    summary = attention_overview.summary_of(broken)
+    header, (*_, flags) = read(attention_overview.message(summary, size, 0, []))
+    assert header["broken"] == [1 * 4 + 2]
+    assert np.unpackbits(np.frombuffer(flags, np.uint8)).sum() == size  # T < 48: nothing pooled
+    assert "in layer 1 head 2" in header["missing"]
+    assert header["measures"]["entropy"][6] is None
+    assert header["measures"]["entropy"][5] is not None
+
+    mean, title = mean_weights(broken, [0, 1], [])
+    header, _ = read(attention_map.message(broken, mean, title, [0, 1], []))
+    assert f"{size} of {8 * size**2:,} weights" in header["missing"]
+    assert np.isnan(mean).any(1).sum() == 1
+
+
+def test_the_sentence_about_missing_numbers_names_heads_and_counts_layers() -> None:
+    counts = np.zeros((12, 12), np.int64)
+    assert missing_sentence(counts, 5) == ""
+    counts[3, [0, 7]] = 25
+    assert "in layer 3 heads 0, 7." in missing_sentence(counts, 5)
+    counts[4:] = 25
+    said = missing_sentence(counts, 5)
+    assert "2,450 of 3,600 weights" in said
+    assert "layer 4 all 12 heads; layer 5" in said
+    assert "and 3 more layers" in said
 
 
 @pytest.mark.parametrize("num_heads", [1, 12, 16, 64])
@@ -83,10 +149,10 @@ def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
 
 def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
     measures = measure_heads(pair.attentions, pair.text_ids, pair.tokens)
-    small = transport.thumbnails(pair.attentions)
-    summary = attention_overview.Summary(small, measures)
-    header, (codes, colours, _) = read(attention_overview.message(summary, pair.num_tokens, 0, []))
-    assert codes == small.tobytes()
+    summary = attention_overview.summary_of(pair)
+    message = attention_overview.message(summary, pair.num_tokens, 0, [])
+    header, (codes, colours, _, _) = read(message)
+    assert codes == transport.thumbnails(pair.attentions).codes.tobytes()
     assert len(colours) == 256 * 3
     num_layers, num_heads = pair.attentions.shape[:2]
     sent = np.array(header["measures"]["a_to_b"]).reshape(num_layers, num_heads)
@@ -102,10 +168,7 @@ def test_every_measure_has_a_name_of_its_own() -> None:
 
 def test_overview_sends_nothing_for_what_does_not_exist() -> None:
     trace = tiny_bert().trace("the river")
-    summary = attention_overview.Summary(
-        transport.thumbnails(trace.attentions),
-        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
-    )
+    summary = attention_overview.summary_of(trace)
     header, _ = read(attention_overview.message(summary, trace.num_tokens, 0, []))
     assert set(header["measures"]["a_to_b"]) == {None}
 
@@ -264,3 +327,4 @@ def test_sentence_knows_broad_and_unplaced_heads() -> None:
 def test_sentence_of_a_single_token() -> None:
     nothing = dict.fromkeys(of(), math.nan)
     assert "only one token" in head_sentence(nothing, 0, [0], 1)
+    assert "not numbers (NaN)" in head_sentence(nothing, 0, [0], 2)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from itertools import combinations
 
 import pytest
 
 from bertcore.analysis.conllu import BUNDLED, read_conllu
+
+# The 37 relations of Universal Dependencies, version 2.
+UNIVERSAL = set(
+    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse "
+    "dislocated expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan "
+    "parataxis punct reparandum root vocative xcomp".split()
+)
 
 
 def row(place: str, form: str, head: str = "_", relation: str = "_", misc: str = "_") -> str:
@@ -83,7 +90,8 @@ def test_our_own_trees_are_trees_of_the_text_they_name() -> None:
     sentences = read_conllu(lines)
     texts = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
     assert [sentence.text for sentence in sentences] == texts
-    assert len(sentences) >= 25
+    assert len(sentences) >= 80
+    assert len(set(texts)) == len(texts)
     for sentence in sentences:
         assert sentence.heads.count(-1) == 1
         assert sentence.relations[sentence.heads.index(-1)] == "root"
@@ -91,6 +99,34 @@ def test_our_own_trees_are_trees_of_the_text_they_name() -> None:
             for _ in sentence.words:
                 word = sentence.heads[word] if word >= 0 else -1
             assert word == -1
-        assert all(re.fullmatch("[a-z]+(:[a-z]+)?", name) for name in sentence.relations)
+        assert all(name.partition(":")[0] in UNIVERSAL for name in sentence.relations)
+        assert not any(
+            sentence.relations[head] == "punct" for head in sentence.heads if head >= 0
+        )  # a mark has no dependents
+        for dependent, head in enumerate(sentence.heads):
+            assert head < 0 or sentence.words[head].isalpha()
+            for single in ("nsubj", "obj", "iobj"):  # a verb has one of each
+                same = [
+                    at
+                    for at, other in enumerate(sentence.heads)
+                    if other == head and sentence.relations[at] == single
+                ]
+                assert sentence.relations[dependent] != single or len(same) == 1
+        crossing = [
+            (a, b)
+            for a, b in combinations([sorted(arc) for arc in enumerate(sentence.heads)], 2)
+            if min(*a, *b) >= 0 and (a[0] < b[0] < a[1] < b[1] or b[0] < a[0] < b[1] < a[1])
+        ]
+        assert crossing == []  # English of this kind is projective: a typing error is not
     relations = {name for sentence in sentences for name in sentence.relations}
+    objects = [
+        dependent - head
+        for sentence in sentences
+        for dependent, (head, name) in enumerate(
+            zip(sentence.heads, sentence.relations, strict=True)
+        )
+        if name == "obj"
+    ]
+    assert len(objects) >= 80
+    assert max(objects.count(place) for place in set(objects)) < 0.5 * len(objects)
     assert {"nsubj", "obj", "iobj", "det", "amod", "case", "obl", "nmod:poss"} <= relations

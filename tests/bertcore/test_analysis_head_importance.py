@@ -22,6 +22,8 @@ from tests.bertcore.tiny import tiny_bert, tiny_config
 
 A, B = "The river [MASK] was steep .", "it had [MASK] ."
 POSITION = 10
+PRETRAINED = ("word", "divergence", "next_sentence", "hidden")
+"""The measures without a task head."""
 
 CASES = {
     "nothing else": Changes(),
@@ -52,7 +54,7 @@ def bert() -> Bert:
 def one_at_a_time(bert: Bert, changes: Changes, word: str) -> dict[str, np.ndarray]:
     before = bert.trace(A, B, changes=changes)
     word_id = bert.tokenizer.token_to_id(word)
-    out = {name: np.full((3, 4), np.nan) for name in head_importance.MEASURES}
+    out = {name: np.full((3, 4), np.nan) for name in PRETRAINED}
 
     def log_p(trace: Trace) -> float:
         logits = bert.module.mlm_logits(trace.hidden_states[-1, POSITION])
@@ -83,7 +85,7 @@ def test_the_batched_removals_are_the_single_ones(
     monkeypatch.setattr(head_importance, "TOKENS_PER_BATCH", tokens_per_batch)
     changes = CASES[case]
     found = rank_heads(bert, bert.tokenize(A, B), changes=changes, position=POSITION, word="rained")
-    assert found.measures() == head_importance.MEASURES
+    assert found.measures() == PRETRAINED
     for name, expected in one_at_a_time(bert, changes, "rained").items():
         np.testing.assert_allclose(getattr(found, name), expected, atol=2e-5, err_msg=name)
     assert any(

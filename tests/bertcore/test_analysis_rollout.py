@@ -7,7 +7,13 @@ import torch
 from torch import Tensor
 
 from bertcore import Bert
-from bertcore.analysis.flow import MOST_TOKENS, SCALE, attention_flow, maximum_flows
+from bertcore.analysis.flow import (
+    MOST_WORK,
+    SCALE,
+    attention_flow,
+    flow_work,
+    maximum_flows,
+)
 from bertcore.analysis.maps import rank_agreement, row_shares, share_on
 from bertcore.analysis.rollout import attention_rollout, rollout
 from tests.bertcore.tiny import tiny_bert
@@ -76,7 +82,7 @@ def test_flow_by_hand() -> None:
     np.testing.assert_allclose(found.values, expected, atol=1e-7)
 
 
-@pytest.mark.parametrize(("num_layers", "num_tokens"), [(2, 5), (3, 6), (4, 4)])
+@pytest.mark.parametrize(("num_layers", "num_tokens"), [(1, 4), (2, 5), (3, 6), (4, 4), (5, 3)])
 def test_flow_is_that_of_networkx(num_layers: int, num_tokens: int) -> None:
     maps = random_maps(num_layers, num_tokens)
     mixed = 0.5 * np.eye(num_tokens) + 0.5 * maps.double().numpy()
@@ -119,8 +125,9 @@ def test_capacities_fit_the_integers_of_the_algorithm() -> None:
 
 
 def test_what_cannot_be_computed_is_refused_with_a_sentence(attentions: Tensor) -> None:
-    many = torch.full((1, 1, MOST_TOKENS + 1, MOST_TOKENS + 1), 1 / (MOST_TOKENS + 1))
-    with pytest.raises(ValueError, match=f"at most {MOST_TOKENS} tokens; this input has 129"):
+    many = torch.full((1, 1, 1, 1), 1 / 512).expand(12, 1, 512, 512)
+    assert flow_work(12, 512, 512) > MOST_WORK > flow_work(12, 512, 1)
+    with pytest.raises(ValueError, match="through 12 layers to 512 of 512 tokens is more than"):
         attention_flow(many)
     with pytest.raises(ValueError, match="no token 99"):
         attention_flow(attentions, tokens=[99])

@@ -16,9 +16,11 @@ from typer.testing import CliRunner
 from bertcore import Bert, load
 from bertcore.analysis.head_importance import rank_heads
 from bertcore.checkpoints.save import zeroed_heads
+from bertcore.checkpoints.task_head import read_task_head
 from bertcore.cli import what_if
 from bertcore.cli.errors import SentenceGroup
 from tests.bertcore.tiny import tiny_bert
+from tests.bertcore.tiny_tasks import make_task
 
 TEXT = "The river [MASK] was steep."
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
@@ -47,6 +49,22 @@ def refusal(*words: str | Path) -> str:
     assert result.exit_code == 2, (result.stdout, result.stderr)
     assert "Traceback" not in result.stderr
     return result.stderr.splitlines()[-1]
+
+
+def test_ablate_follows_a_label(tmp_path: Path, folder: Path) -> None:
+    make_task(tmp_path)
+    bert = load(tmp_path, device="cpu")
+    found = rank_heads(bert, bert.tokenize(TEXT), task=read_task_head(bert), label="good")
+    said = json.loads(run("ablate", TEXT, "--label", "good", "--json", "--checkpoint", tmp_path))
+    assert (said["measure"], said["label"], said["task"]) == ("label", "good", "classes")
+    assert found.label is not None
+    np.testing.assert_allclose(said["effects"]["label"], found.label, atol=1e-6)
+    table = run("ablate", TEXT, "--label", "good", "--checkpoint", tmp_path)
+    assert "by change of p of the label, or of the score, 'good'" in " ".join(table.split())
+    assert "this checkpoint has 'bad', 'good', 'so-so'" in refusal(
+        "ablate", TEXT, "--label", "x", "--checkpoint", tmp_path
+    )
+    assert "has no task head" in refusal("ablate", TEXT, "--label", "x", "--checkpoint", folder)
 
 
 def test_ablate_prints_the_strongest_first(folder: Path, bert: Bert) -> None:

@@ -22,7 +22,6 @@ from app.components import (
     transport,
 )
 from app.figures.attention_data import mean_weights
-from bertcore.analysis.heads import measure_heads
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 
 COMPONENTS = Path(attention_view.__file__).parent
@@ -51,8 +50,11 @@ const report = (name, value) => { window.reports[name] = value; };
 window.arrived = (text) => {
   window.data = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 };
-window.draw = () => void window.component({
-  data: window.data, parentElement: root, setStateValue: report, setTriggerValue: report });
+window.draw = async () => {
+  window.component({
+    data: window.data, parentElement: root, setStateValue: report, setTriggerValue: report });
+  while (root.querySelector("[aria-busy]")) await new Promise((next) => setTimeout(next));
+};
 """
 
 
@@ -80,10 +82,7 @@ def lines(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **options: An
 
 def overview(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **options: Any) -> View:
     """Return the overview of all heads."""
-    summary = attention_overview.Summary(
-        transport.thumbnails(trace.attentions),
-        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
-    )
+    summary = attention_overview.summary_of(trace)
     look = {**attention_overview.LOOK, **options.pop("look", {})}
     data = attention_overview.message(summary, trace.num_tokens, layer, heads, look)
     scripts = attention_overview.script_files()

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from app.components import bertviz_view
+from app.components import attention_view, bertviz_view
 from app.figures.attention_words import merge_to_words, words_of
 from bertcore import Trace
 from bertcore.analysis.heads import measure_heads
@@ -123,6 +123,23 @@ def tab(browser: Browser) -> Iterator[Tab]:
 def pair() -> Trace:
     names = [f"word{k}" for k in range(18)]
     return made_trace(["[CLS]", *names[:8], "##s", *names[8:], "##ly", "##er", "[SEP]"], second=12)
+
+
+@pytest.fixture
+def broken(pair: Trace) -> Trace:
+    """One token of one head whose weights are not numbers."""
+    made = made_trace(pair.tokens)
+    made.attentions[0, 0, 3] = float("nan")
+    return made
+
+
+BROKEN = re.compile("are not numbers \\(NaN\\)")
+
+
+def reds(tab: Tab) -> float:
+    """Return the share of the saved picture that is red."""
+    picture = np.asarray(Image.open(io.BytesIO(tab.save("PNG"))).convert("RGB")).astype(int)
+    return float((np.abs(picture - [214, 40, 90]).max(-1) < 12).mean())
 
 
 # ---- files ----
@@ -327,6 +344,69 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
     expect(page.get_by_role("heading", level=4)).to_contain_text("looks at")
 
 
+def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> None:
+    page = tab.show(bare_view.lines(pair, 0, [1], look={"threshold": 0.0}))
+    lines = pair.num_tokens**2
+    assert len(json.loads(tab.save("JSON"))["rows"]) == pytest.approx(lines, abs=20)
+    page.get_by_role("button", name="Head 3").click()
+    expect(page.get_by_text("Head 3 on the way")).to_be_visible()
+    page.wait_for_function("window.reports.selection?.heads.length === 2")
+    assert page.evaluate("window.reports.selection.heads") == [1, 3]
+    # The server answers with the heads that are chosen, here of the visitor's first choice.
+    page.evaluate(View("", attention_view.message(pair, 0, [1, 3], 1)).arrival)
+    page.evaluate("window.draw()")
+    expect(page.get_by_text("on the way")).to_have_count(0)
+    rows = json.loads(tab.save("JSON"))["rows"]
+    assert len(rows) == pytest.approx(2 * lines, abs=40)
+    weights = pair.attentions[0].numpy()
+    assert {row[4] for row in rows} == {1, 3}
+    for at, _, to, _, head, weight in rows:
+        assert weight == pytest.approx(weights[head, at, to], abs=0.003)
+    # A head that was here before is drawn at once, without an answer.
+    page.get_by_role("button", name="Head 1").click()
+    page.get_by_role("button", name="Head 1").click()
+    expect(page.get_by_text("on the way")).to_have_count(0)
+    assert len(json.loads(tab.save("JSON"))["rows"]) == len(rows)
+    # Another checkpoint with the same tokens: what was kept does not count.
+    other = made_trace(pair.tokens, second=12)
+    other.attentions[0] = other.attentions[1].clone()
+    page.evaluate(View("", attention_view.message(other, 0, [1], 1)).arrival)
+    page.evaluate("window.draw()")
+    expect(page.get_by_text("Head 3 on the way")).to_be_visible()
+
+
+def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
+    page = tab.show(bare_view.lines(broken, 0, [0]))
+    expect(page.get_by_text(BROKEN)).to_be_visible()
+    expect(page.get_by_text("no line is drawn")).to_be_visible()
+    assert 0 < reds(tab) < 0.05
+    rows = json.loads(tab.save("JSON"))["rows"]
+    assert 3 not in {row[0] for row in rows}
+    assert len({row[0] for row in rows}) > 10
+    field = page.get_by_role("application")
+    field.focus()
+    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowDown"):
+        field.press(key)
+    assert tab.sheet()[1][2:4] == ["NaN", "NaN"]
+    # The mean with a head that gives numbers is none either, in this row only.
+    tab.show(bare_view.lines(broken, 0, [0, 1], look={"mean": True}))
+    assert 3 not in {row[0] for row in json.loads(tab.save("JSON"))["rows"]}
+    tab.show(bare_view.lines(broken, 0, [1]))
+    expect(page.get_by_text(BROKEN)).to_have_count(0)
+    assert reds(tab) == 0
+
+
+def test_overview_shows_what_is_no_number(tab: Tab, broken: Trace) -> None:
+    page = tab.show(bare_view.overview(broken, 0, [0]))
+    expect(page.get_by_text("are not numbers (NaN), in layer 0 head 0.")).to_be_visible()
+    assert 0 < reds(tab) < 0.05
+    rows = json.loads(tab.save("JSON"))["rows"]
+    assert [row[:2] for row in rows if row[2] is None] == [[0, 0]]
+    with np.load(io.BytesIO(tab.save("NPZ"))) as arrays:
+        assert np.isnan(arrays["thumbnails"][0, 0]).any(1).sum() == 1
+        assert not np.isnan(arrays["thumbnails"][1]).any()
+
+
 # ---- heat map ----
 
 
@@ -407,13 +487,15 @@ def test_heat_map_by_keyboard_says_exact_numbers(tab: Tab, pair: Trace) -> None:
     expect(page.locator(".said")).to_contain_text("word1 looks at [SEP]")
 
 
-def test_heat_map_shows_what_is_no_number(tab: Tab, pair: Trace) -> None:
-    broken = made_trace(pair.tokens)
-    broken.attentions[0, 0, 3] = float("nan")
+def test_heat_map_shows_what_is_no_number(tab: Tab, broken: Trace) -> None:
     page = tab.show(bare_view.heat_map(broken))
-    expect(page.get_by_text("Red cells are not numbers (NaN)")).to_be_visible()
+    expect(page.get_by_text(BROKEN)).to_be_visible()
     assert json.loads(tab.save("JSON"))["rows"][3][1] is None
     assert tab.sheet()[4][1] == "\u2013"
+    assert reds(tab) > 0.5 / broken.num_tokens * 0.4  # of the picture, which has names too
+    tab.show(bare_view.heat_map(broken, 0, [1]))
+    expect(page.get_by_text(BROKEN)).to_have_count(0)
+    assert reds(tab) == 0
 
 
 def test_heat_map_reports_a_mean(tab: Tab, pair: Trace) -> None:

@@ -57,6 +57,28 @@ def test_from_a_habit_and_a_relation_to_the_heads_and_back(visit: Visit) -> None
     visit.check()
 
 
+def test_a_newcomer_clicks_from_the_first_page_to_both_heads(visit: Visit) -> None:
+    """The task of many courses, by what is written on the screen and without a file."""
+    visit.open()
+    visit.go_to("heads")
+    answer = visit.page.get_by_text("does it most")
+    expect(answer).to_contain_text("of its attention goes to the token before")
+    visit.page.get_by_text("a verb's direct object", exact=True).click()
+    expect(answer).to_contain_text("from a verb, the word it looks at most is its direct object")
+    visit.wait_for_query("heads_measure", "obj>to_dependent")
+    visit.settle()
+    layer, head = re.findall(r"\d+", answer.inner_text())[:2]
+    with visit.context.expect_page() as opened:
+        visit.page.get_by_role("link", name="See it in a sentence").click()
+    visit.page = opened.value
+    visit.wait_for_query("heads", head)
+    visit.settle()
+    lines = visit.page.locator(".st-key-attention_lines")
+    expect(lines.get_by_label("Layer", exact=True)).to_have_value(layer)
+    visit.inked(".st-key-attention_lines")
+    visit.check()
+
+
 def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     visit.open("heads", heads_measure="evenness")
     grid = visit.picture("figure_heads-grid")
@@ -66,10 +88,12 @@ def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     expect(visit.page.get_by_text("What layer 0 head 1 looks at")).to_be_visible()
     visit.check()
     places = map_of_heads(visit)
-    labels = places.locator(".scatterlayer .textpoint text")
-    name = labels.nth(0).text_content()
-    # The ring around the open head comes first and has no label.
-    ringed = places.locator(".scatterlayer .point").count() - labels.count()
-    places.locator(".scatterlayer .point").nth(ringed).click(force=True)
-    visit.wait_for_query("heads_open", name)
+    # The ring around the open head comes first; the next point is another head.
+    places.locator(".scatterlayer .point").nth(1).click(force=True)
+    visit.page.wait_for_function(
+        r"""() => {
+          const open = new URL(location).searchParams.get("heads_open");
+          return open !== "0.1" && /^\d+\.\d+$/.test(open);
+        }"""
+    )
     visit.check()

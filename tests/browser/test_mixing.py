@@ -60,11 +60,17 @@ def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     assert not visit.was_tricked()
 
 
-def test_a_text_longer_than_flow_can_take(visit: Visit) -> None:
-    visit.open("mixing", text_a="river bank " * 100, text_b=TEXT_B)
-    expect(visit.page.get_by_text("Flow and rolled-out value zeroing are left out")).to_be_visible()
-    visit.picture(STRIPS)
+def test_a_long_text_has_every_strip_and_no_maps(visit: Visit) -> None:
+    visit.open("mixing", text_a="river bank " * 150, text_b=TEXT_B, mix_slow="1")
+    expect(strips(visit)).to_contain_text("Value zeroing rolled out")
+    chosen = visit.page.locator(".st-key-mix_strip .words [aria-selected=true]")
+    inside = """token => {
+      const box = token.closest(".words").getBoundingClientRect();
+      const place = token.getBoundingClientRect();
+      return place.top >= box.top && place.bottom <= box.bottom && box.height < 600;
+    }"""
+    assert chosen.evaluate(inside)  # the last word of A, far below the first lines
     visit.check()
     visit.page.get_by_role("radio", name="Every token").click()
     said = visit.page.get_by_test_id("stAlertContentError")
-    expect(said).to_contain_text("at most 128 tokens")
+    expect(said).to_contain_text("at most 256 tokens")

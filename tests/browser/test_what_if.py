@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from bertcore import load
+from bertcore.analysis.before_after import compare_runs
+from bertcore.analysis.head_importance import rank_heads
+from bertcore.analysis.inputs import masked_encoding
+from bertcore.what_if import Changes
 from tests.browser.visit import TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
@@ -91,3 +99,63 @@ def test_a_mask_is_drawn(visit: Visit, new_visit: Callable[..., Visit]) -> None:
         arg=f"0:1-{num_tokens - 1},1:2-{num_tokens - 1},",
     )
     other.check()
+
+
+def test_from_the_open_head_to_what_if_and_out_as_files(visit: Visit, tiny_folder: Path) -> None:
+    """The head that is open on Attention is off on What if, which stays so, and is in the files."""
+    text_a, text_b = "the man went to the river bank", "it had rained"
+    visit.open(
+        "attention",
+        text_a=text_a,
+        text_b=text_b,
+        checkpoint=str(tiny_folder),
+        layer="1",
+        heads="2",
+    )
+    visit.page.get_by_role("button", name="Switch head 1.2 off").click()
+    visit.arrive("what-if")
+    for name, wanted in (("off", "1.2"), ("text_a", text_a), ("checkpoint", str(tiny_folder))):
+        visit.wait_for_query(name, wanted)
+    expect(switch(visit, 1, 2)).to_have_attribute("aria-checked", "false")
+    visit.check()
+    expect(visit.page.get_by_role("switch", checked=False)).to_have_count(1)
+    # There is something to ask: a word was hidden.
+    masked = int(visit.page.evaluate("new URL(location).searchParams.get('masked')"))
+    visit.go_to("attention")
+    visit.go_to("what-if")
+    expect(switch(visit, 1, 2)).to_have_attribute("aria-checked", "false")
+    visit.page.get_by_role("button", name="Rank all heads").click()
+    visit.picture("figure_what-if-ranking")
+
+    bert = load(tiny_folder, device="cpu")
+    encoding = masked_encoding(bert, text_a, text_b, [masked])
+    changes = Changes(heads_off=frozenset({(1, 2)}))
+    runs = [bert.trace("", encoding=encoding, changes=each) for each in (None, changes)]
+    expected = compare_runs(bert, *runs)
+    record = json.loads(downloaded(visit, "json_what-if"))
+    assert record["changes"]["heads_off"] == [[1, 2]]
+    assert (record["text_a"], record["text_b"], record["masked"]) == (text_a, text_b, [masked])
+    (shift,) = record["found"]["shifts"]
+    assert shift["words"] == list(expected.shifts[0].words)
+    assert shift["after"] == pytest.approx(expected.shifts[0].after.tolist(), abs=1e-5)
+    rows = list(csv.DictReader(downloaded(visit, "data_what-if-words").splitlines()))
+    assert [row["piece"] for row in rows] == shift["words"]
+    assert [float(row["p_after"]) for row in rows] == pytest.approx(shift["after"], abs=1e-5)
+
+    ranking = json.loads(downloaded(visit, "json_what-if-ranking"))["ranking"]
+    wanted = rank_heads(bert, encoding, changes=changes, position=masked)
+    assert ranking["chosen"] == wanted.chosen
+    assert ranking["word"][1][2] is None  # it is off already
+    assert wanted.word is not None
+    assert ranking["word"][0] == pytest.approx(wanted.word[0].tolist(), abs=1e-4)
+    rows = list(csv.DictReader(downloaded(visit, "data_what-if-ranking").splitlines()))
+    assert [float(row["hidden"]) for row in rows[:4]] == pytest.approx(
+        wanted.hidden[0].tolist(), abs=1e-4
+    )
+
+
+def downloaded(tab: Visit, key: str) -> str:
+    """Press a download button and return what comes."""
+    with tab.page.expect_download() as waiting:
+        tab.page.locator(f".st-key-{key} button").first.click()  # the other is for touch
+    return Path(waiting.value.path()).read_text(encoding="utf-8-sig")

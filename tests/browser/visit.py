@@ -78,14 +78,15 @@ class Visit:
     def follow(self, link: str, name: str) -> None:
         """Open a link that leads to the page `name` and wait until it is drawn."""
         self.page.goto(link, wait_until="domcontentloaded")
-        self._arrive(name)
+        self.arrive(name)
 
     def go_to(self, name: str) -> None:
         """Choose a page in the sidebar and wait until it is drawn."""
         self.page.get_by_test_id("stSidebarNavLink").get_by_text(TITLES[name], exact=True).click()
-        self._arrive(name)
+        self.arrive(name)
 
-    def _arrive(self, name: str) -> None:
+    def arrive(self, name: str) -> None:
+        """Wait until the page `name` is open and drawn."""
         title = self.page.get_by_role("heading", level=1, name=TITLES[name], exact=True)
         expect(title).to_be_visible()
         self.settle()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.bertcore.tiny import tiny_bert
@@ -58,7 +59,7 @@ def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
     page.query_params["view"] = "heat-map"
     app = ok(page.run())
     assert app.session_state["layers"] == [0, 1]
-    assert "trace.attentions[[0, 1]].mean(0)" in app.code[0].value
+    assert "trace.attentions[[0, 1]].mean(0)" in app.code[1].value
 
 
 def test_a_link_keeps_how_one_looks(page: AppTest) -> None:
@@ -100,6 +101,29 @@ def test_odd_texts(page: AppTest, view: str, text: str) -> None:
     page.query_params["text_a"] = text
     page.query_params["text_b"] = text
     ok(page.run())
+
+
+@pytest.fixture(scope="module")
+def broken_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The last layer's head 2 has queries that are not numbers; all other heads are sound."""
+    bert = tiny_bert()
+    query = bert.module.layers[-1].attention.query_weight
+    width = bert.config.hidden_size // bert.config.num_attention_heads
+    with torch.no_grad():
+        query[2 * width : 3 * width] = torch.nan
+    return str(bert.save(tmp_path_factory.mktemp("broken")))
+
+
+@pytest.mark.parametrize("view", ["lines", "heat-map", "neurons"])
+def test_a_head_that_gives_no_numbers_is_shown(
+    page: AppTest, broken_checkpoint: str, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", broken_checkpoint)
+    page.query_params["view"] = view
+    page.query_params["layer"] = "1"
+    page.query_params["heads"] = ["2"]
+    app = ok(page.run())
+    assert "Layer 1 head 2 gives weights that are not numbers (NaN)" in words(app)
 
 
 def test_empty_text_is_explained(page: AppTest) -> None:

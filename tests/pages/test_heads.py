@@ -126,6 +126,28 @@ def test_relations_with_their_baseline(page: AppTest, own: HeadReport) -> None:
     assert "of our own" in said(app)
 
 
+def test_a_question_is_answered_with_the_best_head(page: AppTest, own: HeadReport) -> None:
+    app = ok(page.run())
+    assert app.pills(key="heads_find").value == "to_previous"
+    assert "of its attention goes to the token before" in said(app)
+    app.pills(key="heads_find").set_value("obj>to_dependent").run()
+    best = own.scores.best("obj", "to_dependent")
+    answer = said(ok(app))
+    assert f"**Layer {best.layer} head {best.head}** does it most: from a verb" in answer
+    assert f"in {best.accuracy:.1%} of {best.num_cases} cases" in answer
+    assert f"{best.low:.1%} to {best.high:.1%}" in answer
+    assert f"is right in {best.baseline:.1%}" in answer
+    assert app.query_params["heads_measure"] == "obj>to_dependent"
+    assert figures(app)[0]["layout"]["title"]["text"].startswith("obj: direct object")
+    app.selectbox(key="heads_open").set_value("1.2").run()
+    assert "**Layer 1 head 2**" in said(ok(app))
+    app.pills(key="heads_find").set_value(None).run()  # clicked again: back to its best head
+    assert app.pills(key="heads_find").value == "obj>to_dependent"
+    assert f"**Layer {best.layer} head {best.head}** does it most" in said(ok(app))
+    app.selectbox(key="heads_measure").set_value("entropy").run()
+    assert app.pills(key="heads_find").value is None
+
+
 def test_another_measure_opens_its_best_head_and_any_head_can_be_chosen(
     page: AppTest, own: HeadReport
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import minimal_pair
+from app.sections.minimal_pair import MOST_DRAWN
 from bertcore import Bert, load
 from bertcore.analysis.minimal_pair import align, aligned_attention, compare_pair
 from bertcore.network import ALL_HEADS
@@ -140,15 +141,40 @@ def test_swapping_negates_what_is_drawn(page: AppTest) -> None:
 
 
 @pytest.mark.parametrize("other", ["", "  \n", A])
-def test_the_same_text_gives_zeros_and_says_so(page: AppTest, other: str) -> None:
+def test_the_same_text_says_so_and_draws_nothing(page: AppTest, other: str) -> None:
     page.query_params["other_a"] = other
     app = ok(page.run())
     assert "The two versions are the same" in said(app)
+    assert not charts(app)
+    app = ok(button(app, "Copy the first version").click().run())
+    assert (app.session_state["other_a"], app.session_state["other_b"]) == (A, B)
+    app = ok(app.text_area(key="other_a").set_value(A.replace("cat", "dog")).run())
+    assert set(charts(app)) >= {"attention", "heads", "vectors"}
+
+
+def test_of_a_long_pair_the_tokens_that_change_most_are_drawn(page: AppTest, bert: Bert) -> None:
+    words = ["the", "river", "bank", "was", "steep", "and", "it", "had"] * 6
+    long = " ".join(words)
+    other = " ".join([*words[:40], "dog", *words[41:]])
+    page.query_params.update({"text_a": long, "text_b": B, "other_a": other})
+    app = ok(page.run())
+    first, second = bert.trace(long, B), bert.trace(other, B)
+    true = compare_pair(bert, first, second)
+    total = len(true.columns)
+    assert total > MOST_DRAWN
+    assert f"Drawn are {MOST_DRAWN} of {total} tokens" in said(app)
     found = charts(app)
-    assert not numbers(found["attention"][0]["z"]).any()
-    assert not numbers(found["vectors"][0]["z"]).any()
-    assert not numbers(found["heads"][0]["z"]).any()
-    assert not [b for b in app.button if b.label.endswith(" bits")]
+    vectors = numbers(found["vectors"][0]["z"])
+    assert vectors.shape[1] == MOST_DRAWN
+    change = np.nan_to_num(true.hidden_change).max(0)
+    assert vectors.max() == pytest.approx(change.max(), abs=1e-6)
+    left = np.sort(change)[: total - MOST_DRAWN]
+    assert np.nanmax(vectors, axis=0).min() >= left.max() - 1e-6
+    names = app.get("plotly_chart")[-1].proto.spec
+    assert "the → dog · 41" in json.dumps(json.loads(names), ensure_ascii=False)
+    app = ok(app.toggle(key="pair_all").set_value(True).run())
+    assert numbers(charts(app)["attention"][0]["z"]).shape == (total, total)
+    assert "Drawn are" not in said(app)
 
 
 def test_only_b_may_differ(page: AppTest, bert: Bert) -> None:

@@ -16,9 +16,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from app import background, cache, mixing
 from app.figures.mixing import NAMES
 from app.frame import Page
-from app.mixing import Choice, Found
+from app.mixing import Choice, Found, Texts
 from app.sections import mixing as sections
 from bertcore import Bert, load
 from bertcore.analysis.attention_gradients import (
@@ -181,13 +182,61 @@ def test_what_is_slow_is_awaited_and_then_drawn(
         assert not any(None in row for row in strips(app).values())
 
 
-def test_longer_than_flow_can_take_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.mixing.MOST_TOKENS", 8)
-    monkeypatch.setattr("app.sections.mixing.MOST_TOKENS", 8)
+def test_what_takes_long_waits_until_it_is_asked_for(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.mixing.AT_ONCE", 0.0)
     app = ok(page.run())
-    assert "at most 8 tokens, and this text has 11" in said(app)
-    assert NAMES["flow"] not in strips(app)
+    (switch,) = [toggle for toggle in app.toggle if toggle.key == "mix_slow"]
+    assert switch.label.startswith("Compute value zeroing rolled out too (about 5 seconds)")
+    assert NAMES["zeroing_rollout"] not in strips(app)
     assert NAMES["zeroing"] in strips(app)
+    app = ok(switch.set_value(True).run())
+    assert NAMES["zeroing_rollout"] in strips(app)
+    assert app.query_params["mix_slow"] == "1"
+    app.session_state["mix_view"] = "all"
+    app = ok(app.run())
+    assert len(charts(app)[0]["data"]) == len(NAMES)
+    app = ok(app.toggle(key="mix_slow").set_value(False).run())
+    assert len(charts(app)[0]["data"]) == len(NAMES) - 2
+    assert "Compute value zeroing and value zeroing rolled out too" in app.toggle[-1].label
+
+
+def test_switching_off_gives_the_work_up(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[object] = []
+    monkeypatch.setattr("app.mixing.AT_ONCE", 0.0)
+    monkeypatch.setattr("app.mixing.background.leave", left.append)
+    page.query_params["mix_slow"] = "1"
+    app = ok(page.run())
+    assert not left
+    ok(app.toggle(key="mix_slow").set_value(False).run())
+    asked = [key for key in background._jobs if key[1] == left[1][1] or key == left[0]]
+    assert {key[0] for key in asked} == {"zeroing", "flow"}
+    assert set(left) <= set(background._jobs)
+
+
+def test_estimates_grow_as_the_work_does(checkpoint: str) -> None:
+    key = cache.BertKey(checkpoint, "cpu", "float32", ())
+    short, long = (Texts(key, "the " * count, None) for count in (20, 42))  # 22 and 44 tokens
+    choice = Choice(layer=1, head=None, token=0, target=None)
+    for rows, power in ((1, 3), (None, 4)):
+        before, after = (
+            mixing.seconds_of(texts, choice._replace(layer=3), rows or texts.trace.num_tokens)
+            for texts in (short, long)
+        )
+        assert after["flow"] == pytest.approx(before["flow"] * 2**power)
+        assert after["zeroing_rollout"] == pytest.approx(before["zeroing_rollout"] * 4)
+        assert ("zeroing" in after) == (rows is None)
+    assert mixing.seconds_of(short, choice, 1)["flow"] == 0  # two layers: a formula, no search
+
+
+def test_more_than_can_be_computed_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.mixing.MOST_WORK", -1)
+    app = ok(page.run())
+    assert "Flow is left out: through 2 layers, for every one of 11 tokens" in said(app)
+    assert NAMES["flow"] not in strips(app)
+    assert NAMES["zeroing_rollout"] in strips(app)
+    monkeypatch.setattr("app.mixing.MOST_MAPPED", 8)
     app.session_state["mix_view"] = "all"
     app = app.run()
     assert not app.exception

@@ -1,0 +1,57 @@
+"""Weights that are not numbers (NaN), as a damaged checkpoint makes them, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+MOST_LAYERS = 6
+"""Layers that are named; the others are counted."""
+
+
+def count_missing(attentions: Tensor) -> NDArray[np.int64]:
+    """Return how many weights [L, H, T, T] of each head are not numbers, [L, H]."""
+    # One layer at a time: at 512 tokens the flags of all layers would be 38 MB.
+    counts = [layer.isnan().sum((-2, -1)).cpu().numpy() for layer in attentions]
+    found: NDArray[np.int64] = np.stack(counts)
+    return found
+
+
+def missing_sentence(
+    counts: NDArray[np.int64],
+    num_tokens: int,
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+) -> str:
+    """Return how many weights are not numbers and in which heads; empty where all are numbers.
+
+    Args:
+        counts: From `count_missing`, [L, H].
+        num_tokens: T.
+        layers, heads: What the rows and columns of `counts` are numbered; from 0 on if not given.
+    """
+    if not counts.any():
+        return ""
+    layer_names = range(counts.shape[0]) if layers is None else layers
+    head_names = range(counts.shape[1]) if heads is None else heads
+    places = []
+    for layer, row in zip(layer_names, counts, strict=True):
+        broken = [head for head, number in zip(head_names, row, strict=True) if number]
+        if broken:
+            places.append(f"layer {layer} {_heads(broken, counts.shape[1])}")
+    said = "; ".join(places[:MOST_LAYERS])
+    if len(places) > MOST_LAYERS:
+        said += f"; and {len(places) - MOST_LAYERS} more layers"
+    return (
+        f"{counts.sum():,} of {counts.size * num_tokens**2:,} weights are not numbers (NaN), in "
+        f"{said}. The checkpoint's weights are damaged."
+    )
+
+
+def _heads(heads: Sequence[int], looked_at: int) -> str:
+    if len(heads) == looked_at and len(heads) > 3:
+        return f"all {looked_at} heads"
+    return f"head{'s' if len(heads) > 1 else ''} {', '.join(map(str, heads))}"

@@ -1,0 +1,96 @@
+"""Our attention views as parts of a file: the component's own scripts and what it would be sent."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from app.components import (
+    attention_map,
+    attention_neurons,
+    attention_overview,
+    attention_view,
+    transport,
+)
+from app.components.looks import Look
+from app.figures.attention_data import mean_weights
+from app.report.document import Part
+from bertcore import Trace
+
+MOST_WEIGHTS = 5_000_000
+"""Up to so many weights the lines of all layers are put into a file; beyond, of one layer."""
+
+_COMPONENTS = Path(attention_view.__file__).parent
+_SCRIPTS = {
+    "view": [f"attention_{name}.js" for name in attention_view.SCRIPTS],
+    "map": [f"attention_{name}.js" for name in attention_map.SCRIPTS],
+    "neurons": [f"attention_{name}.js" for name in attention_neurons.SCRIPTS],
+    "overview": attention_overview.script_files(),
+}
+
+
+def lines(trace: Trace, layer: int, heads: Sequence[int] = (), look: Look | None = None) -> Part:
+    """Return the lines of all layers, or of one where all would make the file large.
+
+    Args:
+        trace: One text or pair.
+        layer, heads: Shown at first; no heads for all. All heads of a layer are in the file.
+        look: How the view opens.
+    """
+    num_layers = len(trace.attentions)
+    has_all = trace.attentions.numel() <= MOST_WEIGHTS
+    here = list(range(num_layers)) if has_all else [layer]
+    order = sorted(here, key=lambda one: one != layer)
+    messages = [
+        transport.change(
+            attention_view.message(trace, one, [], 0, look or attention_view.LOOK),
+            heads=list(heads),
+            alone=here,
+        )
+        for one in order
+    ]
+    note = "" if has_all else f"Of {num_layers} layers this file holds layer {layer} alone."
+    return _part("view", messages, note)
+
+
+def heat_map(
+    trace: Trace, layers: Sequence[int], heads: Sequence[int], look: Look | None = None
+) -> Part:
+    """Return the map of one head or of a mean; no heads for all."""
+    weights, title = mean_weights(trace, layers, heads)
+    look = look or attention_map.LOOK
+    message = attention_map.message(trace, weights, title, layers, heads, 0, look)
+    return _part("map", [transport.change(message, alone=list(layers))])
+
+
+def neurons(trace: Trace, layer: int, head: int, look: Look | None = None) -> Part:
+    """Return the queries, keys, scores and weights of one head."""
+    message = attention_neurons.message(trace, layer, head, 0, look or attention_neurons.LOOK)
+    return _part("neurons", [transport.change(message, alone=[layer])])
+
+
+def overview(trace: Trace, layer: int, heads: Sequence[int] = (), look: Look | None = None) -> Part:
+    """Return all heads as small pictures with their measures."""
+    summary = attention_overview.summary_of(trace)
+    look = look or attention_overview.LOOK
+    message = attention_overview.message(summary, trace.num_tokens, layer, heads, look)
+    return _part("overview", [transport.change(message, alone=[])])
+
+
+def _part(name: str, messages: Sequence[bytes], note: str = "") -> Part:
+    data = [base64.b64encode(message).decode() for message in messages]
+    return Part(script=_script(name), data=data, note=note)
+
+
+@cache
+def _script(name: str) -> str:
+    """Return the module that draws a view, as `Part` has it."""
+    style = (_COMPONENTS / f"attention_{name}.css").read_text(encoding="utf-8")
+    css = json.dumps(transport.SHARED_CSS + style)
+    scripts = "".join((_COMPONENTS / file).read_text(encoding="utf-8") for file in _SCRIPTS[name])
+    alone = (Path(__file__).parent / "alone.js").read_text(encoding="utf-8")
+    own = scripts.replace("export default function", "const component = function", 1)
+    return f"{transport.SHARED_JS}{own}{alone}\nstandAlone(component, %PLACE%, {css}, %DATA%);\n"

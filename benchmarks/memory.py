@@ -1,0 +1,57 @@
+"""What a long session costs the server: its resident memory over 2,000 view changes.
+
+One visitor of the real app goes from page to page, opens layers and heads, changes the text among a
+few, and switches heads off. The visitor speaks the app's websocket and draws nothing. Changes
+before the first number warm the server up: imports, compiled kernels, caches of the texts.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from benchmarks import tables
+from benchmarks.page_speed import running_server
+from tests.pages.session import Session
+from tests.pages.view_changes import make_changes, view_changes
+
+CHANGES, WARM_UP, LOOKS = 2000, 300, 8
+LARGEST_GROWTH = 50e6
+_KEPT = re.compile(r"Kept results: ([\d.,]+) MB")
+
+
+def run() -> str:
+    """Return the table of resident memory by the number of changes."""
+    if not Path("/proc/self/statm").exists():
+        return "Not measured: this system does not tell a process's resident memory in /proc."
+    rows = []
+    with running_server() as (url, process), Session(url) as session:
+        changes = view_changes(session)
+        make_changes(changes, WARM_UP)
+        first = resident_bytes(process)
+        rows.append(("after the warm-up", tables.megabytes(first), "", kept(session)))
+        for look in range(1, LOOKS + 1):
+            make_changes(changes, CHANGES // LOOKS)
+            now = resident_bytes(process)
+            done = f"{look * CHANGES // LOOKS:,}"
+            rows.append(
+                (done, tables.megabytes(now), f"{(now - first) / 1e6:+.1f} MB", kept(session))
+            )
+        if session.errors:
+            raise RuntimeError(f"the app showed errors: {session.errors[:3]}")
+    columns = ("view changes", "resident memory", "growth", "of it kept results")
+    verdict = tables.verdict(now - first, LARGEST_GROWTH)
+    said = f"Growth over {CHANGES:,} changes, aim {tables.megabytes(LARGEST_GROWTH)}: {verdict}."
+    return f"{tables.markdown(columns, rows)}\n\n{said}"
+
+
+def resident_bytes(process: int) -> int:
+    """Return the memory of a process that is in the machine's RAM."""
+    fields = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+    return int(fields[1]) * 4096
+
+
+def kept(session: Session) -> str:
+    """Return what the sidebar said last of the results that are kept for all visitors."""
+    found = _KEPT.search(" ".join(session.page_texts))
+    return f"{found[1]} MB" if found else ""

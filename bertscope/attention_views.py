@@ -1,0 +1,174 @@
+"""The attention views in a notebook: overview, lines, heat map, neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bertcore import Bert, Trace
+from bertscope.app_modules import app_module
+from bertscope.shown import NotebookView, check, chosen_look, inside, shown, source_of
+
+Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
+
+
+def show_overview(
+    trace: Trace,
+    layer: int = 0,
+    heads: Sequence[int] = (),
+    *,
+    measure: str = "",
+    order: Literal["place", "layer", "all"] = "place",
+    lowest: bool = False,
+    limit: float | None = None,
+    bert: Bert | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show all heads of all layers as small pictures, with what each one looks at.
+
+    Args:
+        trace: One text or pair.
+        layer, heads: Marked at first; no heads for all of the layer.
+        measure: Written under each head, a field of `bertcore.analysis.heads.HeadMeasures`.
+        order: Of the heads: layer by layer, or sorted by the measure in each layer or over all.
+        lowest: The lowest first.
+        limit: Heads below it are dimmed (above it, if the lowest come first).
+        bert: Names the checkpoint in what is shown.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head, measure or order.
+    """
+    check(trace, [layer], heads)
+    overview = app_module("app.components.attention_overview")
+    names = ("", *overview.NAMES)
+    if measure not in names:
+        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
+    look = chosen_look(overview, measure=measure, order=order, lowest=lowest, limit=limit)
+    part = app_module("app.report.view").overview(trace, layer, heads, look)
+    code = app_module("app.figures.attention_data").overview_code(source_of(bert), trace)
+    return shown(trace, bert, "all heads", part, code, "attention.overview", height or 420)
+
+
+def show_lines(
+    trace: Trace,
+    layer: int = 0,
+    heads: Sequence[int] = (),
+    *,
+    words: bool = False,
+    mean: bool = False,
+    hide_special: bool = False,
+    between: Between = "all",
+    threshold: float | None = None,
+    bert: Bert | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show attention as lines from each token to those it looks at.
+
+    Args:
+        trace: One text or pair.
+        layer, heads: Shown at first; no heads for all. The other heads, and up to five million
+            weights the other layers, are a click away.
+        words: Whole words in place of pieces.
+        mean: One line for the mean of the heads.
+        hide_special: Leave out [CLS] and [SEP].
+        between: "0>1" shows the lines from text A to text B only, and so on.
+        threshold: Lines below this weight are hidden; by the length of the text if not given.
+        bert: Names the checkpoint in what is shown.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head or choice.
+    """
+    check(trace, [layer], heads)
+    lines = app_module("app.components.attention_view")
+    look = chosen_look(
+        lines, special=hide_special, words=words, mean=mean, filter=between, threshold=threshold
+    )
+    part = app_module("app.report.view").lines(trace, layer, heads, look)
+    code = app_module("app.figures.attention_data").attention_code(
+        source_of(bert), trace, [layer], heads
+    )
+    fits = 190 + min(672, 26 * trace.num_tokens + 12)
+    return shown(
+        trace, bert, f"lines of layer {layer}", part, code, "attention.lines", height or fits
+    )
+
+
+def show_map(
+    trace: Trace,
+    layers: int | Sequence[int] = 0,
+    heads: int | Sequence[int] = (),
+    *,
+    words: bool = False,
+    rows: Literal["text", "chosen", "entropy"] = "text",
+    columns: Literal["text", "chosen", "received"] = "text",
+    bert: Bert | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show one head, or the mean of several heads and layers, as a heat map.
+
+    Args:
+        trace: One text or pair.
+        layers, heads: One or several of each; no heads for all.
+        words: Whole words in place of pieces.
+        rows, columns: Their order.
+        bert: Names the checkpoint in what is shown.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head or choice, or no layer at all.
+    """
+    chosen = sorted({layers} if isinstance(layers, int) else set(layers))
+    own = sorted({heads} if isinstance(heads, int) else set(heads))
+    if not chosen:
+        raise ValueError(
+            "no layer is given. Give one, such as layers=0, or several: layers=[0, 1]."
+        )
+    check(trace, chosen, own)
+    maps, data = (
+        app_module("app.components.attention_map"),
+        app_module("app.figures.attention_data"),
+    )
+    look = chosen_look(maps, rows=rows, columns=columns, words=words)
+    part = app_module("app.report.view").heat_map(trace, chosen, own, look)
+    title = data.mean_weights(trace, chosen, own)[1]
+    code = data.attention_code(source_of(bert), trace, chosen, own)
+    fits = 300 + max(200, min(640, 30 * trace.num_tokens))
+    return shown(trace, bert, title, part, code, "attention.map", height or fits)
+
+
+def show_neurons(
+    trace: Trace,
+    layer: int = 0,
+    head: int = 0,
+    *,
+    query: int | None = None,
+    order: Literal["weight", "text"] = "weight",
+    bert: Bert | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show what the weights of a head are made of: query times key, score, softmax.
+
+    Args:
+        trace: One text or pair, run without a mask.
+        layer, head: Which.
+        query: Position of the token that looks; the first word if not given.
+        order: Of the keys.
+        bert: Names the checkpoint in what is shown.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head, token or order.
+    """
+    check(trace, [layer], [head])
+    if query is not None:
+        inside("query", query, trace.num_tokens, "the text has tokens")
+    neurons = app_module("app.components.attention_neurons")
+    look = chosen_look(neurons, order=order, query=query)
+    part = app_module("app.report.view").neurons(trace, layer, head, look)
+    code = app_module("app.figures.attention_data").neuron_code(source_of(bert), trace, layer, head)
+    title, fits = f"neurons of layer {layer} head {head}", 270 + 22 * min(20, trace.num_tokens)
+    key = "attention.neurons"
+    width = trace.queries.shape[-1]
+    return shown(trace, bert, title, part, code, key, height or fits, width=width)

@@ -1,0 +1,92 @@
+"""Where a token gets its information from, in a notebook."""
+
+from __future__ import annotations
+
+from bertcore import Bert, Trace
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.norm_weighted import block_norms, weighted_norms
+from bertcore.analysis.rollout import attention_rollout
+from bertcore.analysis.value_zeroing import value_zeroing
+from bertscope.app_modules import app_module
+from bertscope.shown import NotebookView, check, inside, shown, source_of
+
+_MIXING = """{opening}
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.norm_weighted import block_norms, weighted_norms
+from bertcore.analysis.rollout import attention_rollout
+from bertcore.analysis.value_zeroing import value_zeroing
+
+layer, head, token = {layer}, {head}, {token}
+norms = block_norms(bert, trace)
+maps = {{
+    "weights": trace.attentions[layer].{heads},
+    "norms": {norms},
+    "block": norms.normalized[layer],
+    "zeroing": value_zeroing(bert, trace)[layer],
+    "rollout": attention_rollout(trace.attentions, head=head)[layer],
+}}
+row = {{name: row_shares(values.float())[token] for name, values in maps.items()}}  # [T] each
+"""
+
+
+def show_mixing(
+    bert: Bert,
+    trace: Trace,
+    token: int,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show where a token gets its information from, by attention and by measures beyond it.
+
+    Those of the page "How tokens mix" that need no output to differentiate: weights, norms, norms
+    with residual and LayerNorm, value zeroing, rollout.
+
+    Args:
+        bert: That made the trace.
+        trace: One text or pair.
+        token: Position of the token that receives.
+        layer: Which; one in the middle if not given.
+        head: One head for weights, norms and rollout; all together if not given.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such token, layer or head.
+    """
+    num_layers = len(trace.attentions)
+    layer = num_layers // 2 if layer is None else layer
+    check(trace, [layer], [] if head is None else [head])
+    inside("token", token, trace.num_tokens, "the text has tokens")
+    heads = slice(None) if head is None else slice(head, head + 1)
+    norms = block_norms(bert, trace)
+    summed = norms.summed[layer] if head is None else weighted_norms(bert, trace)[layer, head]
+    maps = {
+        "weights": trace.attentions[layer, heads].float().mean(0),
+        "norms": summed,
+        "block": norms.normalized[layer],
+        "zeroing": value_zeroing(bert, trace)[layer],
+        "rollout": attention_rollout(trace.attentions, head=head)[layer],
+    }
+    rows = {name: row_shares(values.float())[token].numpy() for name, values in maps.items()}
+    figures, chart = app_module("app.figures.mixing"), app_module("app.report.chart")
+    in_layer = {name: row for name, row in rows.items() if name != "rollout"}
+    groups = {
+        f"In layer {layer}": in_layer,
+        f"From the text up to layer {layer}": {"rollout": rows["rollout"]},
+    }
+    fig = figures.strips(groups, trace.tokens, token)
+    table = chart.table_of(figures.strips_table(rows, trace.tokens, token))
+    code = _MIXING.format(
+        opening=app_module("app.figures.attention_data").opening(source_of(bert), trace),
+        layer=layer,
+        token=token,
+        head=head,
+        norms="norms.summed[layer]" if head is None else "weighted_norms(bert, trace)[layer, head]",
+        heads="mean(0)" if head is None else "select(0, head)",
+    )
+    title = f"where token {token} gets its information"
+    fits = int(fig.layout.height or 420)
+    return shown(
+        trace, bert, title, chart.chart(fig), code, "mixing.token", height or fits, table=table
+    )

@@ -1,0 +1,27 @@
+"""BertScope's views in a notebook, and as files: what the app shows, without the app.
+
+Each function returns a `NotebookView`: the last line of a cell shows it, and `save` writes it as an
+HTML file that needs no network.
+
+    import bertcore
+    from bertscope.notebook import show_lines
+
+    bert = bertcore.load("default")
+    trace = bert.trace("The river bank was steep.", "It had rained.")
+    show_lines(trace, layer=2, heads=[0, 3], bert=bert)
+"""
+
+from __future__ import annotations
+
+from bertscope.attention_views import show_lines, show_map, show_neurons, show_overview
+from bertscope.mixing import show_mixing
+from bertscope.shown import NotebookView
+
+__all__ = [
+    "NotebookView",
+    "show_lines",
+    "show_map",
+    "show_mixing",
+    "show_neurons",
+    "show_overview",
+]

@@ -1,0 +1,236 @@
+"""Make the guide's pictures and numbers again, from the app and the checkpoint as they are.
+
+    python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
+
+Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`. It needs what
+`make install` installs (Playwright and a Chromium). `--treebank` also measures the direct object on
+a file of trees; without it, the numbers of the last time stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import lzma
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from PIL import Image  # noqa: E402
+from playwright.sync_api import Locator, expect, sync_playwright  # noqa: E402
+
+import bertcore  # noqa: E402
+from app import head_answer  # noqa: E402
+from app.head_names import QUESTIONS, Measured  # noqa: E402
+from bertcore.analysis.head_report import HeadReport, report_heads  # noqa: E402
+from bertcore.analysis.head_texts import (  # noqa: E402
+    HeadTexts,
+    bundled_sentences,
+    bundled_trees,
+    read_texts,
+)
+from tests.browser.running import running_app  # noqa: E402
+from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
+from tests.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
+
+GUIDE = ROOT / "docs" / "find-a-head.md"
+FOLDER = ROOT / "docs" / "pictures"
+MAX_BYTES = 150_000
+COLOURS = 200
+SCALE = 1.5
+"""Pixels of a picture for one of the page: letters stay sharp on fine screens."""
+MARGIN = 12
+PREVIOUS, OBJECT = Measured("to_previous"), Measured("obj", "to_dependent")
+TO_VERB = Measured("obj", "to_head")
+
+
+# ---- numbers ----
+
+
+def answers(report: HeadReport, asked: Sequence[Measured]) -> str:
+    """Return what the app says of the best head for each question, as a list in Markdown."""
+    lines = []
+    for measured in asked:
+        found = head_answer.best(report, measured)
+        if found is not None:
+            lines.append(f"- {head_answer.sentences(report, measured, found, is_best=True)}")
+    return "\n".join(lines)
+
+
+def own_numbers() -> str:
+    """Return the answers of the shipped checkpoint on our own sentences and trees."""
+    report = report_heads(bertcore.load("default"), bundled_sentences(), bundled_trees())
+    return answers(report, (PREVIOUS, OBJECT, TO_VERB))
+
+
+def treebank_numbers(path: Path) -> str:
+    """Return the answers for the direct object on a file of trees."""
+    data = path.read_bytes()
+    name = path.name.removesuffix(".xz")
+    found = read_texts(lzma.decompress(data) if path.suffix == ".xz" else data, name)
+    some = HeadTexts(bundled_sentences().sentences, ())
+    report = report_heads(bertcore.load("default"), some, found, num_resamples=200)
+    title = f"`{name}`, {len(found.trees):,} sentences:"
+    return f"{title}\n\n{answers(report, (OBJECT, TO_VERB))}"
+
+
+def write_between(text: str, mark: str, new: str) -> str:
+    """Return a text with what stands between `<!-- mark -->` and `<!-- end -->` replaced.
+
+    Raises:
+        ValueError: If the marks are not there.
+    """
+    pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.DOTALL)
+    if not pattern.search(text):
+        raise ValueError(f"{GUIDE.name} has no mark <!-- {mark} --> ... <!-- end -->.")
+    return pattern.sub(lambda found: f"{found[1]}\n{new}\n\n{found[2]}", text)
+
+
+# ---- pictures ----
+
+
+def save(visit: Visit, name: str, parts: Sequence[Locator]) -> None:
+    """Save what is drawn around some parts of the page as a PNG of few colours.
+
+    Raises:
+        ValueError: If it is too large for a guide.
+    """
+    boxes = [box for part in parts if (box := part.bounding_box()) is not None]
+    if len(boxes) < len(parts):
+        raise ValueError(f"{name}: a part of the page is not drawn.")
+    left = min(box["x"] for box in boxes) - MARGIN
+    top = max(0.0, min(box["y"] for box in boxes) - MARGIN)
+    clip = {
+        "x": left,
+        "y": top,
+        "width": max(box["x"] + box["width"] for box in boxes) + MARGIN - left,
+        "height": max(box["y"] + box["height"] for box in boxes) + MARGIN - top,
+    }
+    shot = Image.open(io.BytesIO(visit.page.screenshot(clip=clip, animations="disabled")))
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name}.png"
+    few = shot.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise ValueError(f"{path.name} has {size:,} bytes; at most {MAX_BYTES:,} fit the guide.")
+    print(f"{path.relative_to(ROOT)}: {few.width} x {few.height}, {size:,} bytes")
+
+
+def heads_page(visit: Visit) -> Sequence[Locator]:
+    """Wait until the Heads page is drawn; return its title, grid and bars."""
+    visit.picture("figure_heads-bars")
+    visit.picture("figure_heads-map")  # the last: the page does not move any more
+    visit.settle()
+    grid, bars = (visit.page.locator(f".st-key-figure_heads-{n}") for n in ("grid", "bars"))
+    return [visit.page.get_by_role("heading", level=1), grid, bars]
+
+
+def ask(visit: Visit, measured: Measured) -> None:
+    """Click a question on the Heads page and wait for the answer."""
+    visit.page.get_by_text(QUESTIONS[measured.key], exact=True).click()
+    visit.wait_for_query("heads_measure", measured.key)
+    visit.settle()
+
+
+def follow_answer(visit: Visit) -> Locator:
+    """Click "See it in a sentence"; the visitor's tab is then the new one. Return its lines."""
+    with visit.context.expect_page() as opened:
+        visit.page.get_by_role("link", name="See it in a sentence").click()
+    visit.page = opened.value
+    expect(visit.page.get_by_role("heading", level=1, name="Attention")).to_be_visible()
+    visit.settle()
+    visit.inked(".st-key-attention_lines")
+    return visit.page.locator(".st-key-attention_lines")
+
+
+def previous(visit: Visit) -> None:
+    """The Heads page as it opens, and the head of the word before in a sentence."""
+    visit.open()
+    visit.go_to("heads")
+    save(visit, "heads-previous", heads_page(visit))
+    save(visit, "previous-in-a-sentence", [follow_answer(visit)])
+
+
+def direct_object(visit: Visit) -> None:
+    """The question for the direct object, and its head in a sentence."""
+    visit.open("heads")
+    heads_page(visit)
+    ask(visit, OBJECT)
+    save(visit, "heads-object", heads_page(visit))
+    save(visit, "object-in-a-sentence", [follow_answer(visit)])
+
+
+def relations(visit: Visit) -> None:
+    """The list of all relations."""
+    visit.open("heads", heads_list="to_dependent")
+    heads_page(visit)
+    title = visit.page.get_by_role("heading", name="The best head for each job")
+    save(visit, "heads-list", [title, visit.page.locator(".st-key-heads_table")])
+
+
+def overview(visit: Visit) -> None:
+    """The overview of the Attention page, the heads that look at the token before in front."""
+    visit.open("attention", overview="measure:to_previous,order:all")
+    visit.inked(".st-key-attention_overview")
+    save(visit, "overview-sorted", [visit.page.locator(".st-key-attention_overview")])
+
+
+PICTURES: dict[str, Callable[[Visit], None]] = {
+    "previous": previous,
+    "object": direct_object,
+    "relations": relations,
+    "overview": overview,
+}
+
+
+def open_browser(stack: ExitStack) -> Callable[[], Visit]:
+    """Start the app and a browser, which end with `stack`; return what opens a visitor's tab."""
+    url = stack.enter_context(running_app())
+    playwright = stack.enter_context(sync_playwright())
+    expect.set_options(timeout=4 * TIMEOUT_MS)
+    browser = playwright.chromium.launch(executable_path=find_browser(), args=list(LAUNCH_FLAGS))
+    stack.callback(browser.close)
+
+    def tab() -> Visit:
+        size = {"width": 1280, "height": 2600}
+        context = browser.new_context(viewport=size, device_scale_factor=SCALE)
+        visit = Visit(context, url)
+        context.set_default_timeout(4 * TIMEOUT_MS)  # last: a picture may wait where a test fails
+        return visit
+
+    return tab
+
+
+def main() -> None:
+    """Make what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)}")
+    parser.add_argument("--treebank", type=Path, metavar="FILE")
+    parser.add_argument("--numbers", action="store_true", help="the numbers alone")
+    asked = parser.parse_args()
+    unknown = [name for name in asked.names if name not in PICTURES]
+    if unknown:
+        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(PICTURES)}.")
+    text = write_between(GUIDE.read_text(encoding="utf-8"), "numbers", own_numbers())
+    if asked.treebank is not None:
+        text = write_between(text, "treebank", treebank_numbers(asked.treebank))
+    GUIDE.write_text(text, encoding="utf-8")
+    if asked.numbers:
+        return
+    with ExitStack() as stack:
+        tab = open_browser(stack)
+        for name in asked.names or PICTURES:
+            visit = tab()
+            PICTURES[name](visit)
+            visit.context.close()
+
+
+if __name__ == "__main__":
+    main()

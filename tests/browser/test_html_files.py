@@ -1,0 +1,232 @@
+"""Views as HTML files, opened from the disk in a real Chromium with the network cut.
+
+Run: pytest tests/browser/test_html_files.py
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from app.figures import mixing
+from app.report import chart, view
+from app.report.document import File, Part, Report, to_html
+from bertcore import Trace
+from bertscope.shown import NotebookView
+from tests.browser.bare_view import made_trace
+from tests.browser.test_attention_views import HOSTILE, IMAGE
+
+pytestmark = pytest.mark.browser
+
+LONG = "x" * 10_000
+TEXT = f"</script>{IMAGE}<!-- \u202e\u200b\u2028 ]]> \ud800 {LONG}"
+PARTS: dict[str, Callable[[Trace], Part]] = {
+    "overview": lambda trace: view.overview(trace, 0, [1]),
+    "lines": lambda trace: view.lines(trace, 0, [1]),
+    "map": lambda trace: view.heat_map(trace, [0], [1]),
+    "neurons": lambda trace: view.neurons(trace, 0, 1),
+}
+
+
+def report(part: Part, **more: object) -> str:
+    """Return a file with hostile words in every place."""
+    given = {
+        "title": f"Lines {TEXT}",
+        "parts": [part],
+        "how_to_read": f"Each *line* is a weight. ![x](http://foreign.invalid/a.png) {TEXT}",
+        "texts": {f"Text {IMAGE}": TEXT},
+        "facts": {"Checkpoint": TEXT, f"x{IMAGE}": "y"},
+        "code": f"bert.trace({TEXT!r})",
+        **more,
+    }
+    return to_html(Report(**given))
+
+
+class Opened:
+    """A tab without a network, and what it complained of."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self.folder, self.complaints, self.refused = page, folder, [], {}
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and self.complaints.append(m.text))
+        page.on("request", self._note)
+        page.on("requestfailed", lambda asked: self.refused.update({asked.url: asked.failure}))
+
+    def _note(self, request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:", "about:")):
+            self.complaints.append(f"asked for {request.url}")
+
+    def open(self, page: str) -> Page:
+        path = self.folder / "view.html"
+        path.write_text(page, encoding="utf-8")
+        self.page.goto(path.as_uri())
+        return self.page
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    context = browser.new_context(
+        viewport={"width": 1180, "height": 1600}, offline=True, accept_downloads=True
+    )
+    found = Opened(context.new_page(), tmp_path)
+    yield found
+    tricked = ["__pwned" in frame.evaluate("Object.keys(window)") for frame in found.page.frames]
+    context.close()
+    assert not any(tricked)
+    assert found.complaints == []
+
+
+def colours(place: Locator) -> int:
+    """Return how many colours a part of the page has; an empty one has few."""
+    picture = Image.open(io.BytesIO(place.screenshot())).convert("RGB")
+    return len(picture.getcolors(1 << 24))
+
+
+def painted(place: Locator, least: int) -> None:
+    expect(place).to_be_visible()
+    place.page.wait_for_timeout(600)
+    assert colours(place) > least
+
+
+@pytest.fixture(scope="module")
+def plain() -> Trace:
+    names = [f"word{k}" for k in range(14)]
+    return made_trace(["[CLS]", *names, "[SEP]"], second=9)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_file_with_hostile_words_is_painted_and_runs_nothing(opened: Opened, name: str) -> None:
+    page = opened.open(report(PARTS[name](made_trace(HOSTILE, second=12))))
+    field = page.get_by_role("application")
+    painted(field, 12)
+    for place in (0.15, 0.4, 0.7):
+        box = field.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + place * box["width"], box["y"] + place * box["height"])
+        page.wait_for_timeout(100)
+    page.locator(".part details summary").click()
+    said = page.locator("main > details").first
+    expect(said).to_contain_text(f"</script>{IMAGE}")
+    expect(said).to_contain_text("\u2039U+202E\u203a")
+    expect(page.locator("pre.code")).to_contain_text("bert.trace(")
+    expect(page.locator(".caption")).to_contain_text("![x](http://foreign.invalid/a.png)")
+    expect(page.locator(".caption em")).to_have_text("line")
+    assert page.locator("img").count() == 0
+    # Ten thousand letters without a gap do not make the page wider than the window.
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain: Trace) -> None:
+    """The second wall: a script or a picture that somehow stood in the file would do nothing."""
+    written = report(view.heat_map(plain, [0], [1]))
+    inner = f"{IMAGE}<script>window.__pwned=1</script><img src='http://foreign.invalid/a.png'>"
+    page = opened.open(written.replace("</main>", f"{inner}</main>"))
+    painted(page.get_by_role("application"), 12)
+    assert page.locator("img").count() == 2
+    blocked = [said for said in opened.complaints if "Content Security Policy" in said]
+    assert len(blocked) == 4  # the pictures, the event handler, the script
+    assert opened.refused.pop("http://foreign.invalid/a.png") == "csp"
+    assert list(opened.refused.values()) == ["csp"]  # the picture x beside the file
+    opened.complaints.clear()
+
+
+def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) -> None:
+    page = opened.open(report(view.heat_map(plain, [0], [1])))
+    field = page.get_by_role("application")
+    painted(field, 12)
+    box = field.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
+    tip = page.locator(".tip")
+    expect(tip).to_be_visible()
+    row, column = re.findall(r"tokens (\d+) → (\d+)", tip.inner_text())[0]
+    weight = plain.attentions[0, 1, int(row), int(column)].item()
+    expect(tip).to_contain_text(f"{weight:.6f}")
+    expect(page.get_by_label("Head 2", exact=True)).to_be_disabled()
+
+
+def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace) -> None:
+    page = opened.open(report(view.lines(plain, 0, [1])))
+    painted(page.get_by_role("application"), 12)
+    page.get_by_label("Layer after").click()
+    page.get_by_role("button", name="Head 3").click()
+    page.wait_for_timeout(600)  # until the choice is told and answered
+    expect(page.locator(".waiting, [aria-busy]")).to_have_count(0)
+    with page.expect_download() as started:
+        page.get_by_role("button", name="JSON", exact=True).click()
+    data = json.loads(started.value.path().read_text(encoding="utf-8"))
+    assert (data["layer"], data["heads"]) == (1, [1, 3])
+    weights = plain.attentions[1].numpy()
+    assert len(data["rows"]) > 50
+    for at, _, to, _, head, weight in data["rows"]:
+        assert weight == pytest.approx(weights[head, at, to], abs=0.003)
+    with page.expect_download() as started:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    assert len(Image.open(started.value.path()).getcolors(1 << 24)) > 20
+
+
+def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None:
+    trace = made_trace(["[CLS]", *("word" for _ in range(510)), "[SEP]"], num_heads=12)
+    page = opened.open(report(view.lines(trace, 1, [2])))
+    painted(page.get_by_role("application"), 12)
+    expect(page.get_by_text("Of 2 layers this file holds layer 1 alone.")).to_be_visible()
+    expect(page.get_by_label("Layer before")).to_be_disabled()
+    expect(page.get_by_label("Layer", exact=True)).to_be_disabled()
+    assert (opened.folder / "view.html").stat().st_size < 3_000_000
+
+
+def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
+    tokens = ["[CLS]", f"</script>{IMAGE}", "word", "[SEP]"]
+    shares = {"weights": np.array([0.1, 0.2, 0.3, 0.4], np.float32)}
+    fig = mixing.strips({f"In {IMAGE}": shares}, tokens, 2)
+    data = pd.DataFrame({"token": tokens, f"share {IMAGE}": [0.1, np.nan, 0.3, 0.4]})
+    file = File("bertscope-x.csv", "text/csv", data.to_csv(index=False).encode())
+    page = opened.open(
+        report(chart.chart(fig), table=chart.table_of(data), files=[file], scheme="dark")
+    )
+    plot = page.locator(".part .main-svg").first
+    expect(plot).to_be_visible()
+    painted(page.locator(".part"), 12)
+    box = page.locator(".part .nsewdrag").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.5 * box["height"])
+    expect(page.locator(".part .hovertext").first).to_be_attached()
+    page.get_by_text("The numbers", exact=True).click()
+    cells = page.locator("main details table").evaluate(
+        "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert cells[0] == ["token", f"share {IMAGE}"]
+    assert [row[0] for row in cells[1:]] == tokens
+    assert cells[3] == ["word", "0.3"]
+    with page.expect_download() as started:
+        page.get_by_role("link", name="bertscope-x.csv").click()
+    rows = list(csv.reader(io.StringIO(started.value.path().read_text(encoding="utf-8"))))
+    assert rows[2][0] == tokens[1]
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_notebook_frame_is_painted(opened: Opened, plain: Trace, name: str) -> None:
+    shown = NotebookView(report(PARTS[name](plain), folds=True), 900)
+    # A notebook is a page of another origin, with a policy or without.
+    page = opened.open(f"<!DOCTYPE html><meta charset=utf-8><p>Out[1]:</p>{shown._repr_html_()}")
+    frame = page.frame_locator("iframe")
+    field = frame.get_by_role("application")
+    painted(field, 12)
+    assert page.frames[1].evaluate("window.origin") == "null"
+    # What is below the caption is folded.
+    expect(frame.locator("pre.code")).to_be_hidden()
+    assert html.escape(IMAGE) in shown._repr_html_() or IMAGE not in shown._repr_html_()
+    if name == "map":
+        field.hover()
+        expect(frame.locator(".tip")).to_be_visible()

@@ -1,0 +1,148 @@
+"""One visitor of the running app without a browser: speaks the websocket as Streamlit's page does.
+
+It gets every message that a browser gets and presses what a visitor may press, but draws nothing,
+so that thousands of changes cost only what they cost the server.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+
+TIMEOUT_SECONDS = 120.0
+_TRIGGERS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+"""Under which the triggers of a component of ours are sent, by its widget's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """A widget on the page."""
+
+    id: str
+    fragment: str
+    """That runs alone when it changes; empty for the whole page."""
+
+
+class Session:
+    """One session with the app.
+
+    Args:
+        url: Of the app, such as http://localhost:8501.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._socket = connect(
+            f"{url.replace('http', 'ws', 1)}/_stcore/stream",
+            subprotocols=["streamlit"],  # type: ignore[list-item]  # a name is a string
+            max_size=None,
+            proxy=None,
+        )
+        self.widgets: dict[str, Widget] = {}
+        """What was drawn last, by the key that the app gave it."""
+        self.pages: dict[str, str] = {}
+        """Streamlit's hash of each page by its name in the address."""
+        self.texts: list[str] = []
+        """Markdown and coloured boxes of the last run."""
+        self.page_texts: list[str] = []
+        """The same of the last run of a whole page, with its sidebar."""
+        self.errors: list[str] = []
+        """Exceptions and error boxes since the start."""
+        self._states: dict[str, WidgetState] = {}
+        self._page = ""
+        self._query = ""
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def open(self, name: str = "", query: str = "") -> None:
+        """Open a page by its name in the address; the first one without a name."""
+        self._page, self._query = self.pages.get(name, ""), query
+        self.widgets.clear()
+        self._states.clear()
+        self._run(page_name="" if self._page else name)
+
+    def set(self, key: str, value: str | list[str]) -> None:
+        """Change the value of a text box, a choice, or a row of choices."""
+        widget = self.widgets[key]
+        state = WidgetState(id=widget.id)
+        if isinstance(value, str):
+            state.string_value = value
+        else:
+            state.string_array_value.data[:] = value
+        self._states[widget.id] = state
+        self._run(widget.fragment)
+
+    def press(self, key: str) -> None:
+        """Press a button."""
+        widget = self.widgets[key]
+        self._run(widget.fragment, WidgetState(id=widget.id, trigger_value=True))
+
+    def report(self, key: str, event: str, value: Any) -> None:
+        """Let a component of ours report that something happened in it, such as a click."""
+        widget = self.widgets[key]
+        state = WidgetState(id=_TRIGGERS.format(widget.id))
+        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+        self._run(widget.fragment, state)
+
+    def _run(
+        self, fragment: str = "", once: WidgetState | None = None, page_name: str = ""
+    ) -> None:
+        """Ask for a run, and read what comes until it has ended."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.page_script_hash = self._query, self._page
+        asked.page_name, asked.fragment_id = page_name, fragment
+        asked.widget_states.widgets.extend([*self._states.values(), *([once] if once else [])])
+        self._socket.send(message.SerializeToString())
+        self.texts.clear()
+        while True:
+            heard = ForwardMsg()
+            heard.ParseFromString(self._socket.recv(TIMEOUT_SECONDS, decode=False))
+            kind = heard.WhichOneof("type")
+            if kind == "script_finished":
+                # A run that another one cut short is followed by that one.
+                if heard.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    continue
+                if not fragment:
+                    self.page_texts = list(self.texts)
+                return
+            elif kind == "navigation":
+                self.pages = {
+                    p.url_pathname: p.page_script_hash for p in heard.navigation.app_pages
+                }
+                self._page = heard.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self._query = heard.page_info_changed.query_string
+            elif kind == "delta":
+                self._hear(heard.delta)
+            elif kind in ("session_event", "page_not_found"):
+                self.errors.append(str(heard)[:300])
+
+    def _hear(self, delta: Delta) -> None:
+        if delta.WhichOneof("type") != "new_element":
+            return
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        content = getattr(element, kind) if kind else None
+        if kind == "exception":
+            self.errors.append(f"{content.type}: {content.message}")
+        elif kind == "alert":
+            self.texts.append(content.body)
+            if content.format == content.ERROR:
+                self.errors.append(content.body)
+        elif kind == "markdown":
+            self.texts.append(content.body)
+        elif hasattr(content, "id") and content.id:
+            # Widgets' ids end in the key that the app gave.
+            key = content.id.split("-", 2)[-1]
+            self.widgets[key] = Widget(content.id, delta.fragment_id)
