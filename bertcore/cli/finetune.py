@@ -140,8 +140,9 @@ def finetune(
         --seeds 5 --lr 5e-5 1e-4 3e-4
       bertscope finetune --out mrpc --resume
     """
-    from bertcore.finetuning import Columns, make_settings, resume_experiment, start_experiment
-    from bertcore.finetuning.experiment import check_new_folder
+    from bertcore.finetuning import Columns, make_settings, start_experiment
+    from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
+    from bertcore.pretraining.processes import launched_rank, wait_for_file
 
     if resume:
         refuse_options(
@@ -149,15 +150,16 @@ def finetune(
             set(context.params) - _RESUME_TAKES,
             "a fine-tuning resumes with its own settings",
         )
-        with stages() as on_stage:
-            on_stage("reading the data", None)
-            experiment = resume_experiment(out)
-        _run(experiment, as_json=as_json)
+        _resume(out, as_json=as_json)
         return
     if train is None or dev is None:
         raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
     if more_rates and not lr:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
+    if launched_rank() > 0:  # of several processes, the main one prepares the folder
+        wait_for_file(out / SETTINGS_FILE)
+        _resume(out, as_json=as_json)
+        return
     check_new_folder(out)
     with stages() as on_stage:
         on_stage("reading the data", None)
@@ -189,6 +191,15 @@ def finetune(
             save_every=save_every,
         )
         experiment = start_experiment(out, settings)
+    _run(experiment, as_json=as_json)
+
+
+def _resume(out: Path, *, as_json: bool) -> None:
+    from bertcore.finetuning import resume_experiment
+
+    with stages() as on_stage:
+        on_stage("reading the data", None)
+        experiment = resume_experiment(out)
     _run(experiment, as_json=as_json)
 
 
@@ -224,8 +235,9 @@ def _run(experiment: Experiment, *, as_json: bool) -> None:
         stop = True
         signal.signal(signal.SIGINT, before[signal.SIGINT])
 
-    for note in (*experiment.train.notes, *experiment.dev.notes):
-        typer.echo(f"Note: {note}", err=True)
+    if experiment.processes.is_main:
+        for note in (*experiment.train.notes, *experiment.dev.notes):
+            typer.echo(f"Note: {note}", err=True)
     names = [f"lr-{run.learning_rate:g}-seed-{run.seed}" for run in experiment.settings.runs]
     # SIGTERM: what a machine sends before it is switched off.
     before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
@@ -247,6 +259,9 @@ def _run(experiment: Experiment, *, as_json: bool) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    experiment.processes.leave()
+    if not experiment.processes.is_main:
+        return
     if report is None:
         folder = shlex.quote(str(experiment.folder))
         typer.echo(f"Stopped and saved. Continue with: bertscope finetune --out {folder} --resume")
@@ -259,6 +274,8 @@ def _run(experiment: Experiment, *, as_json: bool) -> None:
 
 def _describe(progress: Progress, experiment: Experiment) -> str:
     line = progress.line
+    if "encoded" in line:
+        return f"running the frozen encoder once over the {line['of']}: {line['encoded']:.0%}"
     if progress.is_scored:
         metric = experiment.metric
         value = line[f"dev_{metric}"]

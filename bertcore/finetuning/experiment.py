@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,14 @@ import torch
 
 from bertcore.checkpoints import load
 from bertcore.finetuning.finetune_config import FinetuneConfig
-from bertcore.finetuning.loop import Finetuning, Progress, RunResult
+from bertcore.finetuning.loop import Finetuning, Progress, RunResult, check_launcher
 from bertcore.finetuning.model import check_labels, start_task_model
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
 from bertcore.finetuning.task_data import TaskData, read_task_data, with_labels
 from bertcore.finetuning.tasks import find_task
+from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.run_checkpoints import why_not_written
 from bertcore.pretraining.run_lock import lock_run
 from bertcore.pretraining.run_record import check_files, record_files, versions
@@ -44,6 +47,8 @@ class Experiment:
         self.train, self.dev = train, dev
         self.task = find_task(settings.task, feature_based=settings.config.feature_based)
         self.labels = train.labels
+        self.processes = Processes(settings.config.device)
+        """That train together, where a launcher started several."""
 
     def run(
         self,
@@ -54,33 +59,32 @@ class Experiment:
         """Make all runs that are not done; return the report, or None if told to stop.
 
         After each run the report is written anew, and its checkpoint is put into the folder if it
-        is the best so far.
+        is the best so far. Of several processes the main one writes, and all return the same.
 
         Raises:
             ValueError: If another process works in the folder, or the head of the checkpoint is for
                 other labels.
             RuntimeError: If the disk is full or the loss stays NaN.
         """
-        with lock_run(self.folder):
+        with lock_run(self.folder) if self.processes.is_main else nullcontext():
             for config in self.settings.runs:
                 folder = self.folder / RUNS_FOLDER / _name(config)
                 if (folder / RESULT_FILE).is_file():
                     continue
-                result = self._make_run(config, folder, on_progress, should_stop)
-                if result is None:
+                run = self._start_run(config, folder)
+                name = _name(config)
+                finished = run.run(on_progress=partial(on_progress, name), should_stop=should_stop)
+                if not finished:
                     return None
-                self._finish_run(folder, result)
-                if should_stop() and config != self.settings.runs[-1]:
+                if self.processes.is_main:
+                    self._finish_run(folder, run.result())
+                is_last = config == self.settings.runs[-1]
+                # The others wait here until the result is written.
+                if self.processes.any(should_stop()) and not is_last:
                     return None
             return self.report()
 
-    def _make_run(
-        self,
-        config: FinetuneConfig,
-        folder: Path,
-        on_progress: OnProgress,
-        should_stop: Callable[[], bool],
-    ) -> RunResult | None:
+    def _start_run(self, config: FinetuneConfig, folder: Path) -> Finetuning:
         model = start_task_model(
             self.settings.checkpoint,
             task=self.settings.task,
@@ -93,11 +97,7 @@ class Experiment:
         train, dev = self.train, self.dev
         if self.task.has_labels:
             train, dev = with_labels(train, model.labels), with_labels(dev, model.labels)
-        run = Finetuning(model, train, dev, config, folder)
-        name = _name(config)
-        return run.run(
-            on_progress=lambda progress: on_progress(name, progress), should_stop=should_stop
-        )
+        return Finetuning(model, train, dev, config, folder, self.processes)
 
     def _finish_run(self, folder: Path, result: RunResult) -> None:
         """Put down the result, keep the checkpoint if it is the best, and drop the large files."""
@@ -120,9 +120,9 @@ class Experiment:
         try:
             if not before or record["value"] > max(before):
                 move_checkpoint(folder / "best", self.folder)
-            partial = folder / f".{RESULT_FILE}.partial"
-            partial.write_text(json.dumps(record) + "\n", encoding="utf-8")
-            os.replace(partial, folder / RESULT_FILE)
+            unfinished = folder / f".{RESULT_FILE}.partial"
+            unfinished.write_text(json.dumps(record) + "\n", encoding="utf-8")
+            os.replace(unfinished, folder / RESULT_FILE)
             write_report(self.folder, self.report())
         except OSError as error:
             raise RuntimeError(
@@ -182,6 +182,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
     """
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
+    check_launcher(Processes(settings.config.device))
     train, dev = _read(settings)
     # A wrong label list or class weights shall be told now and not after a run.
     start_task_model(
@@ -198,9 +199,9 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
         "files": record_files([Path(settings.train), Path(settings.dev)]),
         "versions": versions(),
     }
-    partial = folder / f".{SETTINGS_FILE}.partial"
-    partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, folder / SETTINGS_FILE)
+    unfinished = folder / f".{SETTINGS_FILE}.partial"
+    unfinished.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    os.replace(unfinished, folder / SETTINGS_FILE)
     return Experiment(folder, settings, train, dev)
 
 
