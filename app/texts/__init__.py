@@ -8,6 +8,7 @@ from __future__ import annotations
 from app.texts import (
     attention,
     checkpoints,
+    compare,
     frame,
     heads,
     layer_map,
@@ -35,6 +36,7 @@ _PARTS = (
     masked_words,
     sentence_pairs,
     minimal_pair,
+    compare,
     what_if,
     training,
     mixing,

@@ -161,16 +161,15 @@ def compare_gradients(
     second: Bert,
     traces: tuple[Trace, Trace],
     question: Question,
-    answer: int,
+    answers: tuple[int | None, int | None],
     places: tuple[int, int] = (0, 0),
 ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
     """Return what each token says for one answer, in both checkpoints; None where one has none.
 
     Args:
         first, second, traces: As for `compare_text`.
-        question: From `questions`; where `same_answers` is False each is asked for the answer of
-            this number in its own list, which means something only if the names agree.
-        answer: 0 to C-1.
+        question: From `questions`.
+        answers: The number of the answer in each one's own list; None leaves one out.
         places: Of each, 0 to P-1.
 
     Raises:
@@ -179,7 +178,8 @@ def compare_gradients(
     found: list[DecisionGradients | None] = []
     for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):
         decision = question.decisions[side]
-        if decision is None or not decision.applies_to(trace):
+        answer = answers[side]
+        if decision is None or answer is None or not decision.applies_to(trace):
             found.append(None)
             continue
         found.append(decision_gradients(bert, trace, decision, answer, places[side]))

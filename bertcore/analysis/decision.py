@@ -90,9 +90,12 @@ class Decision:
         return logits.masked_fill(outside, -torch.inf)
 
     def names(self, trace: Trace) -> Sequence[str]:
-        """Return what the C answers are called: labels, pieces, or the tokens of a span."""
+        """Return what the C answers are called: labels, pieces, or the tokens of a span.
+
+        The place behind a token tells it from others like it.
+        """
         if self.kind == "span":
-            return trace.tokens
+            return [f"{token} ({place})" for place, token in enumerate(trace.tokens)]
         return self.labels if self.kind != "score" else ("score",)
 
     def applies_to(self, trace: Trace) -> bool:

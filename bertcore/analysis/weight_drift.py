@@ -196,6 +196,8 @@ def _sums(first: Tensor, second: Tensor) -> _Sums:
 def part_of(name: str) -> tuple[int | None, str]:
     """Return the layer, if any, and the part of the network that a tensor belongs to.
 
+    Tensors of an architecture that is not ours are "other parts".
+
     >>> part_of("layers.3.feed_forward.output_bias")
     (3, 'feed-forward out')
     >>> part_of("mlm.norm_weight")
@@ -204,7 +206,8 @@ def part_of(name: str) -> tuple[int | None, str]:
     match = re.fullmatch(r"layers\.(\d+)\.(.+)_(?:weight|bias)", name)
     if match:
         return int(match[1]), LAYER_KINDS[match[2]]
-    return None, next(part for start, part in OTHER_KINDS.items() if name.startswith(start))
+    found = (part for start, part in OTHER_KINDS.items() if name.startswith(start))
+    return None, next(found, "other parts")
 
 
 def _shared_rows(first: Bert, second: Bert) -> tuple[list[int], list[int]] | None:
