@@ -26,6 +26,7 @@ SCRIPTS = {
     "compare": ("compare.py", ":material/compare:"),
     "layer-map": ("layer_map.py", ":material/scatter_plot:"),
     "checkpoints": ("checkpoints.py", ":material/folder_open:"),
+    "inspect": ("inspect_checkpoint.py", ":material/troubleshoot:"),
     "training": ("training.py", ":material/model_training:"),
 }
 

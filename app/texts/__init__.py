@@ -11,6 +11,7 @@ from app.texts import (
     compare,
     frame,
     heads,
+    inspect,
     layer_map,
     masked_words,
     minimal_pair,
@@ -41,6 +42,7 @@ _PARTS = (
     training,
     mixing,
     heads,
+    inspect,
 )
 TEXTS = {key: text for part in _PARTS for key, text in part.TEXTS.items()}
 """How to read each picture, as Markdown."""

@@ -47,6 +47,10 @@ PAGES: dict[str, tuple[str, str]] = {
         "Checkpoints",
         "Open a BERT of your own, and see what is inside and whether all of it was read.",
     ),
+    "inspect": (
+        "Inspect",
+        "What a fine-tuned checkpoint answers, why, what would change its mind, where it fails.",
+    ),
     "training": (
         "Training",
         "Start a small BERT, watch it learn, and play its training again.",
