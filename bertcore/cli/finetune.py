@@ -150,7 +150,7 @@ def finetune(
             set(context.params) - _RESUME_TAKES,
             "a fine-tuning resumes with its own settings",
         )
-        _resume(out, as_json=as_json)
+        resume_experiment_in(out, as_json=as_json)
         return
     if train is None or dev is None:
         raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
@@ -158,7 +158,7 @@ def finetune(
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / SETTINGS_FILE)
-        _resume(out, as_json=as_json)
+        resume_experiment_in(out, as_json=as_json)
         return
     check_new_folder(out)
     with stages() as on_stage:
@@ -191,16 +191,17 @@ def finetune(
             save_every=save_every,
         )
         experiment = start_experiment(out, settings)
-    _run(experiment, as_json=as_json)
+    run_experiment(experiment, as_json=as_json)
 
 
-def _resume(out: Path, *, as_json: bool) -> None:
+def resume_experiment_in(out: Path, *, as_json: bool) -> None:
+    """Open a folder and continue what is there."""
     from bertcore.finetuning import resume_experiment
 
     with stages() as on_stage:
         on_stage("reading the data", None)
         experiment = resume_experiment(out)
-    _run(experiment, as_json=as_json)
+    run_experiment(experiment, as_json=as_json)
 
 
 def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
@@ -226,7 +227,7 @@ def _weights(text: str | None) -> str | tuple[float, ...] | None:
         ) from error
 
 
-def _run(experiment: Experiment, *, as_json: bool) -> None:
+def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     stop = False
 

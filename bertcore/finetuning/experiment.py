@@ -15,9 +15,17 @@ from typing import Any
 import torch
 
 from bertcore.checkpoints import load
+from bertcore.distillation.student import keep_layers
+from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.finetune_config import FinetuneConfig
+from bertcore.finetuning.labels import describe_unseen
 from bertcore.finetuning.loop import Finetuning, Progress, RunResult, check_launcher
-from bertcore.finetuning.model import check_labels, start_task_model
+from bertcore.finetuning.model import (
+    TaskModel,
+    check_labels,
+    open_task_model,
+    start_task_model,
+)
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
@@ -85,19 +93,21 @@ class Experiment:
             return self.report()
 
     def _start_run(self, config: FinetuneConfig, folder: Path) -> Finetuning:
-        model = start_task_model(
-            self.settings.checkpoint,
-            task=self.settings.task,
-            labels=self.train.labels,
-            generator=torch.Generator().manual_seed(config.seed),
-            new_head=self.settings.new_head,
-            feature_based=self.settings.config.feature_based,
-        )
+        model, teacher = open_models(self.settings, self.train.labels, config.seed)
         self.labels = model.labels
         train, dev = self.train, self.dev
         if self.task.has_labels:
             train, dev = with_labels(train, model.labels), with_labels(dev, model.labels)
-        return Finetuning(model, train, dev, config, folder, self.processes)
+        return Finetuning(
+            model,
+            train,
+            dev,
+            config,
+            folder,
+            self.processes,
+            teacher=teacher,
+            distill=self.settings.distill,
+        )
 
     def _finish_run(self, folder: Path, result: RunResult) -> None:
         """Put down the result, keep the checkpoint if it is the best, and drop the large files."""
@@ -184,15 +194,10 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
     check_new_folder(folder)
     check_launcher(Processes(settings.config.device))
     train, dev = _read(settings)
-    # A wrong label list or class weights shall be told now and not after a run.
-    start_task_model(
-        settings.checkpoint,
-        task=settings.task,
-        labels=train.labels,
-        generator=torch.Generator().manual_seed(0),
-        new_head=settings.new_head,
-        feature_based=settings.config.feature_based,
-    )
+    # A wrong label list or teacher shall be told now and not after a run.
+    model, teacher = open_models(settings, train.labels, seed=0)
+    if teacher is not None and settings.distill is not None:
+        check_teacher(model, teacher, settings.distill)
     folder.mkdir(parents=True, exist_ok=True)
     values = {
         **asdict(settings),
@@ -203,6 +208,42 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
     unfinished.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
     os.replace(unfinished, folder / SETTINGS_FILE)
     return Experiment(folder, settings, train, dev)
+
+
+def open_models(
+    settings: Settings, labels: tuple[str, ...], seed: int
+) -> tuple[TaskModel, TaskModel | None]:
+    """Return the model to train, and its teacher if it has one.
+
+    Args:
+        settings: From `make_settings`.
+        labels: Of the training data. With a teacher that has them all, its own count.
+        seed: Of a new head.
+
+    Raises:
+        ValueError: If a checkpoint cannot be used, or the data has a label that the teacher lacks.
+    """
+    teacher = None
+    if settings.teacher is not None:
+        teacher = open_task_model(settings.teacher, task=settings.task, device="cpu")
+        unknown = [label for label in labels if label not in teacher.labels]
+        if unknown:
+            raise ValueError(
+                f"the training data has {describe_unseen(unknown[0], teacher.labels)}, the labels "
+                f"of the teacher {teacher.name!r}. Use the data that the teacher was trained on."
+            )
+        labels = teacher.labels
+    model = start_task_model(
+        settings.checkpoint,
+        task=settings.task,
+        labels=labels,
+        generator=torch.Generator().manual_seed(seed),
+        new_head=settings.new_head,
+        feature_based=settings.config.feature_based,
+    )
+    if settings.layers is not None:
+        model.module.network = keep_layers(model.module.network, settings.layers)
+    return model, teacher
 
 
 def resume_experiment(folder: Path) -> Experiment:

@@ -13,8 +13,10 @@ from typing import Any, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from bertcore.distillation import DistillConfig
+from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
 from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
 from bertcore.finetuning.labels import balanced_weights
@@ -87,10 +89,12 @@ class Finetuning:
         config: The settings.
         folder: Of this run; made if it is not there. A state in it is continued.
         processes: That train together; None takes what the launcher says.
+        teacher: That the model learns from, beside the labels; None: there is none.
+        distill: The weights of the losses with a teacher.
 
     Raises:
-        ValueError: If class weights do not fit the labels, settings the task, or the launcher asks
-            for sharding.
+        ValueError: If the teacher does not fit the model, class weights the labels, or settings the
+            task, or if the launcher asks for sharding.
         RuntimeError: If a saved state is damaged.
     """
 
@@ -102,6 +106,9 @@ class Finetuning:
         config: FinetuneConfig,
         folder: Path,
         processes: Processes | None = None,
+        *,
+        teacher: TaskModel | None = None,
+        distill: DistillConfig | None = None,
     ) -> None:
         config.check_task(model.task)
         self.model, self.train, self.dev = model, train, dev
@@ -118,11 +125,7 @@ class Finetuning:
         if config.keeps_encoder:
             for name, parameter in self.module.named_parameters():
                 parameter.requires_grad = name.startswith(("head.", "lstm.", "network.pooler."))
-        self.with_loss = TaskWithLoss(
-            self.module,
-            attention=training_attention(self.device, config.dtype),
-            class_weights=_class_weights(config, train, model.labels, self.device),
-        )
+        self.with_loss = self._with_loss(teacher, distill)
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.
         self.optimizers = build_optimizers(cast(Network, self.with_loss), self._optimizer_config)
@@ -139,6 +142,21 @@ class Finetuning:
         self.total_steps = config.epochs * self._batches_an_epoch
         self._start()
 
+    def _with_loss(self, teacher: TaskModel | None, distill: DistillConfig | None) -> TaskWithLoss:
+        attention = training_attention(self.device, self.config.dtype)
+        weights = _class_weights(self.config, self.train, self.model.labels, self.device)
+        if teacher is None or distill is None:
+            return TaskWithLoss(self.module, attention=attention, class_weights=weights)
+        check_teacher(self.model, teacher, distill)
+        return DistilledTask(
+            self.module,
+            teacher.module.to(self.device),
+            distill,
+            attention=attention,
+            class_weights=weights,
+            seed=self.config.seed,
+        )
+
     def _start(self) -> None:
         self.step = self.num_seen = self.num_bad = self.num_without_gain = 0
         self.seconds = 0.0
@@ -151,6 +169,8 @@ class Finetuning:
         state = load_state(self.folder)
         if state is not None:
             self.module.load_state_dict(state["module"])
+            if self._projection is not None:
+                self._projection.load_state_dict(state["projection"])
             for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(saved)
             for name, value in state["position"].items():
@@ -162,6 +182,11 @@ class Finetuning:
         if self.processes.is_main:
             lines = "".join(json.dumps(line) + "\n" for line in self.history)
             (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+
+    @property
+    def _projection(self) -> nn.Linear | None:
+        """What TinyBERT's losses train beside the network."""
+        return self.with_loss.projection if isinstance(self.with_loss, DistilledTask) else None
 
     @property
     def share(self) -> float:
@@ -322,6 +347,8 @@ class Finetuning:
             "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
             "position": {name: getattr(self, name) for name in names},
         }
+        if self._projection is not None:
+            state["projection"] = self._projection.state_dict()
         save_state(self.folder, state)
 
     def result(self) -> RunResult:

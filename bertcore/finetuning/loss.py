@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.finetuning.rows import IGNORED
+
+
+class Totals(NamedTuple):
+    """Counts of a whole batch, by which the losses of its parts are divided."""
+
+    weight: float
+    """Of the labels: `loss_weight`."""
+    num: float
+    """Examples, or of "tag" tokens with a tag."""
+    tokens: float
+    """Padding not counted."""
 
 
 def task_loss(

@@ -9,6 +9,7 @@ from typing import Any
 
 from bertcore.checkpoints import load
 from bertcore.checkpoints.load import DEFAULT
+from bertcore.distillation import DistillConfig
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
 from bertcore.finetuning.read_texts import USUAL, Columns
 from bertcore.finetuning.tasks import find_task
@@ -31,6 +32,12 @@ class Settings:
     skip_bad_rows: bool = False
     new_head: bool = False
     command: str = ""
+    layers: tuple[int, ...] | None = None
+    """Of the checkpoint, from 0: those with which the model begins; None: all."""
+    teacher: str | None = None
+    """A checkpoint fine-tuned for the task, to learn from beside the labels."""
+    distill: DistillConfig | None = None
+    """The weights of the losses with a teacher."""
 
     @property
     def runs(self) -> list[FinetuneConfig]:
@@ -55,6 +62,9 @@ def make_settings(
     skip_bad_rows: bool = False,
     new_head: bool = False,
     command: str = "",
+    layers: Sequence[int] | None = None,
+    teacher: str | None = None,
+    distill: DistillConfig | None = None,
     **config: Any,
 ) -> Settings:
     """Return settings with what depends on the task and the checkpoint filled in.
@@ -69,6 +79,9 @@ def make_settings(
         columns, skip_bad_rows: As for `read_task_data`.
         new_head: As for `start_task_model`.
         command: To repeat it all.
+        layers: Of the checkpoint, with which the model begins; None takes all.
+        teacher: A fine-tuned checkpoint to learn from; None: from labels alone.
+        distill: The weights of the losses with it; None takes `DistillConfig.for_task`.
         config: Further fields of FinetuneConfig.
 
     Raises:
@@ -103,6 +116,9 @@ def make_settings(
         skip_bad_rows=skip_bad_rows,
         new_head=new_head,
         command=command,
+        layers=None if layers is None else tuple(layers),
+        teacher=None if teacher is None else _lasting(teacher),
+        distill=(distill or DistillConfig.for_task()) if teacher else None,
     )
     for run in settings.runs:
         run.check_task(chosen)
@@ -123,6 +139,10 @@ def settings_of(values: dict[str, Any]) -> Settings:
         tuple(values["seeds"]),
     )
     values["columns"] = Columns(**values["columns"])
+    if values.get("layers") is not None:
+        values["layers"] = tuple(values["layers"])
+    if values.get("distill") is not None:
+        values["distill"] = DistillConfig(**values["distill"])
     return Settings(**values, config=FinetuneConfig(**config))
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from bertcore.finetuning.features import Features
-from bertcore.finetuning.loss import loss_weight, task_loss
+from bertcore.finetuning.loss import Totals, loss_weight, task_loss
 from bertcore.finetuning.rows import Batch, Rows
 from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
@@ -41,14 +41,15 @@ class TaskWithLoss(nn.Module):
         super().__init__()
         self.module, self.attention, self.class_weights = module, attention, class_weights
 
-    def forward(self, batch: Batch, hidden: Tensor | None, total: float | None) -> Tensor:
+    def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
         """Return the loss of a batch or of a part of it.
 
         Args:
             batch: On the device.
             hidden: What `TaskNetwork.encode` says of it, if that is known already.
-            total: As for `task_loss`.
+            totals: Of the batch that this is a part of; None: it is all of it.
         """
+        total = None if totals is None else totals.weight
         logits = self.logits(batch, hidden)
         return task_loss(logits, batch.targets, self.module.kind, self.class_weights, total=total)
 
@@ -120,10 +121,11 @@ class TaskStep:
 
     def _backward(self, examples: NDArray[np.int64]) -> Tensor:
         """Add the gradients of this process's part; return the part's share of the loss."""
-        num, total, share = self.processes.num, None, 1.0
+        num, share = self.processes.num, 1.0
+        totals: Totals | None = None
         own = examples
         if num > 1:
-            total = loss_weight(self.rows.targets_of(examples), self.with_loss.class_weights)
+            totals = self._totals(examples)
             own = examples[self.processes.rank :: num]  # parts of like length
             if not len(own):  # a last batch with fewer examples than processes
                 own, share = examples[:1], 0.0
@@ -131,8 +133,18 @@ class TaskStep:
         batch = self.rows.batch(own).to(device)
         hidden = None if self.features is None else self.features.batch(own).to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=self.dtype == "bfloat16"):
-            loss: Tensor = self._called(batch, hidden, total)
+            loss: Tensor = self._called(batch, hidden, totals)
         loss = loss * share
         # Shared gradients are means over the processes, but the parts' losses are to be summed.
         (loss * num).backward()  # type: ignore[no-untyped-call]
         return loss.detach()
+
+    def _totals(self, examples: NDArray[np.int64]) -> Totals:
+        rows = self.rows
+        targets = rows.targets_of(examples)
+        chosen = (examples[:, None] * rows.group + np.arange(rows.group)).ravel()
+        return Totals(
+            weight=loss_weight(targets, self.with_loss.class_weights),
+            num=loss_weight(targets),
+            tokens=float((rows.starts[chosen + 1] - rows.starts[chosen]).sum()),
+        )
