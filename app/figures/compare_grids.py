@@ -21,7 +21,7 @@ MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
 _NAN = "not a number"
 
 
-def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int]) -> go.Figure:
+def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> go.Figure:
     """Draw how differently each head looks, bits [L, H]; the open head is framed.
 
     A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
@@ -40,15 +40,16 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int]) -> go
         hovertemplate="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
         showlegend=False,
     )
-    layer, head = opened
-    fig.add_shape(
-        type="rect",
-        x0=head - 0.5,
-        x1=head + 0.5,
-        y0=layer - 0.5,
-        y1=layer + 0.5,
-        line={"color": theme.ACCENT, "width": 3},
-    )
+    if opened is not None:
+        layer, head = opened
+        fig.add_shape(
+            type="rect",
+            x0=head - 0.5,
+            x1=head + 0.5,
+            y0=layer - 0.5,
+            y1=layer + 0.5,
+            line={"color": theme.ACCENT, "width": 3},
+        )
     theme.plot_layout(fig, "", "head", "layer", min(44 * num_layers, 520) + 70)
     _square(fig, num_layers, num_heads)
     fig.update_layout(dragmode=False, clickmode="event+select")
@@ -82,7 +83,7 @@ def drift_grid(found: WeightDrift, measure: str) -> go.Figure:
     heat.y = layers
     heat.colorbar.tickformat = ".0%" if measure == "relative" else ".1g"
     fig = go.Figure(heat)
-    theme.plot_layout(fig, "", "", "layer", min(40 * len(layers), 560) + 100)
+    theme.plot_layout(fig, "", "", "layer", min(44 * len(layers), 560) + 70)
     fig.update_xaxes(side="bottom", showgrid=False, tickangle=0)
     fig.update_yaxes(
         autorange="reversed", showgrid=False, dtick=1 if len(layers) <= 24 else 4, type="linear"
@@ -125,10 +126,15 @@ def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> go.Fi
     heat.hovertemplate = "layer %{y} and layer %{x}: CKA %{z:.3f}<extra></extra>"
     fig = go.Figure(heat)
     first, second = (theme.escape(name) for name in names)
-    height = min(38 * rows, 520) + 80
+    height = map_height(rows)
     theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
     _square(fig, rows, columns)
     return fig
+
+
+def map_height(rows: int) -> int:
+    """Return the height in pixels of the map of CKA, and of the curve beside it."""
+    return max(300, min(38 * rows, 520) + 80)
 
 
 def similarity_curve(values: NDArray[np.float64]) -> go.Figure:
@@ -144,7 +150,9 @@ def similarity_curve(values: NDArray[np.float64]) -> go.Figure:
             hovertemplate="layer %{x}: CKA %{y:.3f}<extra></extra>",
         )
     )
-    theme.plot_layout(fig, "", "layer (0: embeddings)", "CKA of equal layers", 300)
+    theme.plot_layout(
+        fig, "", "layer (0: embeddings)", "CKA of equal layers", map_height(len(values))
+    )
     fig.update_xaxes(dtick=1 if len(diagonal) <= 16 else 4)
     fig.update_yaxes(range=[min(-0.02, float(np.nanmin(diagonal, initial=0.0)) - 0.02), 1.04])
     fig.update_layout(margin={"l": 0, "r": 8, "t": 10, "b": 0})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -31,7 +33,9 @@ def show(case: compare.Case) -> None:
     opened = (best[0] if best else (0, 0)) if name == _BEST else _parse(name)
     fig = figures.divergence_grid(change, opened)
     table = head_table({"divergence_bits": change})
-    frame.figure(fig, "compare-heads", table, compare.code_of(case), on_select=_picked)
+    frame.figure(
+        fig, "compare-heads", table, compare.code_of(case), on_select=pick("compare-heads")
+    )
     row = st.container(horizontal=True, gap="small")
     for layer, head in best:
         label = f"{layer}.{head}: {change[layer, head]:.2g} bits"
@@ -42,10 +46,22 @@ def show(case: compare.Case) -> None:
     _show_both(case, opened, float(change[opened]))
 
 
-def _picked() -> None:
-    points = st.session_state["figure_compare-heads"]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        state.put("compare_head", points[0]["customdata"])
+def pick(name: str, *, opens: bool = False) -> Callable[[], None]:
+    """Return what opens the head that was clicked in a figure.
+
+    Args:
+        name: Of the figure.
+        opens: Turn to the view of heads.
+    """
+
+    def clicked() -> None:
+        points = st.session_state[f"figure_{name}"]["selection"]["points"]
+        if points and points[0].get("customdata"):
+            state.put("compare_head", points[0]["customdata"])
+            if opens:
+                state.put("compare_view", "heads")
+
+    return clicked
 
 
 def _open(layer: int, head: int) -> None:

@@ -7,9 +7,12 @@ import streamlit as st
 
 from app import background, compare, frame, head_sources, state, texts
 from app.figures import compare_grids as figures
+from app.figures.what_if_tables import head_table
 from app.head_sources import Chosen
+from app.sections import compare_heads
 from app.sections.head_job import was_stopped, when_ready
 from bertcore.analysis.compare_texts import TextsComparison, compare_texts
+from bertcore.analysis.decision import KINDS
 
 MOST_ROWS = 40
 """Texts in the table, those that differ most."""
@@ -27,6 +30,7 @@ def show(case: compare.Case) -> None:
     code = compare.code_of(case) + texts.CODE["compare.texts"].format(chosen=chosen.code)
     _say(found)
     _show_similarity(case, found, code)
+    _show_heads(case, found, code)
     _show_answers(case, found, code)
 
 
@@ -91,12 +95,62 @@ def _show_similarity(case: compare.Case, found: TextsComparison, code: str) -> N
     frame.how_to_read("compare.cka", examples=count, what=what)
 
 
+def _show_heads(case: compare.Case, found: TextsComparison, code: str) -> None:
+    """Draw how differently each head looks, on average over the texts."""
+    if found.divergence is None:
+        return
+    st.subheader("Heads over these texts", anchor=False)
+    best = figures.most_changed(found.divergence, 1)
+    fig = figures.divergence_grid(found.divergence, best[0] if best else None)
+    table = head_table({"divergence_bits": found.divergence})
+    name = "compare-heads-texts"
+    frame.figure(fig, name, table, code, on_select=compare_heads.pick(name, opens=True))
+    frame.how_to_read("compare.heads_texts", sentences=f"{found.num_sentences:,}")
+
+
 def _show_answers(case: compare.Case, found: TextsComparison, code: str) -> None:
     """Draw how many answers changed, and the texts on which both differ most."""
     if not found.answers:
         return
     st.subheader("Answers over these texts", anchor=False)
-    table = pd.DataFrame(
+    table = _answer_table(found)
+    compared = [a for a in found.answers if a.kind != "score" and all(a.answers)]
+    both = " and ".join(texts.plain(name) for name in case.names)
+    if compared:
+        changed = sum(answer.is_changed for answer in compared)
+        st.markdown(f"**{changed:,} of {len(compared):,}** answers differ between {both}.")
+    shown = pd.DataFrame(
+        {
+            "Text": table["text"] + table["text_b"].map(lambda b: f" ||| {b}" if b else ""),
+            "Question": table["question"].map(KINDS),
+            case.names[0]: _with_share(table, "first"),
+            f"{case.names[1]} ": _with_share(table, "second"),  # the two may have one name
+            "Distance": table["distance"],
+        }
+    )
+    columns = {
+        "Text": st.column_config.TextColumn(width="large"),
+        "Distance": st.column_config.NumberColumn(format="%.3f", width="small"),
+    }
+    height = min(38 + 35 * len(table), 400)
+    st.dataframe(shown.head(MOST_ROWS), hide_index=True, height=height, column_config=columns)
+    frame.downloads("compare-texts", table, code)
+    frame.how_to_read("compare.changed")
+
+
+def _with_share(table: pd.DataFrame, which: str) -> list[str]:
+    """Return each answer with its probability behind it, as the table on the page shows it."""
+    return [
+        answer if kind == "score" or not answer else f"{answer} ({100 * p:.0f}%)"
+        for answer, p, kind in zip(
+            table[which], table[f"p_{which}"], table["question"], strict=True
+        )
+    ]
+
+
+def _answer_table(found: TextsComparison) -> pd.DataFrame:
+    """Return a row for each text and question, those that differ most first."""
+    return pd.DataFrame(
         [
             {
                 "text": answer.sentence.text,
@@ -112,12 +166,3 @@ def _show_answers(case: compare.Case, found: TextsComparison, code: str) -> None
             for answer in found.answers
         ]
     ).sort_values("distance", ascending=False, kind="stable")
-    compared = table[table["question"] != "score"]
-    if len(compared):
-        st.markdown(
-            f"**{int(compared['changed'].sum()):,} of {len(compared):,}** answers differ between "
-            f"{texts.plain(case.names[0])} and {texts.plain(case.names[1])}."
-        )
-    st.dataframe(table.head(MOST_ROWS), hide_index=True, height=min(38 + 35 * len(table), 400))
-    frame.downloads("compare-texts", table, code)
-    frame.how_to_read("compare.changed")

@@ -67,6 +67,10 @@ TEXTS["compare.heads"] = (
     "divergence of its rows, mean over the tokens; 0 is the same, 1 bit nothing in common. The "
     "cells show hundredths of a bit. Click a cell to see both heads below."
 )
+TEXTS["compare.heads_texts"] = (
+    "The same as in the view *Heads*, mean over {sentences} texts: what one sentence shows by "
+    "chance evens out. Click a cell to see that head on the text above."
+)
 TEXTS["compare.no_heads"] = (
     "The two have different numbers of layers or heads, so no head of one is the head of the "
     "other. *Layers over many texts* compares their layers all the same."
