@@ -199,7 +199,14 @@ def layer_lines(
     fig.update_layout(margin={"l": 0, "r": 8, "t": 34, "b": 0}, hovermode="closest")
     fig.update_xaxes(dtick=1 if depth <= 16 else 4, range=[-0.2, depth + 0.2])
     if not is_score:
-        fig.update_yaxes(range=[-0.04, 1.04], tickformat=".0%")
+        tops = [
+            float(curve.max())
+            for side, place in zip(sides, places, strict=True)
+            if (curve := answer_curve(side, place, answer)) is not None
+        ]
+        # A word of a large vocabulary may never come near 100%.
+        top = 1.0 if max(tops, default=1.0) > 0.4 else max(1.1 * max(tops), 1e-6)
+        fig.update_yaxes(range=[-0.04 * top, 1.06 * top], tickformat=".0%" if top > 0.05 else ".2%")
     return fig
 
 

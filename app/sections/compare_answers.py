@@ -35,7 +35,7 @@ def show(case: compare.Case) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     asked = _choose(case, row)
     rows = figures.answer_rows(asked.sides, asked.places)
-    answer = _choose_answer(asked, rows, row)
+    answer = _choose_answer(case, asked, rows, row)
     code = compare.code_of(case) + texts.CODE["compare.question"].format(
         kind=asked.question.kind, place_1=asked.places[0], place_2=asked.places[1]
     )
@@ -96,25 +96,33 @@ def _places(
 
 
 def _choose_answer(
-    asked: Asked, rows: figures.AnswerRows, row: st.delta_generator.DeltaGenerator
+    case: compare.Case,
+    asked: Asked,
+    rows: figures.AnswerRows,
+    row: st.delta_generator.DeltaGenerator,
 ) -> str:
-    """Draw the choice of the answer that is followed; the second's own unless told otherwise."""
-    own = [
-        side.final[place]
-        for side, place in zip(asked.sides, asked.places, strict=True)
-        if side is not None
-    ]
+    """Draw the choice of the answer that is followed.
+
+    Unless told otherwise it is the second's own; the first's where the second only borrows a head.
+    """
+    own = {
+        side: read.final[place]
+        for side, (read, place) in enumerate(zip(asked.sides, asked.places, strict=True))
+        if read is not None
+    }
+    first_choice = 0 if asked.question.borrower == 1 else 1
+    followed = first_choice if first_choice in own else next(iter(own))
     if asked.question.kind == "score":
-        return own[-1]
-    options = ["", *dict.fromkeys([*own, *rows.names])]
+        return own[followed]
+    options = ["", *dict.fromkeys([*own.values(), *rows.names])]
     chosen: str = row.selectbox(
         "Follow the answer",
         options,
-        format_func=lambda name: name or f"{own[-1]} (the second's)",
+        format_func=lambda name: name or f"{own[followed]} (of {case.names[followed]})",
         key=state.keep("compare_answer", "", options=options),
         width=240,
     )
-    return chosen or own[-1]
+    return chosen or own[followed]
 
 
 def _say(case: compare.Case, asked: Asked) -> None:

@@ -38,8 +38,8 @@ TEXTS["compare.answers"] = (
     "percentage points."
 )
 TEXTS["compare.borrowed"] = (
-    "**{borrower} has no head for this question.** Its encoder is read here with the pooler and "
-    "head of {owner}: what that head would say if only the encoder were different. So the "
+    "**{borrower} has no head for this question.** Its encoder is read here with the head of "
+    "{owner} (and its pooler): what that head would say if only the encoder were different. So the "
     "difference is what the encoder learned."
 )
 TEXTS["compare.other_answers"] = (

@@ -10,6 +10,7 @@ import typer
 import bertcore
 from bertcore.cli import (
     check,
+    compare,
     distill,
     finetune,
     heads,
@@ -39,6 +40,7 @@ def build_app() -> typer.Typer:
         text,
         heads,
         what_if,
+        compare,
         train_tokenizer,
         pretrain,
         finetune,
