@@ -38,7 +38,9 @@ def finetune(
     context: typer.Context,
     out: Annotated[Path, typer.Option("--out", help="Folder of the result; new, or --resume.")],
     task: Annotated[str, typer.Option("--task", help=TASKS_HELP)] = "classify",
-    train: Annotated[Path | None, typer.Option("--train", help="Examples to learn from.")] = None,
+    train: Annotated[
+        Path | None, typer.Option("--train", help="Examples to learn from: a file, or hub:DATASET.")
+    ] = None,
     dev: Annotated[Path | None, typer.Option("--dev", help="Examples to judge by.")] = None,
     checkpoint: Annotated[
         str, typer.Option("--checkpoint", help="'default', a folder, or a hub id.")
@@ -126,7 +128,8 @@ def finetune(
 ) -> None:
     """Fine-tune a checkpoint by the paper's recipe; the result opens in transformers.
 
-    Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz.
+    Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz,
+    and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) where datasets is installed.
     The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume goes on.
 
     \b

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -18,6 +19,7 @@ from bertcore.checkpoints import load
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.finetune_config import FinetuneConfig
+from bertcore.finetuning.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.labels import describe_unseen
 from bertcore.finetuning.loop import Finetuning, Progress, RunResult, check_launcher
 from bertcore.finetuning.model import (
@@ -193,15 +195,31 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
     check_launcher(Processes(settings.config.device))
-    train, dev = _read(settings)
+    with tempfile.TemporaryDirectory() as fetched:
+        for name, is_train in ((settings.train, True), (settings.dev, False)):
+            if is_hub_name(name):
+                fetch_hub_data(name, Path(fetched), task=settings.task, is_train=is_train)
+        return _start(folder, settings, Path(fetched))
+
+
+def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
+    """Read the data, those of the hub from another folder, and write the folder's settings."""
+    train, dev = _read(settings, fetched)
     # A wrong label list or teacher shall be told now and not after a run.
     model, teacher = open_models(settings, train.labels, seed=0)
     if teacher is not None and settings.distill is not None:
         check_teacher(model, teacher, settings.distill)
     folder.mkdir(parents=True, exist_ok=True)
+    if any(fetched.iterdir()):
+        try:
+            shutil.copytree(fetched, folder / FOLDER)
+        except (OSError, shutil.Error) as error:
+            raise RuntimeError(
+                f"the data could not be kept: {why_not_written(error, folder)}"
+            ) from error
     values = {
         **asdict(settings),
-        "files": record_files([Path(settings.train), Path(settings.dev)]),
+        "files": record_files(_data_files(settings, folder / FOLDER)),
         "versions": versions(),
     }
     unfinished = folder / f".{SETTINGS_FILE}.partial"
@@ -268,7 +286,7 @@ def resume_experiment(folder: Path) -> Experiment:
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
     check_files(files, "data")
-    return Experiment(folder, settings, *_read(settings))
+    return Experiment(folder, settings, *_read(settings, folder / FOLDER))
 
 
 def check_new_folder(folder: Path) -> None:
@@ -288,13 +306,22 @@ def check_new_folder(folder: Path) -> None:
         raise ValueError(f"--out {str(folder)!r} is not empty. Name a new folder.")
 
 
-def _read(settings: Settings) -> tuple[TaskData, TaskData]:
+def _data_files(settings: Settings, fetched: Path) -> tuple[Path, Path]:
+    """Return the files of training and dev data; those of the hub lie in a folder."""
+    return (
+        data_file(settings.train, fetched, task=settings.task, is_train=True),
+        data_file(settings.dev, fetched, task=settings.task, is_train=False),
+    )
+
+
+def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
+    train_file, dev_file = _data_files(settings, fetched)
     task = find_task(settings.task)
     tokenizer = load(settings.checkpoint, device="cpu").tokenizer
 
-    def read(path: str, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
+    def read(path: Path, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
         return read_task_data(
-            Path(path),
+            path,
             task,
             tokenizer,
             max_length=settings.config.max_seq_length,
@@ -305,9 +332,9 @@ def _read(settings: Settings) -> tuple[TaskData, TaskData]:
             is_train=is_train,
         )
 
-    train = read(settings.train, None, is_train=True)
+    train = read(train_file, None, is_train=True)
     check_labels(task, train.labels)
-    dev = read(settings.dev, train.labels if task.has_labels else None, is_train=False)
+    dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
     if task.name == "choice" and train.rows.group != dev.rows.group:
         raise ValueError(
             f"the training data has {train.rows.group} choices and the dev data "

@@ -11,6 +11,7 @@ from bertcore.checkpoints import load
 from bertcore.checkpoints.load import DEFAULT
 from bertcore.distillation import DistillConfig
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
+from bertcore.finetuning.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.read_texts import USUAL, Columns
 from bertcore.finetuning.tasks import find_task
 
@@ -70,7 +71,8 @@ def make_settings(
     """Return settings with what depends on the task and the checkpoint filled in.
 
     Args:
-        task, train, dev: What to learn, from what, judged by what.
+        task, train, dev: What to learn, from what, judged by what: files, or names as
+            `fetch_hub_data` takes them.
         checkpoint: As for `bertcore.load`.
         learning_rates: To try; none takes the usual one for the checkpoint's size.
         seeds: To try with each rate.
@@ -104,8 +106,8 @@ def make_settings(
         raise ValueError("learning rates and seeds must each be named once, and at least one.")
     settings = Settings(
         task=task,
-        train=str(train.expanduser().resolve()),
-        dev=str(dev.expanduser().resolve()),
+        train=_lasting_data(train),
+        dev=_lasting_data(dev),
         learning_rates=rates,
         seeds=tuple(seeds),
         config=FinetuneConfig(
@@ -144,6 +146,11 @@ def settings_of(values: dict[str, Any]) -> Settings:
     if values.get("distill") is not None:
         values["distill"] = DistillConfig(**values["distill"])
     return Settings(**values, config=FinetuneConfig(**config))
+
+
+def _lasting_data(path: Path) -> str:
+    text = str(path)
+    return str(parse_hub_name(text)) if is_hub_name(text) else str(path.expanduser().resolve())
 
 
 def _lasting(checkpoint: str) -> str:
