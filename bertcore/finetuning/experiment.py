@@ -21,7 +21,13 @@ from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.labels import describe_unseen
-from bertcore.finetuning.loop import Finetuning, Progress, RunResult, check_launcher
+from bertcore.finetuning.loop import (
+    Finetuning,
+    Progress,
+    RunResult,
+    check_for_labels,
+    check_launcher,
+)
 from bertcore.finetuning.model import (
     TaskModel,
     check_labels,
@@ -205,8 +211,9 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
 def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
     """Read the data, those of the hub from another folder, and write the folder's settings."""
     train, dev = _read(settings, fetched)
-    # A wrong label list or teacher shall be told now and not after a run.
+    # A wrong label list, setting or teacher shall be told now and not after a run.
     model, teacher = open_models(settings, train.labels, seed=0)
+    check_for_labels(settings.config, model)
     if teacher is not None and settings.distill is not None:
         check_teacher(model, teacher, settings.distill)
     folder.mkdir(parents=True, exist_ok=True)

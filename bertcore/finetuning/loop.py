@@ -117,10 +117,7 @@ class Finetuning:
         check_launcher(self.processes)
         self.device = self.processes.device
         self.metric = config.metric or model.task.metrics[0]
-        if self.metric == "f1" and model.task.kind == "sequence" and len(model.labels) != 2:
-            raise ValueError(
-                f"the metric f1 is for two labels; there are {len(model.labels)}. Use macro_f1."
-            )
+        check_for_labels(config, model)
         self.module = model.module.to(self.device)
         if config.keeps_encoder:
             for name, parameter in self.module.named_parameters():
@@ -392,6 +389,24 @@ def _prefixed(metrics: dict[str, float]) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in metrics.items()}
 
 
+def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
+    """Refuse settings that do not fit the number of labels.
+
+    Raises:
+        ValueError: If there are more or fewer class weights, or the metric is for two labels.
+    """
+    labels = model.labels
+    metric = config.metric or model.task.metrics[0]
+    if metric == "f1" and model.task.kind == "sequence" and len(labels) != 2:
+        raise ValueError(f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1.")
+    weights = config.class_weights
+    if isinstance(weights, tuple) and len(weights) != len(labels):
+        raise ValueError(
+            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
+            f"{', '.join(labels[:20])}. Give one for each, in this order."
+        )
+
+
 def _class_weights(
     config: FinetuneConfig, train: TaskData, labels: tuple[str, ...], device: torch.device
 ) -> Tensor | None:
@@ -401,9 +416,4 @@ def _class_weights(
         weights = balanced_weights(train.rows.targets.astype("int64"), len(labels))
     else:
         weights = [float(weight) for weight in config.class_weights]
-    if len(weights) != len(labels):
-        raise ValueError(
-            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
-            f"{', '.join(labels[:20])}. Give one for each, in this order."
-        )
     return torch.tensor(weights, device=device)
