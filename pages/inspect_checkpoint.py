@@ -9,9 +9,9 @@ from app.sections.inspect_words import show_layers, show_parts, show_words
 VIEWS = {"text": "One text", "file": "A labelled file"}
 WHYS = {
     "words": "Words",
-    "parts": "Token, segment, position",
-    "layers": "Through the layers",
-    "swaps": "What would change it",
+    "parts": "Embeddings",
+    "layers": "Layers",
+    "swaps": "Counterfactuals",
 }
 
 
@@ -34,12 +34,12 @@ def show_text(page: frame.Page) -> None:
         chosen = None if read is None else inspect_answer.show(page, read)
     if chosen is None:
         return
-    asked, word = chosen
     st.subheader("Why?", anchor=False)
     whys = dict(WHYS)
     if not inspection.can_explain_by_gradients(page.bert_key):
         del whys["parts"], whys["layers"]
-    why = st.segmented_control(
+    row = st.container(horizontal=True, vertical_alignment="center")
+    why = row.segmented_control(
         "Why",
         list(whys),
         format_func=whys.__getitem__,
@@ -47,9 +47,11 @@ def show_text(page: frame.Page) -> None:
         required=True,
         label_visibility="collapsed",
     )
+    with row:
+        asked = inspect_answer.choose_how(page, read, chosen)
     with frame.guard():
         if why == "swaps":
-            inspect_swaps.show(page, asked, word)
+            inspect_swaps.show(page, asked, chosen.word)
         else:
             {"words": show_words, "parts": show_parts, "layers": show_layers}[why](page, asked)
 

@@ -17,8 +17,8 @@ from bertcore.analysis.task_input import Word
 
 RANDOM = "Random order"
 MEASURES = {
-    "comprehensiveness": "Comprehensiveness: lost without the top words (high is good)",
-    "sufficiency": "Sufficiency: lost with the top words alone (low is good)",
+    "comprehensiveness": "Comprehensiveness (high is good)",
+    "sufficiency": "Sufficiency (low is good)",
 }
 _MOST_NAMED = 40
 
@@ -180,7 +180,7 @@ def faithfulness_dots(
                     "symbol": ["circle"] * len(values) + ["diamond"],
                 },
                 text=[f"  {value:+.3f}" for value in [*values, mean]],
-                textposition="middle right",
+                textposition=["middle right"] * len(values) + ["top center"],
                 cliponaxis=False,
                 error_x={
                     "type": "data",
@@ -201,7 +201,7 @@ def faithfulness_dots(
         fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
         fig.update_xaxes(range=[low - 0.05 * room, high + 0.22 * room], row=row)
     theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
-    fig.update_xaxes(title_text=f"{unit} lost", row=2)
+    fig.update_xaxes(title_text=f"{unit} lost", row=2, col=1)
     fig.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=names,

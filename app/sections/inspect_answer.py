@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from app import frame, inspection, state, texts
@@ -11,6 +13,7 @@ from app.inspection import Asked, Texts
 from bertcore.analysis.attribution import BASELINES
 from bertcore.analysis.task_answers import TaskAnswer
 from bertcore.analysis.task_input import ERASURES, TaskInput
+from bertcore.analysis.task_target import Target
 
 BASELINE_NAMES = {"mask": "[MASK]", "pad": "[PAD]", "zero": "zeros"}
 ERASURE_NAMES = {"mask": "replaced by [MASK]", "drop": "left out"}
@@ -38,13 +41,16 @@ def chosen_texts(page: frame.Page) -> Texts | None:
     return found
 
 
-def show(page: frame.Page, read: Texts) -> tuple[Asked, int] | None:
-    """Draw the answer and the choice of what is explained.
+class Why(NamedTuple):
+    """What is to be explained."""
 
-    Returns:
-        What is asked, and the word whose tag it is (-1 but for a tagger); None if there is nothing
-        to explain.
-    """
+    target: Target
+    word: int
+    """Whose tag it is; -1 but for a tagger."""
+
+
+def show(page: frame.Page, read: Texts) -> Why | None:
+    """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
     found, source = inspection.answered(read), inspection.source(read)
     if not source.text_words:
         return None
@@ -59,9 +65,7 @@ def show(page: frame.Page, read: Texts) -> tuple[Asked, int] | None:
         _show_score(page, found)
     else:
         label = _show_labels(page, found)
-    target = inspection.target(read, label=label, word=word, number=number)
-    baseline, steps, erase = _options(page)
-    return Asked(read, target, baseline, steps, erase), word
+    return Why(inspection.target(read, label=label, word=word, number=number), word)
 
 
 def _show_labels(page: frame.Page, found: TaskAnswer) -> int:
@@ -151,8 +155,8 @@ def _show_score(page: frame.Page, found: TaskAnswer) -> None:
     frame.how_to_read("inspect.score")
 
 
-def _options(page: frame.Page) -> tuple[str, int, str]:
-    """Return where gradients begin, their steps, and how words are taken away."""
+def choose_how(page: frame.Page, read: Texts, why: Why) -> Asked:
+    """Draw where gradients begin, their steps, and how words are taken away."""
     baseline = state.keep("inspect_baseline", BASELINES[0], options=list(BASELINES))
     steps = state.keep("inspect_steps", STEPS[1], options=list(STEPS))
     ways = list(ERASURES) if inspection.can_drop(page.bert_key) else list(ERASURES[:1])
@@ -182,7 +186,7 @@ def _options(page: frame.Page) -> tuple[str, int, str]:
         )
         if len(ways) == 1:
             st.caption(texts.TEXTS["inspect.no_drop"])
-    return state.value(baseline), state.value(steps), state.value(erase)
+    return Asked(read, why.target, state.value(baseline), state.value(steps), state.value(erase))
 
 
 def _code(page: frame.Page) -> str:

@@ -53,7 +53,7 @@ def show(page: frame.Page) -> None:
     if not stop.wanted.is_set():
         row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
     with frame.guard():
-        found: FileRun | None = result(work, "file")
+        found: FileRun | None = result(work, "file", stops=False)
         if found is not None:
             _draw(page, ran, found)
 
@@ -103,7 +103,7 @@ def _columns(names: tuple[str, ...], task: str) -> Columns:
             title,
             options,
             format_func=lambda name: texts.shorten(name, 40),
-            key=state.keep(f"inspect_{field}", _USUAL, options=options),
+            key=state.keep(f"column_{field}", _USUAL, options=options),
             width=220,
         )
         for field, title in wanted.items()

@@ -13,15 +13,21 @@ from app.inspection import Work
 
 PATIENCE_SECONDS = 0.8
 """Work that is done by then shows no progress."""
+PAUSE_SECONDS = 0.2
+"""Between two looks at the work."""
 _STOPPED = "_inspect_stopped"
 
 
-def result(work: Work, name: str) -> Any:
-    """Return the result of work, or None while it is done or after it was stopped.
+def result(work: Work, name: str, *, stops: bool = True) -> Any:
+    """Return the result of work, or None after it was stopped.
+
+    The page's own run waits, so that the page below is drawn as soon as the result is there; a
+    click or another text ends that run as any other.
 
     Args:
         work: Done once for everybody who asks for the same.
         name: Of the view; unique on the page.
+        stops: With a button that gives the work up.
 
     Raises:
         Exception: What ended the work, other than the visitor.
@@ -34,27 +40,21 @@ def result(work: Work, name: str) -> Any:
     job = background.ask(*work)
     while not job.done and time.monotonic() < end:
         time.sleep(0.02)
-    if job.done:
-        if job.error is not None:
-            raise job.error
-        return job.result
-    is_first = True
-
-    @st.fragment(run_every=0.5)
-    def watch() -> None:
-        nonlocal is_first
-        now = background.ask(*work)
-        # Never within the page's own run: the widgets' first values may not have been sent yet.
-        if not is_first and (now.done or st.session_state.get(_STOPPED) == work.key):
-            st.rerun(scope="app")
-        is_first = False
-        row = st.container(horizontal=True, vertical_alignment="center")
-        row.progress(now.share, text=f"{now.stage}.")
-        args = (work.key,)
-        row.button("Stop", key=f"stop_{name}", on_click=_stop, args=args, icon=":material/stop:")
-
-    watch()
-    return None
+    place = st.empty()
+    if not job.done:
+        with place.container(horizontal=True, vertical_alignment="center"):
+            bar = st.progress(job.share, text=f"{job.stage}.")
+            if stops:
+                icon, args = ":material/stop:", (work.key,)
+                st.button("Stop", key=f"stop_{name}", on_click=_stop, args=args, icon=icon)
+        while not job.done:
+            bar.progress(job.share, text=f"{job.stage}.")
+            time.sleep(PAUSE_SECONDS)
+            job = background.ask(*work)
+        place.empty()
+    if job.error is not None:
+        raise job.error
+    return job.result
 
 
 def _stop(key: Hashable) -> None:

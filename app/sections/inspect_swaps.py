@@ -16,7 +16,7 @@ from bertcore.analysis.counterfactual import MAX_FORWARDS, Counterfactual, Searc
 from bertcore.analysis.task_answers import TaskAnswer
 from bertcore.finetuning.model import TaskModel
 
-SHOWN = 8
+SHOWN = 6
 _AROUND = 90
 """Letters that are shown on each side of a swap."""
 
