@@ -23,8 +23,10 @@ SCRIPTS = {
     "sentence-pairs": ("sentence_pairs.py", ":material/compare_arrows:"),
     "what-if": ("what_if.py", ":material/toggle_on:"),
     "minimal-pair": ("minimal_pair.py", ":material/difference:"),
+    "compare": ("compare.py", ":material/compare:"),
     "layer-map": ("layer_map.py", ":material/scatter_plot:"),
     "checkpoints": ("checkpoints.py", ":material/folder_open:"),
+    "inspect": ("inspect_checkpoint.py", ":material/troubleshoot:"),
     "training": ("training.py", ":material/model_training:"),
 }
 

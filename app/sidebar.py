@@ -33,7 +33,7 @@ def chosen_key() -> cache.BertKey:
         source,
         state.value("device", "auto"),
         state.value("dtype", "auto"),
-        allow_pickle=source in st.session_state.get(_AGREED, ()),
+        allow_pickle=has_agreed(source),
     )
 
 
@@ -46,14 +46,24 @@ def agree(source: str) -> None:
     st.session_state[_AGREED] = {*st.session_state.get(_AGREED, ()), source}
 
 
+def has_agreed(source: str) -> bool:
+    """Return whether the visitor trusts the pickled weights of a source."""
+    return source in st.session_state.get(_AGREED, ())
+
+
 _CHOSEN = "_sources_chosen"
 """Sources that this visitor chose. Not in the URL: a link must not fetch anything by itself."""
 
 
 def choose(source: str) -> None:
     """Make a source the checkpoint, as the visitor's own choice."""
-    st.session_state[_CHOSEN] = {*st.session_state.get(_CHOSEN, ()), source}
+    allow(source)
     state.put("checkpoint", source)
+
+
+def allow(source: str) -> None:
+    """Note that the visitor chose a source, which may then be fetched from the hub."""
+    st.session_state[_CHOSEN] = {*st.session_state.get(_CHOSEN, ()), source}
 
 
 def awaits_consent(key: cache.BertKey) -> bool:

@@ -10,6 +10,7 @@ from benchmarks import (
     attention_views,
     finetune,
     head_ranking,
+    finetune_tasks,
     machine,
     memory,
     page_speed,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "pretrain_loss": pretrain_loss.run,
     "pretrain_memory": pretrain_memory.run,
     "finetune": finetune.run,
+    "finetune_tasks": finetune_tasks.run,
 }
 
 
@@ -55,7 +57,13 @@ def main() -> None:
     given.add_argument("--epochs", type=int, default=tuned.epochs)
     given.add_argument("--seeds", type=int, default=tuned.num_seeds)
     given.add_argument("--sentences", type=int, default=tuned.num_sentences, help="without files")
+    sets, asked = finetune_tasks.OPTIONS, parser.add_argument_group("finetune_tasks")
+    asked.add_argument("--tasks", type=Path, metavar="FOLDER", help="the labelled sets")
+    asked.add_argument("--runs", type=Path, default=sets.runs, help="kept here, continued here")
+    asked.add_argument("--only", nargs="+", default=[], metavar="SET", help="some of the sets")
     chosen = parser.parse_args()
+    sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
+    sets.num_seeds = chosen.seeds
     tuned.train, tuned.dev = chosen.sst2 or (None, None)
     tuned.checkpoint, tuned.epochs = chosen.checkpoint, chosen.epochs
     tuned.num_seeds, tuned.num_sentences = chosen.seeds, chosen.sentences
@@ -65,7 +73,8 @@ def main() -> None:
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")
-    for name in chosen.names or BENCHMARKS:
+    every = [name for name in BENCHMARKS if name != "finetune_tasks" or chosen.tasks]
+    for name in chosen.names or every:
         print(f"## {name}\n", flush=True)
         table = BENCHMARKS[name]()
         print(table + "\n", flush=True)

@@ -113,6 +113,23 @@ class Bert:
         )
         return out[0]
 
+    @torch.no_grad()
+    def word_states(self, encoding: Encoding) -> Tensor:
+        """Return what the masked-word head reads at each token, [T, D], on the device.
+
+        BERT's last hidden state; other architectures have other states for it.
+        """
+        return self.module.word_states(
+            self._ids(encoding.input_ids)[None], self._ids(encoding.segment_ids)[None]
+        )[0]
+
+    def require_parts(self) -> None:
+        """Make sure that the network's own parts can be read and changed.
+
+        Raises:
+            ValueError: If this is another architecture, which runs on code of `transformers`.
+        """
+
     def trace(
         self,
         text: str,
@@ -191,7 +208,7 @@ class Bert:
                 f"the text has no {self.tokenizer.mask_token}. "
                 f"Write {self.tokenizer.mask_token} where a word should be predicted."
             )
-        logits = self.module.mlm_logits(self.hidden(encoding)[positions])
+        logits = self.module.mlm_logits(self.word_states(encoding)[positions])
         return positions, torch.softmax(logits.float(), dim=-1).cpu()
 
     def fill_mask(

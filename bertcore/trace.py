@@ -22,7 +22,8 @@ class TracedEmbeddings:
     token: Tensor
     segment: Tensor | None
     """None where the family has no segments (DistilBERT)."""
-    position: Tensor
+    position: Tensor | None
+    """None where the architecture adds no positions (T5, XLNet)."""
     sum: Tensor
     """token + segment + position."""
     output: Tensor
@@ -39,12 +40,15 @@ class Activations:
     """[L+1, T, D]; index 0 is the embeddings' output."""
     attentions: Tensor
     """[L, H, T, T]; row = the token that looks, column = the token looked at; rows sum to 1."""
-    queries: Tensor
-    """[L, H, T, K]; like keys and values a view of [L, T, D], the order they are computed in."""
-    keys: Tensor
+    queries: Tensor | None
+    """[L, H, T, K]; like keys and values a view of [L, T, D], the order they are computed in. None
+    for another architecture, which does not hand them out."""
+    keys: Tensor | None
     """[L, H, T, K]"""
-    values: Tensor
+    values: Tensor | None
     """[L, H, T, K]"""
+    word_states: Tensor | None = None
+    """What the masked-word head reads, [T, D], where that is not the last hidden state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +88,38 @@ class Trace:
 
     @property
     def queries(self) -> Tensor:
-        """[L, H, T, K]"""
-        return self.activations.queries
+        """[L, H, T, K]. Raises ValueError for an architecture that does not hand them out."""
+        return _there(self.activations.queries, "queries")
 
     @property
     def keys(self) -> Tensor:
-        """[L, H, T, K]"""
-        return self.activations.keys
+        """[L, H, T, K]. Raises ValueError for an architecture that does not hand them out."""
+        return _there(self.activations.keys, "keys")
 
     @property
     def values(self) -> Tensor:
-        """[L, H, T, K]"""
-        return self.activations.values
+        """[L, H, T, K]. Raises ValueError for an architecture that does not hand them out."""
+        return _there(self.activations.values, "values")
+
+    @property
+    def word_states(self) -> Tensor:
+        """[T, D]: what the masked-word head reads, BERT's last hidden state."""
+        own = self.activations.word_states
+        return self.hidden_states[-1] if own is None else own
 
     @property
     def num_tokens(self) -> int:
         """T."""
         return len(self.tokens)
+
+
+def _there(found: Tensor | None, what: str) -> Tensor:
+    if found is None:
+        raise ValueError(
+            f"this architecture is read through transformers, which does not hand out its {what}. "
+            "Open a checkpoint of the BERT family."
+        )
+    return found
 
 
 @torch.no_grad()  # not inference_mode: its tensors could not be used in further gradients

@@ -26,16 +26,14 @@ def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:
         Exception: What stopped the work, other than the visitor.
     """
     job_key = ("heads", key, chosen.key)
-    if st.session_state.get(_STOPPED) == job_key:
-        st.info(texts.TEXTS["heads.stopped"])
-        st.button("Start again", on_click=_start, icon=":material/play_arrow:")
+    if was_stopped(job_key, texts.TEXTS["heads.stopped"]):
         return None
 
     def work(progress: background.Progress) -> HeadReport:
         return report_heads(cache.opened(key), chosen.texts, chosen.trees, progress=progress)
 
     few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
-    found: HeadReport | None = _when_ready(job_key, work, wait=few, stops=True)
+    found: HeadReport | None = when_ready(job_key, work, wait=few, stops=True)
     return found
 
 
@@ -49,11 +47,20 @@ def head_places(key: cache.BertKey, chosen: Chosen, report: HeadReport) -> HeadM
         progress(0.3, "Laying out the map")
         return head_map(report.distances)
 
-    found: HeadMap | None = _when_ready(("heads-map", key, chosen.key), work, wait=True)
+    found: HeadMap | None = when_ready(("heads-map", key, chosen.key), work, wait=True)
     return found
 
 
-def _when_ready(
+def was_stopped(job_key: tuple[object, ...], said: str) -> bool:
+    """Return whether the visitor stopped a job; then say so, with a button that starts it again."""
+    if st.session_state.get(_STOPPED) != job_key:
+        return False
+    st.info(said)
+    st.button("Start again", on_click=_start, icon=":material/play_arrow:")
+    return True
+
+
+def when_ready(
     job_key: tuple[object, ...],
     work: Callable[[background.Progress], object],
     *,
@@ -66,6 +73,9 @@ def _when_ready(
         job_key, work: As for `background.ask`.
         wait: Wait a moment first, so that no bar flickers.
         stops: With a button that stops it.
+
+    Raises:
+        Exception: What stopped the work, other than the visitor.
     """
     job = background.ask(job_key, work)
     deadline = time.monotonic() + WAIT_SECONDS

@@ -8,8 +8,10 @@ from __future__ import annotations
 from app.texts import (
     attention,
     checkpoints,
+    compare,
     frame,
     heads,
+    inspect,
     layer_map,
     masked_words,
     minimal_pair,
@@ -35,10 +37,12 @@ _PARTS = (
     masked_words,
     sentence_pairs,
     minimal_pair,
+    compare,
     what_if,
     training,
     mixing,
     heads,
+    inspect,
 )
 TEXTS = {key: text for part in _PARTS for key, text in part.TEXTS.items()}
 """How to read each picture, as Markdown."""

@@ -35,6 +35,10 @@ PAGES: dict[str, tuple[str, str]] = {
         "Minimal pair",
         "Two versions of a text that differ in a word: what BERT says, looks at and thinks then.",
     ),
+    "compare": (
+        "Compare",
+        "Two checkpoints on the same text: what fine-tuning changed, or a run between two moments.",
+    ),
     "layer-map": (
         "Layer map",
         "The same words as points, layer by layer: watch meanings move together and apart.",
@@ -42,6 +46,10 @@ PAGES: dict[str, tuple[str, str]] = {
     "checkpoints": (
         "Checkpoints",
         "Open a BERT of your own, and see what is inside and whether all of it was read.",
+    ),
+    "inspect": (
+        "Inspect",
+        "What a fine-tuned checkpoint answers, why, what would change its mind, where it fails.",
     ),
     "training": (
         "Training",

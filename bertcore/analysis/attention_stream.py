@@ -10,7 +10,6 @@ from torch import Tensor
 
 from bertcore.analysis.collect import Progress, Sentence
 from bertcore.bert import Bert
-from bertcore.network import additive_mask, attention_explicit
 from bertcore.tokenizer import Encoding
 
 WINDOW = 1000
@@ -104,7 +103,7 @@ def attention_batches(bert: Bert, sentences: Sequence[Sentence]) -> Iterator[Att
 
 def _attentions(bert: Bert, encodings: Sequence[Encoding]) -> Tensor:
     """Run one padded batch and keep the weights of every layer, [L, B, H, T, T]."""
-    network, longest = bert.module, max(len(encoding) for encoding in encodings)
+    longest = max(len(encoding) for encoding in encodings)
     ids = torch.full((len(encodings), longest), bert.tokenizer.pad_id)
     segments = torch.zeros_like(ids)
     kept = torch.zeros(ids.shape, dtype=torch.bool)
@@ -113,13 +112,4 @@ def _attentions(bert: Bert, encodings: Sequence[Encoding]) -> Tensor:
         segments[row, : len(encoding)] = torch.tensor(encoding.segment_ids)
         kept[row, : len(encoding)] = True
     ids, segments, kept = (part.to(bert.device) for part in (ids, segments, kept))
-    segments, positions = network.default_ids(ids, segments, None)
-    hidden = network.embeddings(ids, segments, positions)
-    mask = additive_mask(kept, hidden.dtype)
-    found = []
-    for layer in network.layers:
-        queries, keys, values = layer.attention.project(hidden)
-        context, weights = attention_explicit(queries, keys, values, mask)
-        hidden = layer.feed_forward(layer.attention.combine(context, hidden))
-        found.append(weights.float())
-    return torch.stack(found)
+    return bert.module.every_attention(ids, segments, kept)

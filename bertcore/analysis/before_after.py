@@ -139,7 +139,7 @@ def word_shifts(
         return ()
 
     def log_p(trace: Trace, positions: list[int]) -> Tensor:
-        hidden = trace.hidden_states[-1, positions].to(bert.device)
+        hidden = trace.word_states[positions].to(bert.device)
         return torch.cat([part.cpu() for part in word_log_probabilities(bert, hidden)])
 
     olds = log_p(before, [position for position, _ in masks])

@@ -153,6 +153,9 @@ def _split(bert: Bert, word: str, room: int) -> tuple[list[int], str | None]:
     special = [i for i in ids if i in tokenizer.special_ids]
     if special:
         return ids, f"{tokenizer.id_to_token(special[0])} is a special token, not a word."
+    reason = bert.config.family.lacks.get("pieces")
+    if len(ids) > 1 and reason is not None:
+        return ids, f"{word!r} has {len(ids)} pieces. {reason}"
     if len(ids) > room:
         return ids, (
             f"{word!r} needs {len(ids)} masks, but the input has room for {room}. Shorten the text."

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from bertcore.analysis.inputs import sentence_numbers
 from bertcore.bert import POOLINGS, Bert
-from bertcore.network import additive_mask, attention_fused
 from bertcore.tokenizer import Encoding
 
 MAX_TOKENS = 2000
@@ -302,15 +301,9 @@ def _run(
 
 def _hidden_states(bert: Bert, ids: Tensor, segments: Tensor, kept: Tensor) -> Tensor:
     """Run one padded batch [B, T] and keep every hidden state, [L+1, B, T, D]."""
-    network, device = bert.module, bert.device
-    segments, positions = network.default_ids(ids.to(device), segments.to(device), None)
-    hidden = network.embeddings(ids.to(device), segments, positions)
-    mask = additive_mask(kept.to(device), hidden.dtype)
-    states = [hidden.float().cpu()]
-    for layer in network.layers:
-        hidden = layer(hidden, mask, attention_fused)
-        states.append(hidden.float().cpu())
-    return torch.stack(states)
+    device = bert.device
+    states = bert.module.every_state(ids.to(device), segments.to(device), kept.to(device))
+    return states.float().cpu()
 
 
 def _pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:

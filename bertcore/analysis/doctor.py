@@ -177,9 +177,10 @@ def spectral_edge(matrix: Tensor) -> float:
 
 
 def _matrices(bert: Bert) -> list[MatrixNumbers]:
-    found = []
+    found, tables = [], bert.module.embeddings
     for name, parameter in bert.module.named_parameters():
-        if parameter.dim() != 2 or name.startswith("embeddings.") or min(parameter.shape) < 8:
+        is_table = parameter is tables.word_embeddings or "embed" in name
+        if parameter.dim() != 2 or is_table or min(parameter.shape) < 8:
             continue
         matrix = parameter.float()
         limit = 1 + min(matrix.shape) ** (-2 / 3)  # the scale of the edge's own fluctuations
@@ -189,13 +190,13 @@ def _matrices(bert: Bert) -> list[MatrixNumbers]:
 
 
 def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
-    layers = [matrix for matrix in matrices if matrix.name.startswith("layers.")]
+    layers = [matrix for matrix in matrices if _layer_of(matrix.name)]
     edges = [matrix.edge for matrix in layers]
     median = float(np.nanmedian(edges)) if not np.isnan(edges).all() else math.nan
     random = [matrix for matrix in layers if matrix.looks_random]
     std = float(np.median([matrix.std for matrix in layers]))
     constant = [matrix.name for matrix in matrices if math.isnan(matrix.edge)]
-    heads = [m.name for m in matrices if not m.name.startswith("layers.") and m.looks_random]
+    heads = [m.name for m in matrices if not _layer_of(m.name) and m.looks_random]
     share = len(random) / len(layers)
     text = (
         f"Weights: {len(random)} of {len(layers)} matrices of the layers have the spectrum of "
@@ -207,7 +208,7 @@ def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
         text += f" {', '.join(constant[:3])}{' and more' if constant[3:] else ''} hold one number."
     fresh = _fresh_layers(layers)
     if fresh and share < 0.5:
-        numbers = ", ".join(map(str, fresh))
+        numbers = ", ".join(fresh)
         text += f" All of layer {numbers} look random: they were added or reset, and not trained."
     if heads and share < 0.5:
         text += (
@@ -217,11 +218,23 @@ def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
     return Finding("weights", median, share < 0.5 and not constant, text)
 
 
-def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[int]:
+def _layer_of(name: str) -> str:
+    """Return which layer a parameter belongs to, or "" for none.
+
+    >>> _layer_of("layers.0.attention.query_weight"), _layer_of("pooler.weight")
+    ('0', '')
+    >>> _layer_of("model.decoder.block.2.layer.0.SelfAttention.q.weight")
+    'decoder 2'
+    """
+    number = next((part for part in name.split(".") if part.isdecimal()), "")
+    return f"decoder {number}" if number and ".decoder." in name else number
+
+
+def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[str]:
     """Return the layers of which every matrix looks random."""
-    random: dict[int, bool] = {}
+    random: dict[str, bool] = {}
     for matrix in matrices:
-        layer = int(matrix.name.split(".")[1])
+        layer = _layer_of(matrix.name)
         random[layer] = random.get(layer, True) and matrix.looks_random
     return [layer for layer, all_random in random.items() if all_random]
 
@@ -231,7 +244,8 @@ def _biases(bert: Bert) -> Finding:
     fresh = total = 0
     for name, parameter in bert.module.named_parameters():
         if parameter.dim() == 1:
-            start = 1.0 if name.endswith("norm_weight") else 0.0
+            # A gain: ours is called norm_weight; a vector called weight is one elsewhere too.
+            start = 1.0 if name.endswith(("norm_weight", ".weight")) else 0.0
             fresh += int((parameter == start).sum())
             total += parameter.numel()
     share = fresh / max(1, total)

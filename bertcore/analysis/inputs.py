@@ -57,6 +57,8 @@ def masked_encoding(
     Raises:
         ValueError: If a position does not exist or is an added [CLS] or [SEP].
     """
+    if bert.tokenizer.mask_id < 0:
+        bert.module.masked_word_head()  # says why there are no masks
     encoding = bert.tokenize(text, text_pair)
     allowed = set(text_positions(encoding))
     wrong = sorted(set(masked) - allowed)
@@ -77,8 +79,8 @@ def run_rows(bert: Bert, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tenso
     """Run many inputs, those of like length together.
 
     Yields:
-        The numbers of the rows of a batch, [B], and their last hidden states, [B, T, D], on the
-        device; the states after the end of a shorter row mean nothing.
+        The numbers of the rows of a batch, [B], and what the heads read of them, [B, T, D], on the
+        device (BERT's last hidden states); the states after the end of a shorter row mean nothing.
 
     Raises:
         ValueError: If a segment id is not in the checkpoint's table.
@@ -109,8 +111,7 @@ def _run(bert: Bert, rows: Sequence[Row], longest: int) -> Tensor:
         kept[i, :length] = True
     # Without padding there is nothing to hide, and attention is faster without a mask.
     mask = None if bool(kept.all()) else kept.to(bert.device)
-    out: Tensor = bert.module(ids.to(bert.device), segments.to(bert.device), mask)
-    return out
+    return bert.module.word_states(ids.to(bert.device), segments.to(bert.device), mask)
 
 
 @torch.inference_mode()

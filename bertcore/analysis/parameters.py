@@ -6,6 +6,7 @@ from collections import Counter
 
 from bertcore.bert import Bert
 from bertcore.checkpoints import LoadReport
+from bertcore.others.bert import OtherBert
 
 _PARTS = (
     ("embeddings.word_embeddings", "token table"),
@@ -28,10 +29,34 @@ def count_parameters(bert: Bert) -> dict[str, int]:
     The decoder of the masked-word head is the token table and is not counted again.
     """
     counts: Counter[str] = Counter()
+    if isinstance(bert, OtherBert):
+        return _count_other(bert)
     for name, parameter in bert.module.named_parameters():
         part = next(label for prefix, label in _PARTS if name.startswith(prefix))
         if not part:
             part = "attention, all layers" if ".attention." in name else "feed-forward, all layers"
+        counts[part] += parameter.numel()
+    return dict(counts)
+
+
+def _count_other(bert: OtherBert) -> dict[str, int]:
+    """Count by what the names of another architecture's parameters tell."""
+    model = bert.module.model
+    table = model.get_input_embeddings().weight
+    counts: Counter[str] = Counter()
+    for name, parameter in model.named_parameters():
+        is_layer = any(part.isdecimal() for part in name.split("."))
+        if parameter is table:
+            part = "token table"
+        elif bert.module.other.has_decoder and ".decoder." in f".{name}":
+            part = "decoder"
+        elif is_layer:
+            is_attention = any(sign in name.lower() for sign in ("attention", "attn"))
+            part = "attention, all layers" if is_attention else "feed-forward, all layers"
+        elif name.startswith(("cls.", "lm_", "final_")):
+            part = "word head"
+        else:
+            part = "the rest: positions, norms, pooler"
         counts[part] += parameter.numel()
     return dict(counts)
 

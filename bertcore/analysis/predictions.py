@@ -74,7 +74,7 @@ def predict_masks(
             f"nothing is hidden. Write {tokenizer.mask_token} in the text, or choose a token."
         )
     before = bert.tokenize(text, text_pair).input_ids
-    hidden = bert.hidden(encoding)[positions]
+    hidden = bert.word_states(encoding)[positions]
     words: list[list[str]] = []
     probabilities: list[list[float]] = []
     ranks: list[int | None] = []
@@ -152,7 +152,7 @@ def fill_in_turn(
     ids = list(encoding.input_ids)
     steps: list[Filled] = []
     while left:
-        hidden = bert.hidden(replace(encoding, input_ids=ids))[left]
+        hidden = bert.word_states(replace(encoding, input_ids=ids))[left]
         best = [row for log_p in word_log_probabilities(bert, hidden) for row in _best(bert, log_p)]
         surest = max(range(len(left)), key=lambda i: best[i][0])
         value, token_id = best[surest]

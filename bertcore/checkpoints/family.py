@@ -1,4 +1,4 @@
-"""Which member of the BERT family a checkpoint is: by config.json, checked by the tensors."""
+"""Which family a checkpoint is of: by config.json, checked by the names of the tensors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 from bertcore.config import BertConfig
 from bertcore.families import FAMILIES, certain_family, likely_family
+from bertcore.others.families import OTHERS, other_family
 
 
-def read_shape(
+def which_family(
     values: Mapping[str, Any], names: Iterable[str], file: Path
-) -> tuple[BertConfig, str | None]:
-    """Return the shape of a checkpoint, and a sentence where its family had to be found out.
+) -> tuple[str, str | None]:
+    """Return the `model_type` of a checkpoint, and a sentence where it had to be found out.
 
     config.json is believed unless it is silent, names no model that we know, or the tensors have
     names that only another family gives.
@@ -23,33 +24,53 @@ def read_shape(
         names: Of the stored tensors.
         file: Where config.json lies, for messages.
 
+    Returns:
+        A key of FAMILIES or of OTHERS.
+
     Raises:
-        RuntimeError: If it is no model of the BERT family, or a field is missing or wrong.
+        RuntimeError: If it is no model that is read here.
     """
     names = list(names)
     said = values.get("model_type")
-    known = isinstance(said, str) and said in FAMILIES
-    proven = certain_family(names)
+    other = other_family(names)
+    # Some of BERT's signs are in the names of other architectures too, which copied its head.
+    proven = other or certain_family(names)
+    is_known = isinstance(said, str) and (said in FAMILIES or said == other)
     chosen, note = said, None
     if said == "xlm-roberta" and proven == "roberta":
         proven = None  # the two name their tensors alike
-    if not known or (proven is not None and proven != said):
-        chosen = proven if known else likely_family(names)
+    if not is_known or (proven is not None and proven != said):
+        chosen = proven if is_known else proven or likely_family(names)
         if chosen is None and said is None:
             chosen = "bert"  # as for files from before there was a model_type
         if chosen is None:
             raise RuntimeError(
-                f"{file} says model_type {said!r}; this version reads {', '.join(FAMILIES)}, and "
-                "the names of the tensors do not tell which of them this is. Choose a checkpoint "
-                "of the BERT family, or correct model_type."
+                f"{file} says model_type {said!r}; this version reads "
+                f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not tell "
+                "which of them this is. Choose a checkpoint of the BERT family, or correct "
+                "model_type."
             )
         came = "names no model_type" if said is None else f"says model_type {said!r}"
         likeness = "are those of" if proven else "look like those of"
         if said is not None or chosen != "bert":
+            name = (FAMILIES.get(chosen) or OTHERS[chosen]).name
             note = (
-                f"config.json {came}, but the tensors' names {likeness} {FAMILIES[chosen].name}; "
+                f"config.json {came}, but the tensors' names {likeness} {name}; "
                 f"it was read as model_type {chosen!r}."
             )
+    assert isinstance(chosen, str)  # what is known is a text
+    return chosen, note
+
+
+def read_shape(
+    values: Mapping[str, Any], names: Iterable[str], file: Path
+) -> tuple[BertConfig, str | None]:
+    """Return the shape of a checkpoint of the BERT family, and the sentence of `which_family`.
+
+    Raises:
+        RuntimeError: If it is no model of the BERT family, or a field is missing or wrong.
+    """
+    chosen, note = which_family(values, names, file)
     try:
         return BertConfig.from_hf_dict(values, model_type=chosen), note
     except (ValueError, TypeError) as error:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from bertcore.bert import Bert
-from bertcore.checkpoints.family import read_shape
+from bertcore.checkpoints.family import read_shape, which_family
+from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.folder import (
     WEIGHT_FILES,
     WeightFiles,
@@ -21,6 +21,7 @@ from bertcore.checkpoints.folder import (
 )
 from bertcore.checkpoints.hub import download, is_hub_id
 from bertcore.checkpoints.keys import count_layers, token_table
+from bertcore.checkpoints.other import Opening, load_other
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.task import read_task
@@ -28,6 +29,7 @@ from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.network import Network
+from bertcore.others.families import OTHERS
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer import open_tokenizer as read_tokenizer
 
@@ -65,8 +67,14 @@ def load(
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_weights(folder, allow_pickle=allow_pickle)
     values = read_json(folder / "config.json")
-    tokenizer = open_tokenizer(folder)
     with open_weights(files) as weights:
+        model_type, note = which_family(values, weights.stored, folder / "config.json")
+        if model_type in OTHERS:
+            opening = Opening(str(source), folder, _format(files), files.num_bytes, note)
+            return load_other(
+                model_type, values, weights, opening, device=chosen_device, dtype=chosen_dtype
+            )
+        tokenizer = open_tokenizer(folder)
         config, family_note = read_shape(values, weights.stored, folder / "config.json")
         plan = plan_loading(weights, config, folder)
         network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
@@ -219,18 +227,8 @@ def _fingerprint(files: WeightFiles, plan: LoadPlan, weights: OpenWeights) -> st
     states = [(str(file), file.stat()) for file in files.files]
     known = (*((n, s.st_size, s.st_mtime_ns, s.st_ino) for n, s in states), plan.heads)
     if known not in _fingerprints:
-        digest = hashlib.sha256()
-        for ours, name in plan.table.items():
-            tensor = weights.read(name).contiguous()
-            digest.update(f"{ours} {list(tensor.shape)} {tensor.dtype}\n".encode())
-            digest.update(_as_bytes(tensor))
-        _fingerprints[known] = digest.hexdigest()
+        _fingerprints[known] = fingerprint_of(plan.table, weights)
     return _fingerprints[known]
-
-
-def _as_bytes(tensor: Tensor) -> memoryview:
-    # Through uint8, since NumPy has no bfloat16.
-    return memoryview(tensor.flatten().view(torch.uint8).numpy().data)
 
 
 def _format(files: WeightFiles) -> str:

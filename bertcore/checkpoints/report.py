@@ -14,6 +14,7 @@ HEAD_NAMES = {
     "nsp": "next-sentence (NSP) head",
     "replaced": "replaced-token head",
     "sop": "sentence-order (SOP) head",
+    "next": "next-token head",
 }
 
 
@@ -68,6 +69,8 @@ class LoadReport:
     """A sentence where config.json did not say the family, or said a wrong one; else None."""
     family_heads: tuple[str, ...]
     """Which heads checkpoints of this family can have."""
+    is_other: bool = False
+    """Whether it is of another architecture, run by `transformers`."""
     lacks: tuple[str, ...]
     """What checkpoints of this family never have, a sentence each."""
     stored_dtype: str
@@ -123,7 +126,9 @@ class LoadReport:
         ]
         if self.family_note is not None:
             lines.append(f"Warning: {self.family_note}")
-        if self.family != "BERT":
+        if self.is_other:
+            lines.append(f"Family: {self.family}, another architecture, run by transformers.")
+        elif self.family != "BERT":
             lines.append(f"Family: {self.family}, on BERT's encoder.")
         if self.not_finite:
             lines.append(
@@ -155,7 +160,9 @@ class LoadReport:
             f"{name} is {list(found)}; config.json asks for {list(expected)}."
             for name, (found, expected) in self.mis_shaped.items()
         ]
-        if self.decoder == "untied":
+        if self.decoder == "untied" and self.is_other:
+            lines.append("Words are read off by a matrix of its own, not by the token table.")
+        elif self.decoder == "untied":
             lines.append(
                 "The masked-word head has a decoder of its own, other than the token table, which "
                 f"{self.family} does not have; the head was left out."
@@ -164,7 +171,8 @@ class LoadReport:
             lines.append(f"Task head found but not used: {_some(tuple(self.task_heads))}.")
         lines += self.task.sentences()
         if self.decoder == "tied":
-            lines.append("The masked-word head reads words off the token table itself (tied).")
+            head = "word head" if self.is_other else "masked-word head"
+            lines.append(f"The {head} reads words off the token table itself (tied).")
         if self.unexpected:
             lines.append(f"Not part of {self.family}, not used: {_some(tuple(self.unexpected))}.")
         if self.mended_prefix is not None:

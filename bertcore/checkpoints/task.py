@@ -18,6 +18,15 @@ _KINDS = {
     "Model": "nothing by itself: it is an encoder without heads",
 }
 """Endings of the classes of `transformers`, and what they predict."""
+_LAST_MATRICES = (
+    "classifier.out_proj.weight",
+    "classifier.weight",
+    "qa_outputs.weight",
+    "classification_head.out_proj.weight",
+    "score.weight",
+    "logits_proj.weight",
+)
+"""What the last matrix of a task head is called."""
 
 
 def read_task(values: Mapping[str, Any], task_heads: Mapping[str, Shape]) -> TaskFacts:
@@ -61,7 +70,7 @@ def _label_names(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _num_outputs(task_heads: Mapping[str, Shape]) -> int | None:
     """Return how many numbers the last matrix of a task head gives, or None without one."""
-    for ending in ("classifier.out_proj.weight", "classifier.weight", "qa_outputs.weight"):
+    for ending in _LAST_MATRICES:
         for name, shape in task_heads.items():
             if name.endswith(ending) and len(shape) == 2:
                 return shape[0]

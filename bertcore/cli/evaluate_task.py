@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ def evaluate_task(
     Args:
         task: Of TASKS.
         checkpoint, device: As for `bertcore.load`.
-        data: The file.
+        data: The file, or a name as `fetch_hub_data` takes it.
         columns, skip_bad_rows: As for `read_task_data`.
         max_seq_length: Longest input in tokens; None takes that of the fine-tuning.
         null_threshold: As for `score_model`.
@@ -49,13 +50,14 @@ def evaluate_task(
     """
     from bertcore.cli.files import write_whole
     from bertcore.finetuning import open_task_model, read_task_data, score_model
+    from bertcore.finetuning.hub_data import fetch_hub_data, is_hub_name
 
     if predictions is not None and (predictions.is_dir() or not predictions.parent.is_dir()):
         raise ValueError(
             f"--predictions is {str(predictions)!r}, which is a folder or lies in none. "
             "Give the name of a file."
         )
-    with stages() as on_stage:
+    with tempfile.TemporaryDirectory() as fetched, stages() as on_stage:
         on_stage("opening the checkpoint", None)
         model = open_task_model(checkpoint, task=task, device=device)
         usual = model.max_seq_length or (384 if task == "qa" else 128)
@@ -65,8 +67,12 @@ def evaluate_task(
                 f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
             )
         on_stage("reading the data", None)
+        if is_hub_name(str(data)):
+            file = fetch_hub_data(str(data), Path(fetched), task=task, is_train=False)
+        else:
+            file = data
         examples = read_task_data(
-            data,
+            file,
             model.task,
             model.tokenizer,
             max_length=length,

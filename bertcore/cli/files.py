@@ -105,7 +105,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
     """Return all of a trace as named arrays, activations in float32, without Python objects.
 
-    `embeddings_segment` is left out where the family has no segments.
+    What a family lacks is left out, such as `embeddings_segment` where there are no segments.
     """
     import numpy as np
 
@@ -119,9 +119,9 @@ def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
         "embeddings_output": parts.output,
         "hidden_states": trace.hidden_states,
         "attentions": trace.attentions,
-        "queries": trace.queries,
-        "keys": trace.keys,
-        "values": trace.values,
+        "queries": trace.activations.queries,
+        "keys": trace.activations.keys,
+        "values": trace.activations.values,
     }
     return {
         "tokens": np.array(trace.tokens, dtype=np.str_),

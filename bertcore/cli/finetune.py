@@ -38,7 +38,9 @@ def finetune(
     context: typer.Context,
     out: Annotated[Path, typer.Option("--out", help="Folder of the result; new, or --resume.")],
     task: Annotated[str, typer.Option("--task", help=TASKS_HELP)] = "classify",
-    train: Annotated[Path | None, typer.Option("--train", help="Examples to learn from.")] = None,
+    train: Annotated[
+        Path | None, typer.Option("--train", help="Examples to learn from: a file, or hub:DATASET.")
+    ] = None,
     dev: Annotated[Path | None, typer.Option("--dev", help="Examples to judge by.")] = None,
     checkpoint: Annotated[
         str, typer.Option("--checkpoint", help="'default', a folder, or a hub id.")
@@ -126,7 +128,8 @@ def finetune(
 ) -> None:
     """Fine-tune a checkpoint by the paper's recipe; the result opens in transformers.
 
-    Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz.
+    Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz,
+    and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) where datasets is installed.
     The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume goes on.
 
     \b
@@ -140,8 +143,9 @@ def finetune(
         --seeds 5 --lr 5e-5 1e-4 3e-4
       bertscope finetune --out mrpc --resume
     """
-    from bertcore.finetuning import Columns, make_settings, resume_experiment, start_experiment
-    from bertcore.finetuning.experiment import check_new_folder
+    from bertcore.finetuning import Columns, make_settings, start_experiment
+    from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
+    from bertcore.pretraining.processes import launched_rank, wait_for_file
 
     if resume:
         refuse_options(
@@ -149,15 +153,16 @@ def finetune(
             set(context.params) - _RESUME_TAKES,
             "a fine-tuning resumes with its own settings",
         )
-        with stages() as on_stage:
-            on_stage("reading the data", None)
-            experiment = resume_experiment(out)
-        _run(experiment, as_json=as_json)
+        resume_experiment_in(out, as_json=as_json)
         return
     if train is None or dev is None:
         raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
     if more_rates and not lr:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
+    if launched_rank() > 0:  # of several processes, the main one prepares the folder
+        wait_for_file(out / SETTINGS_FILE)
+        resume_experiment_in(out, as_json=as_json)
+        return
     check_new_folder(out)
     with stages() as on_stage:
         on_stage("reading the data", None)
@@ -189,7 +194,17 @@ def finetune(
             save_every=save_every,
         )
         experiment = start_experiment(out, settings)
-    _run(experiment, as_json=as_json)
+    run_experiment(experiment, as_json=as_json)
+
+
+def resume_experiment_in(out: Path, *, as_json: bool) -> None:
+    """Open a folder and continue what is there."""
+    from bertcore.finetuning import resume_experiment
+
+    with stages() as on_stage:
+        on_stage("reading the data", None)
+        experiment = resume_experiment(out)
+    run_experiment(experiment, as_json=as_json)
 
 
 def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
@@ -215,7 +230,7 @@ def _weights(text: str | None) -> str | tuple[float, ...] | None:
         ) from error
 
 
-def _run(experiment: Experiment, *, as_json: bool) -> None:
+def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     stop = False
 
@@ -224,8 +239,9 @@ def _run(experiment: Experiment, *, as_json: bool) -> None:
         stop = True
         signal.signal(signal.SIGINT, before[signal.SIGINT])
 
-    for note in (*experiment.train.notes, *experiment.dev.notes):
-        typer.echo(f"Note: {note}", err=True)
+    if experiment.processes.is_main:
+        for note in (*experiment.train.notes, *experiment.dev.notes):
+            typer.echo(f"Note: {note}", err=True)
     names = [f"lr-{run.learning_rate:g}-seed-{run.seed}" for run in experiment.settings.runs]
     # SIGTERM: what a machine sends before it is switched off.
     before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
@@ -247,6 +263,9 @@ def _run(experiment: Experiment, *, as_json: bool) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    experiment.processes.leave()
+    if not experiment.processes.is_main:
+        return
     if report is None:
         folder = shlex.quote(str(experiment.folder))
         typer.echo(f"Stopped and saved. Continue with: bertscope finetune --out {folder} --resume")
@@ -259,6 +278,8 @@ def _run(experiment: Experiment, *, as_json: bool) -> None:
 
 def _describe(progress: Progress, experiment: Experiment) -> str:
     line = progress.line
+    if "encoded" in line:
+        return f"running the frozen encoder once over the {line['of']}: {line['encoded']:.0%}"
     if progress.is_scored:
         metric = experiment.metric
         value = line[f"dev_{metric}"]

@@ -10,6 +10,8 @@ import typer
 import bertcore
 from bertcore.cli import (
     check,
+    compare,
+    distill,
     finetune,
     heads,
     open_app,
@@ -33,7 +35,18 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for group in (open_app, text, heads, what_if, train_tokenizer, pretrain, finetune, check):
+    for group in (
+        open_app,
+        text,
+        heads,
+        what_if,
+        compare,
+        train_tokenizer,
+        pretrain,
+        finetune,
+        distill,
+        check,
+    ):
         group.register(app)
     return app
 

@@ -79,7 +79,7 @@ def pretrain(
             set(context.params) - {"out", "resume", "tensorboard"},
             "a run resumes with its own settings",
         )
-        _resume(out, tensorboard=tensorboard)
+        resume_in(out, tensorboard=tensorboard)
         return
     if tokenizer:
         _refuse(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
@@ -161,7 +161,7 @@ def pretrain(
         check_start(start_from)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
-        _resume(out, tensorboard=tensorboard)
+        resume_in(out, tensorboard=tensorboard)
         return
     check_inputs(out, corpus, valid, has_pairs=data_config.has_pairs)
     if tensorboard:
@@ -185,7 +185,8 @@ def pretrain(
     train(run, tensorboard=tensorboard)
 
 
-def _resume(folder: Path, *, tensorboard: bool) -> None:
+def resume_in(folder: Path, *, tensorboard: bool) -> None:
+    """Open a run folder and continue what is there."""
     from bertcore.pretraining import resume_run
 
     with stages() as on_stage:

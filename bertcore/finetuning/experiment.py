@@ -5,22 +5,41 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from bertcore.checkpoints import load
+from bertcore.distillation.student import keep_layers
+from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.finetune_config import FinetuneConfig
-from bertcore.finetuning.loop import Finetuning, Progress, RunResult
-from bertcore.finetuning.model import check_labels, start_task_model
+from bertcore.finetuning.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
+from bertcore.finetuning.labels import describe_unseen
+from bertcore.finetuning.loop import (
+    Finetuning,
+    Progress,
+    RunResult,
+    check_for_labels,
+    check_launcher,
+)
+from bertcore.finetuning.model import (
+    TaskModel,
+    check_labels,
+    open_task_model,
+    start_task_model,
+)
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
 from bertcore.finetuning.task_data import TaskData, read_task_data, with_labels
 from bertcore.finetuning.tasks import find_task
+from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.run_checkpoints import why_not_written
 from bertcore.pretraining.run_lock import lock_run
 from bertcore.pretraining.run_record import check_files, record_files, versions
@@ -44,6 +63,8 @@ class Experiment:
         self.train, self.dev = train, dev
         self.task = find_task(settings.task, feature_based=settings.config.feature_based)
         self.labels = train.labels
+        self.processes = Processes(settings.config.device)
+        """That train together, where a launcher started several."""
 
     def run(
         self,
@@ -54,49 +75,46 @@ class Experiment:
         """Make all runs that are not done; return the report, or None if told to stop.
 
         After each run the report is written anew, and its checkpoint is put into the folder if it
-        is the best so far.
+        is the best so far. Of several processes the main one writes, and all return the same.
 
         Raises:
             ValueError: If another process works in the folder, or the head of the checkpoint is for
                 other labels.
             RuntimeError: If the disk is full or the loss stays NaN.
         """
-        with lock_run(self.folder):
+        with lock_run(self.folder) if self.processes.is_main else nullcontext():
             for config in self.settings.runs:
                 folder = self.folder / RUNS_FOLDER / _name(config)
                 if (folder / RESULT_FILE).is_file():
                     continue
-                result = self._make_run(config, folder, on_progress, should_stop)
-                if result is None:
+                run = self._start_run(config, folder)
+                name = _name(config)
+                finished = run.run(on_progress=partial(on_progress, name), should_stop=should_stop)
+                if not finished:
                     return None
-                self._finish_run(folder, result)
-                if should_stop() and config != self.settings.runs[-1]:
+                if self.processes.is_main:
+                    self._finish_run(folder, run.result())
+                is_last = config == self.settings.runs[-1]
+                # The others wait here until the result is written.
+                if self.processes.any(should_stop()) and not is_last:
                     return None
             return self.report()
 
-    def _make_run(
-        self,
-        config: FinetuneConfig,
-        folder: Path,
-        on_progress: OnProgress,
-        should_stop: Callable[[], bool],
-    ) -> RunResult | None:
-        model = start_task_model(
-            self.settings.checkpoint,
-            task=self.settings.task,
-            labels=self.train.labels,
-            generator=torch.Generator().manual_seed(config.seed),
-            new_head=self.settings.new_head,
-            feature_based=self.settings.config.feature_based,
-        )
+    def _start_run(self, config: FinetuneConfig, folder: Path) -> Finetuning:
+        model, teacher = open_models(self.settings, self.train.labels, config.seed)
         self.labels = model.labels
         train, dev = self.train, self.dev
         if self.task.has_labels:
             train, dev = with_labels(train, model.labels), with_labels(dev, model.labels)
-        run = Finetuning(model, train, dev, config, folder)
-        name = _name(config)
-        return run.run(
-            on_progress=lambda progress: on_progress(name, progress), should_stop=should_stop
+        return Finetuning(
+            model,
+            train,
+            dev,
+            config,
+            folder,
+            self.processes,
+            teacher=teacher,
+            distill=self.settings.distill,
         )
 
     def _finish_run(self, folder: Path, result: RunResult) -> None:
@@ -120,9 +138,9 @@ class Experiment:
         try:
             if not before or record["value"] > max(before):
                 move_checkpoint(folder / "best", self.folder)
-            partial = folder / f".{RESULT_FILE}.partial"
-            partial.write_text(json.dumps(record) + "\n", encoding="utf-8")
-            os.replace(partial, folder / RESULT_FILE)
+            unfinished = folder / f".{RESULT_FILE}.partial"
+            unfinished.write_text(json.dumps(record) + "\n", encoding="utf-8")
+            os.replace(unfinished, folder / RESULT_FILE)
             write_report(self.folder, self.report())
         except OSError as error:
             raise RuntimeError(
@@ -182,26 +200,75 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
     """
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
-    train, dev = _read(settings)
-    # A wrong label list or class weights shall be told now and not after a run.
-    start_task_model(
+    check_launcher(Processes(settings.config.device))
+    with tempfile.TemporaryDirectory() as fetched:
+        for name, is_train in ((settings.train, True), (settings.dev, False)):
+            if is_hub_name(name):
+                fetch_hub_data(name, Path(fetched), task=settings.task, is_train=is_train)
+        return _start(folder, settings, Path(fetched))
+
+
+def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
+    """Read the data, those of the hub from another folder, and write the folder's settings."""
+    train, dev = _read(settings, fetched)
+    # A wrong label list, setting or teacher shall be told now and not after a run.
+    model, teacher = open_models(settings, train.labels, seed=0)
+    check_for_labels(settings.config, model)
+    if teacher is not None and settings.distill is not None:
+        check_teacher(model, teacher, settings.distill)
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(fetched.iterdir()):
+        try:
+            shutil.copytree(fetched, folder / FOLDER)
+        except (OSError, shutil.Error) as error:
+            raise RuntimeError(
+                f"the data could not be kept: {why_not_written(error, folder)}"
+            ) from error
+    values = {
+        **asdict(settings),
+        "files": record_files(_data_files(settings, folder / FOLDER)),
+        "versions": versions(),
+    }
+    unfinished = folder / f".{SETTINGS_FILE}.partial"
+    unfinished.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    os.replace(unfinished, folder / SETTINGS_FILE)
+    return Experiment(folder, settings, train, dev)
+
+
+def open_models(
+    settings: Settings, labels: tuple[str, ...], seed: int
+) -> tuple[TaskModel, TaskModel | None]:
+    """Return the model to train, and its teacher if it has one.
+
+    Args:
+        settings: From `make_settings`.
+        labels: Of the training data. With a teacher that has them all, its own count.
+        seed: Of a new head.
+
+    Raises:
+        ValueError: If a checkpoint cannot be used, or the data has a label that the teacher lacks.
+    """
+    teacher = None
+    if settings.teacher is not None:
+        teacher = open_task_model(settings.teacher, task=settings.task, device="cpu")
+        unknown = [label for label in labels if label not in teacher.labels]
+        if unknown:
+            raise ValueError(
+                f"the training data has {describe_unseen(unknown[0], teacher.labels)}, the labels "
+                f"of the teacher {teacher.name!r}. Use the data that the teacher was trained on."
+            )
+        labels = teacher.labels
+    model = start_task_model(
         settings.checkpoint,
         task=settings.task,
-        labels=train.labels,
-        generator=torch.Generator().manual_seed(0),
+        labels=labels,
+        generator=torch.Generator().manual_seed(seed),
         new_head=settings.new_head,
         feature_based=settings.config.feature_based,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    values = {
-        **asdict(settings),
-        "files": record_files([Path(settings.train), Path(settings.dev)]),
-        "versions": versions(),
-    }
-    partial = folder / f".{SETTINGS_FILE}.partial"
-    partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, folder / SETTINGS_FILE)
-    return Experiment(folder, settings, train, dev)
+    if settings.layers is not None:
+        model.module.network = keep_layers(model.module.network, settings.layers)
+    return model, teacher
 
 
 def resume_experiment(folder: Path) -> Experiment:
@@ -226,7 +293,7 @@ def resume_experiment(folder: Path) -> Experiment:
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
     check_files(files, "data")
-    return Experiment(folder, settings, *_read(settings))
+    return Experiment(folder, settings, *_read(settings, folder / FOLDER))
 
 
 def check_new_folder(folder: Path) -> None:
@@ -246,13 +313,22 @@ def check_new_folder(folder: Path) -> None:
         raise ValueError(f"--out {str(folder)!r} is not empty. Name a new folder.")
 
 
-def _read(settings: Settings) -> tuple[TaskData, TaskData]:
+def _data_files(settings: Settings, fetched: Path) -> tuple[Path, Path]:
+    """Return the files of training and dev data; those of the hub lie in a folder."""
+    return (
+        data_file(settings.train, fetched, task=settings.task, is_train=True),
+        data_file(settings.dev, fetched, task=settings.task, is_train=False),
+    )
+
+
+def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
+    train_file, dev_file = _data_files(settings, fetched)
     task = find_task(settings.task)
     tokenizer = load(settings.checkpoint, device="cpu").tokenizer
 
-    def read(path: str, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
+    def read(path: Path, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
         return read_task_data(
-            Path(path),
+            path,
             task,
             tokenizer,
             max_length=settings.config.max_seq_length,
@@ -263,9 +339,9 @@ def _read(settings: Settings) -> tuple[TaskData, TaskData]:
             is_train=is_train,
         )
 
-    train = read(settings.train, None, is_train=True)
+    train = read(train_file, None, is_train=True)
     check_labels(task, train.labels)
-    dev = read(settings.dev, train.labels if task.has_labels else None, is_train=False)
+    dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
     if task.name == "choice" and train.rows.group != dev.rows.group:
         raise ValueError(
             f"the training data has {train.rows.group} choices and the dev data "

@@ -10,23 +10,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from bertcore.device import choose_device
+from bertcore.distillation import DistillConfig
+from bertcore.finetuning.distillation import DistilledTask, check_teacher
+from bertcore.finetuning.features import Features, StoppedEarly, compute_features
 from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
 from bertcore.finetuning.labels import balanced_weights
-from bertcore.finetuning.loss import task_loss
 from bertcore.finetuning.metrics import Scores
 from bertcore.finetuning.model import TaskModel, open_task_model
-from bertcore.finetuning.rows import share_padding, shuffled_batches
+from bertcore.finetuning.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_best, save_state
 from bertcore.finetuning.task_data import TaskData
+from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network
-from bertcore.network.attention import attention_fused, attention_in_products
-from bertcore.pretraining.optimizer import build_optimizers, clip_gradients, set_rate
-from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
+from bertcore.network.attention import attention_fused
+from bertcore.pretraining.optimizer import build_optimizers, set_rate
+from bertcore.pretraining.processes import Processes
+from bertcore.pretraining.random_state import random_state, set_random_state
+from bertcore.pretraining.training_state import restore_random, seed_process
 
 LOG_EVERY = 50
 METRICS_FILE = "metrics.jsonl"
@@ -41,7 +47,8 @@ class Progress:
     """Of all its steps."""
     step: int
     line: dict[str, Any]
-    """The newest line of metrics."""
+    """The newest line of metrics; while an encoder that is not trained runs once over the data,
+    "encoded", the share of it, and "of" what."""
     is_scored: bool
     """Whether the line is of a look at the dev data."""
 
@@ -73,14 +80,21 @@ class RunResult:
 class Finetuning:
     """Trains a model on a data set; its folder holds state, metrics and the best checkpoint.
 
+    Started by `accelerate launch` or `torchrun`, several processes train as one: each takes a part
+    of every batch, and the main one writes.
+
     Args:
         model: With a head, new or not; its weights are changed.
         train, dev: With the model's labels.
         config: The settings.
         folder: Of this run; made if it is not there. A state in it is continued.
+        processes: That train together; None takes what the launcher says.
+        teacher: That the model learns from, beside the labels; None: there is none.
+        distill: The weights of the losses with a teacher.
 
     Raises:
-        ValueError: If class weights do not fit the labels, or settings the task.
+        ValueError: If the teacher does not fit the model, class weights the labels, or settings the
+            task, or if the launcher asks for sharding.
         RuntimeError: If a saved state is damaged.
     """
 
@@ -91,50 +105,85 @@ class Finetuning:
         dev: TaskData,
         config: FinetuneConfig,
         folder: Path,
+        processes: Processes | None = None,
+        *,
+        teacher: TaskModel | None = None,
+        distill: DistillConfig | None = None,
     ) -> None:
         config.check_task(model.task)
         self.model, self.train, self.dev = model, train, dev
         self.config, self.folder = config, folder
-        self.device = choose_device(config.device)
+        self.processes = processes or Processes(config.device)
+        check_launcher(self.processes)
+        self.device = self.processes.device
         self.metric = config.metric or model.task.metrics[0]
-        if self.metric == "f1" and model.task.kind == "sequence" and len(model.labels) != 2:
-            raise ValueError(
-                f"the metric f1 is for two labels; there are {len(model.labels)}. Use macro_f1."
-            )
-        self.weights = _class_weights(config, train, model.labels)
+        check_for_labels(config, model)
         self.module = model.module.to(self.device)
         if config.keeps_encoder:
             for name, parameter in self.module.named_parameters():
                 parameter.requires_grad = name.startswith(("head.", "lstm.", "network.pooler."))
-        # The functions below are typed for a whole pretraining network.
-        self._as_network = cast(Network, self.module)
+        self.with_loss = self._with_loss(teacher, distill)
         self._optimizer_config = config.optimizer_config()
-        self.optimizers = build_optimizers(self._as_network, self._optimizer_config)
-        fast = self.device.type == "cpu" and config.dtype == "bfloat16"
-        self._attention = attention_in_products if fast else attention_fused
+        # The function is typed for a whole pretraining network.
+        self.optimizers = build_optimizers(cast(Network, self.with_loss), self._optimizer_config)
+        self.take_step = TaskStep(
+            self.with_loss,
+            train.rows,
+            self.optimizers,
+            self.processes,
+            dtype=config.dtype,
+            max_grad_norm=self._optimizer_config.max_grad_norm,
+        )
+        self._dev_features: Features | None = None
         self._batches_an_epoch = math.ceil(len(train.rows) / config.batch_size)
         self.total_steps = config.epochs * self._batches_an_epoch
         self._start()
 
+    def _with_loss(self, teacher: TaskModel | None, distill: DistillConfig | None) -> TaskWithLoss:
+        attention = training_attention(self.device, self.config.dtype)
+        weights = _class_weights(self.config, self.train, self.model.labels, self.device)
+        if teacher is None or distill is None:
+            return TaskWithLoss(self.module, attention=attention, class_weights=weights)
+        check_teacher(self.model, teacher, distill)
+        return DistilledTask(
+            self.module,
+            teacher.module.to(self.device),
+            distill,
+            attention=attention,
+            class_weights=weights,
+            seed=self.config.seed,
+        )
+
     def _start(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         self.step = self.num_seen = self.num_bad = self.num_without_gain = 0
         self.seconds = 0.0
         self.best: dict[str, Any] | None = None
         self.history: list[dict[str, Any]] = []
         self._losses: list[Tensor] = []
-        seed_random(self.config.seed)
+        if self.processes.is_main:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        seed_process(self.config.seed, self.processes)
         state = load_state(self.folder)
         if state is not None:
             self.module.load_state_dict(state["module"])
+            if self._projection is not None:
+                self._projection.load_state_dict(state["projection"])
             for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(saved)
-            set_random_state(state["random"])
-            self._losses = list(state["losses"].to(self.device))
             for name, value in state["position"].items():
                 setattr(self, name, value)
-        lines = "".join(json.dumps(line) + "\n" for line in self.history)
-        (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+            restore_random(
+                state["random"], self.config.seed, processes=self.processes, step=self.step
+            )
+            self._losses = list(state["losses"].to(self.device))
+        if self.processes.is_main:
+            lines = "".join(json.dumps(line) + "\n" for line in self.history)
+            (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+
+    @property
+    def _projection(self) -> nn.Linear | None:
+        """What TinyBERT's losses train beside the network."""
+        return self.with_loss.projection if isinstance(self.with_loss, DistilledTask) else None
 
     @property
     def share(self) -> float:
@@ -146,20 +195,28 @@ class Finetuning:
         *,
         on_progress: Callable[[Progress], None] = lambda progress: None,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> RunResult | None:
-        """Train to the end; return what came out, or None if it was told to stop.
+    ) -> bool:
+        """Train to the end; return whether it was reached, or the run was told to stop.
 
-        Stopped or not, the state is saved, and the best checkpoint so far lies in the folder.
+        Stopped or not, the state is saved, and the best checkpoint so far lies in the folder. Every
+        process must call this; True of `should_stop` in one of them stops them all.
 
         Raises:
             RuntimeError: If the loss stays NaN or infinite, or the disk is full.
         """
+        self.take_step.join()
+        is_left = self.step < self.total_steps and not self._is_over()
+        if self.config.keeps_encoder and is_left:
+            try:
+                self._run_encoder(on_progress, should_stop)
+            except StoppedEarly:
+                if self.step == 0:
+                    self._save()
+                return False
         self._set_mode()
         while self.step < self.total_steps and not self._is_over():
             epoch, first = divmod(self.step, self._batches_an_epoch)
-            seed = self.config.seed * 1_000_003 + epoch
-            batches = shuffled_batches(self.train.rows, self.config.batch_size, seed=seed)
-            for examples in batches[first:]:
+            for examples in self._batches(epoch)[first:]:
                 began = time.perf_counter()
                 self._losses.append(self._take_step(examples))
                 self.num_seen += len(examples)
@@ -176,53 +233,70 @@ class Finetuning:
                         self._look(on_progress)
                 else:
                     self.seconds += time.perf_counter() - began
-                stop = should_stop()
+                stop = self.processes.any(should_stop())
                 if looks or stop or self.step % self.config.save_every == 0:
                     self._save()
                 if stop and self.step < self.total_steps and not self._is_over():
-                    return None
+                    return False
                 if self._is_over():
                     break
-        return self._result()
+        return True
+
+    def _batches(self, epoch: int) -> list[NDArray[np.int64]]:
+        seed = self.config.seed * 1_000_003 + epoch
+        return shuffled_batches(self.train.rows, self.config.batch_size, seed=seed)
 
     def _is_over(self) -> bool:
         patience = self.config.patience
         return patience is not None and self.num_without_gain >= patience
 
+    def _run_encoder(
+        self, on_progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+    ) -> None:
+        """Run an encoder that is not trained once, in place of once an epoch.
+
+        Where there is no room for what it says, it runs in each step, as one that is trained. Every
+        process has all of it, since the batches of each epoch are others.
+        """
+
+        def compute(rows: Rows, what: str, dtype: str) -> Features | None:
+            return compute_features(
+                self.module,
+                rows,
+                self.folder,
+                dtype=dtype,
+                attention=attention_fused,
+                on_share=lambda share: on_progress(
+                    Progress(self.share, self.step, {"encoded": share, "of": what}, False)
+                ),
+                should_stop=should_stop,
+            )
+
+        began = time.perf_counter()
+        self.take_step.features = compute(self.train.rows, "training data", self.config.dtype)
+        self.seconds += time.perf_counter() - began
+        self._dev_features = compute(self.dev.rows, "dev data", "float32")  # as it is scored
+
     def _set_mode(self) -> None:
-        self.module.train()
+        self.with_loss.train()
         if self.config.keeps_encoder:
             self.module.network.eval()
 
-    def _take_step(self, examples: Any) -> Tensor:
-        batch = self.train.rows.batch(examples).to(self.device)
-        autocast = self.config.dtype == "bfloat16"
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=autocast):
-            logits = self.module(
-                batch.input_ids,
-                batch.segment_ids,
-                batch.attention_mask,
-                attention=self._attention,
-            )
-        loss = task_loss(logits, batch.targets, self.module.kind, self.weights)
-        loss.backward()  # type: ignore[no-untyped-call]
-        norm = clip_gradients(self._as_network, self._optimizer_config.max_grad_norm)
+    def _take_step(self, examples: NDArray[np.int64]) -> Tensor:
         # Half a step on: the first one then learns too.
         rate = self._optimizer_config.rate_at((self.step + 0.5) / self.total_steps)
         set_rate(self.optimizers, rate)
-        if bool(torch.isfinite(norm) & torch.isfinite(loss.detach())):
-            for optimizer in self.optimizers:
-                optimizer.step()
+        loss = self.take_step(examples)
+        if loss is not None:
             self.num_bad = 0
-        else:  # weights that are saved have never seen such a step
-            self.num_bad += 1
-            if self.num_bad >= MAX_BAD_STEPS:
-                raise RuntimeError(
-                    f"the loss was NaN or infinite in {self.num_bad} steps in a row (step "
-                    f"{self.step}). Lower the learning rate, or check the data."
-                )
-        self.module.zero_grad(set_to_none=True)
-        return loss.detach()
+            return loss
+        self.num_bad += 1
+        if self.num_bad >= MAX_BAD_STEPS:
+            raise RuntimeError(
+                f"the loss was NaN or infinite in {self.num_bad} steps in a row (step "
+                f"{self.step}). Lower the learning rate, or check the data."
+            )
+        return torch.tensor(math.nan, device=self.device)
 
     def _log(self, on_progress: Callable[[Progress], None], values: dict[str, Any]) -> None:
         line = {
@@ -233,19 +307,26 @@ class Finetuning:
             "seconds": round(self.seconds, 3),
         }
         self.history.append(line)
-        with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        if self.processes.is_main:
+            with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
         on_progress(Progress(self.share, self.step, line, "dev_loss" in line))
 
     def _look(self, on_progress: Callable[[Progress], None]) -> None:
-        """Score the dev data; keep the checkpoint if it is the best so far."""
+        """Score the dev data; keep the checkpoint if it is the best so far.
+
+        Each process scores, for the others would only wait; the main one's number counts.
+        """
         random = random_state()
-        scores = score_model(self.module, self.dev, with_intervals=False).scores
+        scores = score_model(
+            self.module, self.dev, with_intervals=False, features=self._dev_features
+        ).scores
         set_random_state(random)
         self._set_mode()
-        value = scores.metrics[self.metric]
+        value = self.processes.of_main(scores.metrics[self.metric])
         if self.best is None or value > self.best["value"]:
-            save_best(self.model, self.folder, max_seq_length=self.config.max_seq_length)
+            if self.processes.is_main:
+                save_best(self.model, self.folder, max_seq_length=self.config.max_seq_length)
             self.best = {"value": value, "step": self.step}
             self.num_without_gain = 0
         else:
@@ -253,6 +334,8 @@ class Finetuning:
         self._log(on_progress, {"dev_loss": scores.loss, **_prefixed(scores.metrics)})
 
     def _save(self) -> None:
+        if not self.processes.is_main:
+            return
         names = ("step", "num_seen", "num_bad", "num_without_gain", "seconds", "best", "history")
         state = {
             "module": self.module.state_dict(),
@@ -261,18 +344,17 @@ class Finetuning:
             "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
             "position": {name: getattr(self, name) for name in names},
         }
+        if self._projection is not None:
+            state["projection"] = self._projection.state_dict()
         save_state(self.folder, state)
 
-    def _result(self) -> RunResult:
+    def result(self) -> RunResult:
+        """Return what came out of a run that is at its end, scored as it was saved."""
         assert self.best is not None  # each epoch ends with a look
-        # What is reported is what was saved.
         saved = open_task_model(
             self.best_folder, task=self.model.task.name, device=self.config.device
         )
         scores = score_model(saved.module, self.dev).scores
-        first = shuffled_batches(
-            self.train.rows, self.config.batch_size, seed=self.config.seed * 1_000_003
-        )
         return RunResult(
             config=self.config,
             scores=scores,
@@ -281,7 +363,7 @@ class Finetuning:
             num_examples_seen=self.num_seen,
             seconds=self.seconds,
             history=self.history,
-            share_padding=share_padding(self.train.rows, first),
+            share_padding=share_padding(self.train.rows, self._batches(0)),
         )
 
     @property
@@ -290,12 +372,43 @@ class Finetuning:
         return self.folder / BEST_FOLDER
 
 
+def check_launcher(processes: Processes) -> None:
+    """Refuse what fine-tuning cannot do together.
+
+    Raises:
+        ValueError: If the launcher asks for sharding.
+    """
+    if processes.are_sharding:
+        raise ValueError(
+            "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
+            "whole network in each process. Start it without --use_fsdp."
+        )
+
+
 def _prefixed(metrics: dict[str, float]) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in metrics.items()}
 
 
+def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
+    """Refuse settings that do not fit the number of labels.
+
+    Raises:
+        ValueError: If there are more or fewer class weights, or the metric is for two labels.
+    """
+    labels = model.labels
+    metric = config.metric or model.task.metrics[0]
+    if metric == "f1" and model.task.kind == "sequence" and len(labels) != 2:
+        raise ValueError(f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1.")
+    weights = config.class_weights
+    if isinstance(weights, tuple) and len(weights) != len(labels):
+        raise ValueError(
+            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
+            f"{', '.join(labels[:20])}. Give one for each, in this order."
+        )
+
+
 def _class_weights(
-    config: FinetuneConfig, train: TaskData, labels: tuple[str, ...]
+    config: FinetuneConfig, train: TaskData, labels: tuple[str, ...], device: torch.device
 ) -> Tensor | None:
     if config.class_weights is None:
         return None
@@ -303,9 +416,4 @@ def _class_weights(
         weights = balanced_weights(train.rows.targets.astype("int64"), len(labels))
     else:
         weights = [float(weight) for weight in config.class_weights]
-    if len(weights) != len(labels):
-        raise ValueError(
-            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
-            f"{', '.join(labels[:20])}. Give one for each, in this order."
-        )
-    return torch.tensor(weights, device=choose_device(config.device))
+    return torch.tensor(weights, device=device)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -19,6 +20,9 @@ from bertcore.finetuning.tasks import FEATURE_TAG, Task, find_task
 from bertcore.network import Network
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from bertcore.bert import Bert
 
 _LSTM = "features.lstm."
 MAX_LABELS = 1000
@@ -151,7 +155,12 @@ def start_task_model(
 
 
 def open_task_model(
-    source: str | Path, *, task: str | None = None, device: str = "auto"
+    source: str | Path,
+    *,
+    task: str | None = None,
+    device: str = "auto",
+    bert: Bert | None = None,
+    allow_pickle: bool = False,
 ) -> TaskModel:
     """Open a fine-tuned checkpoint, of ours or of `transformers`.
 
@@ -160,12 +169,15 @@ def open_task_model(
         task: A name of TASKS that it must be for; None takes what config.json says. There is no
             telling "classify" from "pair" in a checkpoint of `transformers`.
         device: As for `bertcore.load`.
+        bert: The same checkpoint where it is open already: its encoder's tensors are shared, and
+            it stays as it is.
+        allow_pickle: As for `bertcore.load`.
 
     Raises:
         ValueError: If it has no task head, or one for another task.
         RuntimeError: If its files are damaged.
     """
-    stored = _read_head(source)
+    stored = _read_head(source, allow_pickle=allow_pickle)
     if stored is None or stored.weight is None:
         raise ValueError(
             f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
@@ -180,17 +192,26 @@ def open_task_model(
             f"{' for regression' if stored.is_regression else ''}, which is not for the task "
             f"{chosen.name!r}. Name its own task."
         )
-    bert = load(source, device=device)
-    network = _encoder(bert.module, chosen, source, generator=None)
+    if bert is None:
+        bert = load(source, device=device, allow_pickle=allow_pickle)
+    network = _encoder(_sharing(bert.module), chosen, source, generator=None)
     module = TaskNetwork(network, chosen.kind, len(stored.weight))
     labels = stored.labels if chosen.has_labels else ()
     if chosen.has_labels and len(labels) != len(stored.weight):
         labels = tuple(f"LABEL_{i}" for i in range(len(stored.weight)))  # as transformers names
     _fill_head(module, stored, labels, source)
-    module.to(bert.device)
+    module.to(bert.device, bert.dtype)
     return TaskModel(
         chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
     )
+
+
+def _sharing(network: Network) -> Network:
+    """Return a network with the same tensors, whose heads can be taken off alone."""
+    twin = copy.copy(network)
+    # nn.Module keeps its parts in this dictionary, which a shallow copy would share.
+    twin._modules = dict(network._modules)
+    return twin
 
 
 def _encoder(
@@ -217,14 +238,14 @@ def _encoder(
     return network
 
 
-def _read_head(source: str | Path) -> _StoredHead | None:
+def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
     """Return the task head in a checkpoint, or None if its class is not one with a head of ours."""
     folder = find_checkpoint(resolve(source))
     config = read_json(folder / "config.json")
     architectures = config.get("architectures") or [""]
     architecture = str(architectures[0]) if isinstance(architectures, list) else ""
     key = "qa_outputs" if architecture == "BertForQuestionAnswering" else "classifier"
-    with open_weights(find_weights(folder, allow_pickle=False)) as weights:
+    with open_weights(find_weights(folder, allow_pickle=allow_pickle)) as weights:
         stored = mend_keys(weights.stored).stored
         tensors = {
             part: weights.read(stored[f"{key}.{part}"]).float().clone()

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from bertcore.finetuning.features import Features
 from bertcore.finetuning.loss import task_loss
 from bertcore.finetuning.metrics import (
     Scores,
@@ -45,6 +45,7 @@ def score_model(
     null_threshold: float = 0.0,
     with_intervals: bool = True,
     on_share: OnShare = lambda share: None,
+    features: Features | None = None,
 ) -> Scored:
     """Return scores and predictions of a model, computed in the format of its weights.
 
@@ -55,8 +56,9 @@ def score_model(
         null_threshold: Of "qa": no answer where it is so much more probable, in logits.
         with_intervals: Whether to bootstrap, which takes longer than the model on small data.
         on_share: Told which share is done.
+        features: What the encoder says of the rows, where that is known already.
     """
-    options = _Options(batch_size, null_threshold, with_intervals, on_share)
+    options = _Options(batch_size, null_threshold, with_intervals, on_share, features)
     was_training = module.training
     module.eval()
     try:
@@ -71,6 +73,7 @@ class _Options(NamedTuple):
     null_threshold: float
     intervals: bool
     on_share: OnShare
+    features: Features | None
 
 
 class _Outputs(NamedTuple):
@@ -87,7 +90,11 @@ def _run(module: TaskNetwork, rows: Rows, options: _Options) -> Iterator[_Output
     done = 0
     for examples in ordered_batches(rows, options.batch_size):
         batch = rows.batch(examples).to(device)
-        logits: Tensor = module(batch.input_ids, batch.segment_ids, batch.attention_mask).float()
+        if options.features is None:
+            hidden = module.encode(batch.input_ids, batch.segment_ids, batch.attention_mask)
+        else:
+            hidden = options.features.batch(examples).to(device)
+        logits = module.read(hidden, batch.attention_mask, batch.input_ids.shape[:-1]).float()
         if rows.targets.ndim == 2:
             lengths = torch.from_numpy(rows.lengths[examples]).to(device)
             places = torch.arange(logits.shape[1], device=device)

@@ -9,7 +9,9 @@ from typing import Any
 
 from bertcore.checkpoints import load
 from bertcore.checkpoints.load import DEFAULT
+from bertcore.distillation import DistillConfig
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
+from bertcore.finetuning.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.read_texts import USUAL, Columns
 from bertcore.finetuning.tasks import find_task
 
@@ -31,6 +33,12 @@ class Settings:
     skip_bad_rows: bool = False
     new_head: bool = False
     command: str = ""
+    layers: tuple[int, ...] | None = None
+    """Of the checkpoint, from 0: those with which the model begins; None: all."""
+    teacher: str | None = None
+    """A checkpoint fine-tuned for the task, to learn from beside the labels."""
+    distill: DistillConfig | None = None
+    """The weights of the losses with a teacher."""
 
     @property
     def runs(self) -> list[FinetuneConfig]:
@@ -55,12 +63,16 @@ def make_settings(
     skip_bad_rows: bool = False,
     new_head: bool = False,
     command: str = "",
+    layers: Sequence[int] | None = None,
+    teacher: str | None = None,
+    distill: DistillConfig | None = None,
     **config: Any,
 ) -> Settings:
     """Return settings with what depends on the task and the checkpoint filled in.
 
     Args:
-        task, train, dev: What to learn, from what, judged by what.
+        task, train, dev: What to learn, from what, judged by what: files, or names as
+            `fetch_hub_data` takes them.
         checkpoint: As for `bertcore.load`.
         learning_rates: To try; none takes the usual one for the checkpoint's size.
         seeds: To try with each rate.
@@ -69,6 +81,9 @@ def make_settings(
         columns, skip_bad_rows: As for `read_task_data`.
         new_head: As for `start_task_model`.
         command: To repeat it all.
+        layers: Of the checkpoint, with which the model begins; None takes all.
+        teacher: A fine-tuned checkpoint to learn from; None: from labels alone.
+        distill: The weights of the losses with it; None takes `DistillConfig.for_task`.
         config: Further fields of FinetuneConfig.
 
     Raises:
@@ -91,8 +106,8 @@ def make_settings(
         raise ValueError("learning rates and seeds must each be named once, and at least one.")
     settings = Settings(
         task=task,
-        train=str(train.expanduser().resolve()),
-        dev=str(dev.expanduser().resolve()),
+        train=_lasting_data(train),
+        dev=_lasting_data(dev),
         learning_rates=rates,
         seeds=tuple(seeds),
         config=FinetuneConfig(
@@ -103,6 +118,9 @@ def make_settings(
         skip_bad_rows=skip_bad_rows,
         new_head=new_head,
         command=command,
+        layers=None if layers is None else tuple(layers),
+        teacher=None if teacher is None else _lasting(teacher),
+        distill=(distill or DistillConfig.for_task()) if teacher else None,
     )
     for run in settings.runs:
         run.check_task(chosen)
@@ -123,7 +141,16 @@ def settings_of(values: dict[str, Any]) -> Settings:
         tuple(values["seeds"]),
     )
     values["columns"] = Columns(**values["columns"])
+    if values.get("layers") is not None:
+        values["layers"] = tuple(values["layers"])
+    if values.get("distill") is not None:
+        values["distill"] = DistillConfig(**values["distill"])
     return Settings(**values, config=FinetuneConfig(**config))
+
+
+def _lasting_data(path: Path) -> str:
+    text = str(path)
+    return str(parse_hub_name(text)) if is_hub_name(text) else str(path.expanduser().resolve())
 
 
 def _lasting(checkpoint: str) -> str:

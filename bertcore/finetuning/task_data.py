@@ -89,13 +89,13 @@ def read_task_data(
         )
     elif task.name == "tag":
         tagged = read_tags(path, columns=columns, bad_rows=bad)
-        data = _tag_data(tagged, task, tokenizer, max_length, labels, path, bad)
+        data = tag_data(tagged, task, tokenizer, max_length, labels, path, bad)
     elif task.name == "choice":
         choices = read_choices(path, columns=columns, bad_rows=bad)
         data = _choice_data(choices, task, tokenizer, max_length, path, bad)
     else:
         texts = read_texts(path, task=task.name, columns=columns, bad_rows=bad)
-        data = _text_data(texts, task, tokenizer, max_length, labels, path, bad)
+        data = text_data(texts, task, tokenizer, max_length, labels, path, bad)
     if not data.num_examples:
         raise ValueError(
             f"{str(path)!r} has no example to use (0 rows)."
@@ -153,7 +153,7 @@ class _Classes:
         return labels, moved[np.where(found == IGNORED, len(labels), found)]
 
 
-def _text_data(
+def text_data(
     texts: Iterable[TextExample],
     task: Task,
     tokenizer: Tokenizer,
@@ -162,6 +162,7 @@ def _text_data(
     path: Path,
     bad: BadRows,
 ) -> TaskData:
+    """Return the rows of texts and pairs; labels that are not in the list go to `bad`."""
     builder = RowBuilder(tokenizer, max_length)
     classes = _Classes(labels)
     scores, numbers = array("f"), array("i")
@@ -192,7 +193,7 @@ def _text_data(
     return TaskData(task=task, rows=rows, labels=names, num_examples=len(rows))
 
 
-def _tag_data(
+def tag_data(
     sentences: Iterable[TaggedExample],
     task: Task,
     tokenizer: Tokenizer,
@@ -201,6 +202,7 @@ def _tag_data(
     path: Path,
     bad: BadRows,
 ) -> TaskData:
+    """Return the rows of tagged sentences; tags that are not in the list go to `bad`."""
     builder = RowBuilder(tokenizer, max_length)
     classes = _Classes(labels)
     targets, lengths = array("i"), array("q")

@@ -12,6 +12,7 @@ from bertcore.network.attention import (
     AttentionFunction,
     SelfAttention,
     additive_mask,
+    attention_explicit,
     attention_fused,
 )
 from bertcore.network.embeddings import Embeddings
@@ -100,6 +101,51 @@ class Network(nn.Module):
         for layer in self.layers[:num_layers]:
             hidden = layer(hidden, mask, attention)
         return hidden
+
+    def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+        """Return all hidden states of a padded batch, [L+1, B, T, D].
+
+        Args:
+            input_ids, segment_ids: int64, [B, T].
+            kept: True = a token, False = padding, [B, T].
+        """
+        segment_ids, position_ids = self.default_ids(input_ids, segment_ids, None)
+        hidden = self.embeddings(input_ids, segment_ids, position_ids)
+        mask = additive_mask(kept, hidden.dtype)
+        states = [hidden]
+        for layer in self.layers:
+            states.append(layer(states[-1], mask, attention_fused))
+        return torch.stack(states)
+
+    def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+        """Return the attention weights of a padded batch, float32 [L, B, H, T, T].
+
+        Args:
+            input_ids, segment_ids, kept: As for `every_state`.
+        """
+        segment_ids, position_ids = self.default_ids(input_ids, segment_ids, None)
+        hidden = self.embeddings(input_ids, segment_ids, position_ids)
+        mask = additive_mask(kept, hidden.dtype)
+        found = []
+        for layer in self.layers:
+            queries, keys, values = layer.attention.project(hidden)
+            context, weights = attention_explicit(queries, keys, values, mask)
+            hidden = layer.feed_forward(layer.attention.combine(context, hidden))
+            found.append(weights.float())
+        return torch.stack(found)
+
+    def word_states(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return what the masked-word head reads at each token: the last hidden state, [B, T, D].
+
+        Other architectures have other states for it.
+        """
+        out: Tensor = self(input_ids, segment_ids, attention_mask)
+        return out
 
     def default_ids(
         self, input_ids: Tensor, segment_ids: Tensor | None, position_ids: Tensor | None

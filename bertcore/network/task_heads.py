@@ -5,6 +5,8 @@ Each is the head of a class of `transformers`, number by number, so that checkpo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
@@ -104,7 +106,27 @@ class TaskNetwork(nn.Module):
             [B, C] ("sequence"), [B, T, C] ("token", "features"), [B, T, 2] ("span"),
             [B, N] ("choice").
         """
-        lead = input_ids.shape[:-1]
+        hidden = self.encode(input_ids, segment_ids, attention_mask, attention=attention)
+        return self.read(hidden, attention_mask, input_ids.shape[:-1])
+
+    def encode(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        *,
+        attention: AttentionFunction = attention_fused,
+    ) -> Tensor:
+        """Return what the top reads of the encoder: hidden states of R rows, choices apart.
+
+        Args:
+            input_ids, segment_ids, attention_mask, attention: As for `forward`.
+
+        Returns:
+            The last state of [CLS], [R, 1, D] ("sequence", "choice"), of all tokens, [R, T, D]
+            ("token", "span"), or the last four layers' states side by side, [R, T, 4 D]
+            ("features").
+        """
         # Choices are rows of their own: [B, N, T] -> [B * N, T].
         ids, segments, mask = (
             None if x is None else x.flatten(0, -2)
@@ -112,14 +134,25 @@ class TaskNetwork(nn.Module):
         )
         assert ids is not None
         if self.kind in _NEEDS_POOLER:
-            hidden = encode_first_token(self.network, ids, segments, mask, attention=attention)
+            return encode_first_token(self.network, ids, segments, mask, attention=attention)
+        if self.lstm is not None:
+            return last_layers(self.network, ids, segments, mask, attention=attention)
+        hidden: Tensor = self.network(ids, segments, mask, attention=attention)
+        return hidden
+
+    def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
+        """Return the logits of `forward` from what `encode` returns.
+
+        Args:
+            hidden: Of `encode`.
+            attention_mask: As for `forward`.
+            lead: Shape of the input without its tokens: [B], of choices [B, N].
+        """
+        if self.kind in _NEEDS_POOLER:
             logits: Tensor = self.head(self.network.pooled(hidden))
             return logits.view(*lead) if self.kind == "choice" else logits
         if self.lstm is not None:
-            features = last_layers(self.network, ids, segments, mask, attention=attention)
-            hidden = _run_lstm(self.lstm, features, mask)
-        else:
-            hidden = self.network(ids, segments, mask, attention=attention)
+            hidden = _run_lstm(self.lstm, hidden, attention_mask)
         logits = self.head(hidden)
         return logits
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 
 from bertcore.config import BertConfig
+from bertcore.distillation import DistillConfig
 from bertcore.network import Network
 from bertcore.pretraining.batches import fixed_batches
 from bertcore.pretraining.compiler import choose_compile
 from bertcore.pretraining.corpus import PackedCorpus
 from bertcore.pretraining.data_config import DataConfig
+from bertcore.pretraining.distillation import DistillationWithLoss, add_projection
 from bertcore.pretraining.optimizer import OptimizerConfig, build_optimizers
 from bertcore.pretraining.phases import Phases
 from bertcore.pretraining.position import Position
@@ -39,6 +41,8 @@ class Assembly:
         train_config, data_config, optimizer_config: Settings.
         start_from: The network to begin with, of that shape, where `train_config.start` is
             "checkpoint".
+        distill: The losses of a run with a teacher; None: there is none.
+        teacher: The network that it learns from, with the same vocabulary.
         resume: Continue from the newest checkpoint, or from the start where there is none yet. The
             run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
             length is given in steps.
@@ -60,6 +64,8 @@ class Assembly:
         data_config: DataConfig,
         optimizer_config: OptimizerConfig,
         start_from: Network | None = None,
+        distill: DistillConfig | None = None,
+        teacher: Network | None = None,
         resume: bool = False,
     ) -> None:
         if tokenizer.vocab_size != shape.vocab_size:
@@ -73,12 +79,20 @@ class Assembly:
                 f"start is {train_config.start!r}, but {'a' if start_from else 'no'} checkpoint to "
                 'start from was given. Give one with start="checkpoint", and only then.'
             )
+        if (distill is None) != (teacher is None):
+            raise ValueError("a teacher and the weights of its losses are given together, or not.")
         self.folder, self.tokenizer = folder, tokenizer
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
+        if distill is not None and self.processes.are_sharding:
+            raise ValueError(
+                "the launcher asks for sharding (FSDP), which is not there with a teacher. Start "
+                "without --use_fsdp."
+            )
         self._compile, self._notice = choose_compile(
-            train_config.compile,
+            # The teacher's graph is not worth a compiler's wait, and is not tested with it.
+            train_config.compile if distill is None else "off",
             self.device,
             steps=train_config.steps,
             minutes=train_config.minutes,
@@ -112,12 +126,23 @@ class Assembly:
         )
         self.network.to(self.device).train()
         self.optimizers = build_optimizers(self.network, optimizer_config)
+        self.distillation: DistillationWithLoss | None = None
+        if distill is not None and teacher is not None:
+            self.distillation = DistillationWithLoss(
+                self.network,
+                teacher.to(self.device),
+                distill,
+                dtype=train_config.dtype,
+                seed=train_config.seed,
+            )
+            add_projection(self.optimizers[-1], self.distillation)
         self.train_step = TrainStep(
             self.network,
             self.optimizers,
             self.processes,
             dtype=train_config.dtype,
             max_grad_norm=optimizer_config.max_grad_norm,
+            with_loss=self.distillation,
         )
         self.position = Position()
         seed_process(train_config.seed, self.processes)
@@ -130,6 +155,8 @@ class Assembly:
                 processes=self.processes,
                 fingerprint=train.fingerprint,
             )
+            if self.distillation is not None and self.distillation.projection is not None:
+                self.distillation.projection.load_state_dict(state["projection"])
         self.probes = ProbeWriter(folder.path, tokenizer)
         if resume and self.processes.is_main:
             folder.tidy_checkpoints(step=self.position.step, keep=train_config.keep_checkpoints)

@@ -154,6 +154,8 @@ class Pretraining(Assembly):
         """
         network = whole_network(self.network)
         state = training_state(self.position, self.optimizers, self.phases)
+        if self.distillation is not None and self.distillation.projection is not None:
+            state["projection"] = self.distillation.projection.state_dict()
         if not self.processes.is_main:
             return
         self.folder.save_checkpoint(

@@ -53,6 +53,8 @@ class BatchTensors(NamedTuple):
     """Hidden tokens of the whole batch, of which this may be a part; float32 scalar."""
     total_pairs: Tensor
     """Pairs of the whole batch; float32 scalar."""
+    total_tokens: Tensor
+    """Tokens of the whole batch, padding not counted; float32 scalar."""
 
 
 def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) -> BatchTensors:
@@ -77,6 +79,7 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
         next_sentence_labels=None if labels is None else labels.to(device),
         total_masked=torch.tensor(float(batch.totals.num_masked), device=device),
         total_pairs=torch.tensor(float(batch.totals.num_pairs), device=device),
+        total_tokens=torch.tensor(float(batch.totals.num_tokens), device=device),
     )
 
 
@@ -102,6 +105,23 @@ def pretraining_loss(
     hidden = network(
         batch.input_ids, batch.segment_ids, batch.attention_mask, attention=attention
     )  # [B, T, D]
+    return loss_of_hidden(network, hidden, batch, word_loss=word_loss).numbers
+
+
+class HiddenLoss(NamedTuple):
+    """What the last hidden states say of a batch."""
+
+    numbers: PretrainingLoss
+    words: Tensor
+    """The masked-word loss, with gradients."""
+    pairs: Tensor
+    """The next-sentence loss, with gradients; 0 where rows are no pairs."""
+
+
+def loss_of_hidden(
+    network: Network, hidden: Tensor, batch: BatchTensors, *, word_loss: WordLoss = word_loss
+) -> HiddenLoss:
+    """Return the loss from the last hidden states [B, T, D]; arguments as `pretraining_loss`."""
     places = batch.positions[..., None].expand(-1, -1, hidden.shape[-1])
     at_masks = hidden.gather(1, places)  # [B, P, D]
     head = network.masked_word_head()
@@ -123,7 +143,7 @@ def pretraining_loss(
         with torch.no_grad():
             pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
         loss = mlm_loss + nsp_loss
-    return PretrainingLoss(
+    numbers = PretrainingLoss(
         loss=loss,
         mlm_loss=mlm_loss.detach(),
         nsp_loss=nsp_loss.detach(),
@@ -131,6 +151,7 @@ def pretraining_loss(
         num_masked=weights.sum(),
         nsp_correct=pairs_right,
     )
+    return HiddenLoss(numbers, mlm_loss, nsp_loss)
 
 
 def batch_loss(network: Network, batch: Batch, device: torch.device) -> PretrainingLoss:

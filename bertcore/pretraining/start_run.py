@@ -14,6 +14,7 @@ import numpy as np
 
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
+from bertcore.distillation import DistillConfig, check_same_vocabulary
 from bertcore.pretraining.corpus import (
     PackedCorpus,
     open_corpus,
@@ -22,6 +23,7 @@ from bertcore.pretraining.corpus import (
     read_sentences,
 )
 from bertcore.pretraining.data_config import DataConfig
+from bertcore.pretraining.distillation import check_teacher, keep_teacher, kept_teacher
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.optimizer import OptimizerConfig
 from bertcore.pretraining.processes import launched_rank
@@ -86,6 +88,8 @@ def start_run(
     data_config: DataConfig,
     optimizer_config: OptimizerConfig,
     start_from: Bert | None = None,
+    distill: DistillConfig | None = None,
+    teacher: Bert | None = None,
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
@@ -100,6 +104,8 @@ def start_run(
         train_config, data_config, optimizer_config: Settings.
         start_from: The checkpoint to begin with where `train_config.start` is "checkpoint"; copied
             into the run.
+        distill: The losses of a run with a teacher; None: there is none.
+        teacher: What it learns from; copied into the run.
         command: What was typed, for the run's config.json.
         on_stage: Told how far the preparation is.
 
@@ -111,12 +117,20 @@ def start_run(
     if start_from is not None:
         check_start(start_from)
     has_pairs = data_config.has_pairs
+    if teacher is not None:
+        longest = (data_config.long_phase() or data_config).max_seq_length
+        check_same_vocabulary(tokenizer, teacher.tokenizer)
+        check_teacher(teacher, shape, longest, has_pairs=has_pairs)
+        if distill is not None:
+            distill.check_shapes(shape, teacher.config)
     check_inputs(folder, corpus, valid, has_pairs=has_pairs)
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
         if start_from is not None:
             keep_start(start_from, partial.data)
+        if teacher is not None:
+            keep_teacher(teacher, partial.data)
         packed: dict[str, PackedCorpus] = {}
         sources = {}
         for name, paths in (("train", list(corpus)), ("valid", [valid])):
@@ -139,6 +153,8 @@ def start_run(
             data_config=data_config,
             optimizer_config=optimizer_config,
             start_from=None if start_from is None else start_from.module,
+            distill=distill,
+            teacher=None if teacher is None else teacher.module,
         )
         partial.write_config(
             {
@@ -156,6 +172,8 @@ def start_run(
                 },
                 "tokenizer": record_vocabulary(tokenizer),
                 "start_from": _record_start(start_from),
+                "teacher": _record_start(teacher),
+                "distill": None if distill is None else asdict(distill),
                 "model": shape.to_hf_dict(),
                 "train": asdict(train_config),
                 "data": asdict(data_config),
@@ -196,6 +214,8 @@ def resume_run(folder: Path) -> Pretraining:
         train_config = TrainConfig(**settings["train"])
         data_config = DataConfig(**settings["data"])
         optimizer_config = OptimizerConfig(**settings["optimizer"])
+        weights = settings.get("distill")
+        distill = None if weights is None else DistillConfig(**weights)
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
@@ -216,6 +236,8 @@ def resume_run(folder: Path) -> Pretraining:
             data_config=data_config,
             optimizer_config=optimizer_config,
             start_from=kept_start(run.data),
+            distill=distill,
+            teacher=kept_teacher(run.data),
             resume=True,
         )
     difference = describe_differences(settings.get("versions", {}), versions())

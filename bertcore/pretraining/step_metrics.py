@@ -9,6 +9,9 @@ from typing import Any
 from bertcore.pretraining.batches import Totals
 from bertcore.pretraining.position import Position
 
+OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
+"""What a run with a teacher has beside the others."""
+
 
 def step_metrics(
     values: Mapping[str, float], totals: Totals, *, step: int, rate: float
@@ -33,6 +36,7 @@ def step_metrics(
         "mlm_loss": values["mlm_loss"],
         "mlm_top1": values["mlm_correct"] / values["num_masked"],
         **pairs,
+        **{name: values[name] for name in OF_TEACHER if name in values},
         "learning_rate_share": rate,
         "gradient_norm": values["gradient_norm"],
     }

@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +34,8 @@ class TrainStep:
         processes: That train together.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.
+        with_loss: The network with another loss, such as a teacher's; None: pretraining's own. Its
+            result has the fields of PretrainingLoss and maybe more.
     """
 
     def __init__(
@@ -43,10 +46,13 @@ class TrainStep:
         *,
         dtype: str,
         max_grad_norm: float,
+        with_loss: nn.Module | None = None,
     ) -> None:
         self.network, self.optimizers, self.processes = network, optimizers, processes
         self.dtype, self.max_grad_norm = dtype, max_grad_norm
-        self._module: nn.Module = NetworkWithLoss(network, dtype=dtype)
+        self._module: nn.Module = with_loss or NetworkWithLoss(network, dtype=dtype)
+        self._trained = cast(Network, with_loss or network)  # parameters are all that is asked
+        self._fields: tuple[str, ...] = PretrainingLoss._fields
         self._is_compiled = False
         self._is_joined = False
 
@@ -89,28 +95,28 @@ class TrainStep:
     def __call__(self, parts: Sequence[Batch]) -> dict[str, float]:
         """Train on this process's parts of a batch and return the whole batch's numbers.
 
-        The keys are those of PretrainingLoss and "gradient_norm". If loss or norm is not finite,
+        The keys are the fields of the loss and "gradient_norm". If loss or norm is not finite,
         nothing is updated.
         """
-        results = []
+        results: list[Tensor] = []
         for number, part in enumerate(parts):
             if number + 1 < len(parts):
                 with self.processes.without_sync(self._module):
                     results.append(self._backward(part))
             else:
                 results.append(self._backward(part))
-        norm = clip_gradients(self.network, self.max_grad_norm)
+        norm = clip_gradients(self._trained, self.max_grad_norm)
         sums = torch.stack(results).sum(0) if len(results) > 1 else results[0]
         # One wait for the device a step, for all numbers.
         found: list[float] = torch.cat([sums, norm.detach().float()[None]]).tolist()
         gradient_norm = found.pop()
-        values = dict(zip(PretrainingLoss._fields, self.processes.sum(found), strict=True))
+        values = dict(zip(self._fields, self.processes.sum(found), strict=True))
         values["gradient_norm"] = gradient_norm
         # Before the update: weights that are saved have never seen such a step.
         if math.isfinite(values["loss"]) and math.isfinite(gradient_norm):
             for optimizer in self.optimizers:
                 optimizer.step()
-        self.network.zero_grad(set_to_none=True)
+        self._trained.zero_grad(set_to_none=True)
         return values
 
     def _backward(self, part: Batch) -> Tensor:
@@ -118,6 +124,7 @@ class TrainStep:
         result = self._forward(part)
         # Shared gradients are means over the processes, but the parts' losses are to be summed.
         (result.loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
+        self._fields = result._fields
         return torch.stack([value.detach().float() for value in result])
 
     def _forward(self, part: Batch) -> PretrainingLoss:

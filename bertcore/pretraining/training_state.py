@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.optim import Optimizer
 
 from bertcore.network import Network
@@ -65,10 +66,24 @@ def restore_state(
     for optimizer, values in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(values)
     position = Position(**state["position"])
-    set_random_state(state["random_state"])
-    if not processes.is_main:  # each process drops other numbers out
-        torch.manual_seed(_own_seed(seed, processes, position.step))
+    restore_random(state["random_state"], seed, processes=processes, step=position.step)
     return position
+
+
+def restore_random(
+    state: dict[str, Any] | Tensor, seed: int, *, processes: Processes, step: int
+) -> None:
+    """Give random sources the state of a checkpoint; each process drops other numbers out.
+
+    Args:
+        state: Of `random_state` in the main process, which alone gets it.
+        seed: Of the run.
+        processes: That train together.
+        step: At which the state was saved.
+    """
+    set_random_state(state)
+    if not processes.is_main:
+        torch.manual_seed(_own_seed(seed, processes, step))
 
 
 def seed_process(seed: int, processes: Processes) -> None:

@@ -2,7 +2,7 @@
 tokenizers of BERT's relatives."""
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding
-from bertcore.tokenizer.library import LibraryTokenizer, open_tokenizer
+from bertcore.tokenizer.library import LibraryTokenizer, open_other_tokenizer, open_tokenizer
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.truncation import Truncation
@@ -20,6 +20,7 @@ __all__ = [
     "Truncation",
     "WordSteps",
     "explain",
+    "open_other_tokenizer",
     "open_tokenizer",
     "train_vocabulary",
 ]

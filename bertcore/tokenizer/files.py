@@ -24,9 +24,6 @@ MODEL_CONFIG_FILE = "config.json"
 DEFAULT_MAX_LENGTH = 512
 """Positions of every published BERT; used where no file says otherwise."""
 
-_SENTENCEPIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
-"""Vocabularies of ALBERT and XLM-RoBERTa in their older form."""
-
 _SETTINGS = (
     ("do_lower_case", "lowercase", True),
     ("strip_accents", "strip_accents", None),
@@ -165,12 +162,6 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _no_vocabulary(folder: Path) -> str:
-    pieces = next((name for name in _SENTENCEPIECE_FILES if (folder / name).is_file()), None)
-    if pieces is not None:
-        return (
-            f"{folder} holds {pieces} but no {TOKENIZER_FILE}, the form that is read here. Write "
-            "it with transformers: AutoTokenizer.from_pretrained(folder).save_pretrained(folder)."
-        )
     return (
         f"{folder} holds neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor {VOCAB_JSON_FILE} with "
         f"{MERGES_FILE}). Copy the tokenizer's files into it (tokenizer.save_pretrained writes "
@@ -301,7 +292,8 @@ def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: P
 
 def max_length_of(config: dict[str, Any], model_config: dict[str, Any]) -> int:
     """Return the longest input that tokenizer_config.json and config.json allow, in tokens."""
-    positions = int(model_config.get("max_position_embeddings") or DEFAULT_MAX_LENGTH)
+    named = (model_config.get(name) for name in ("max_position_embeddings", "n_positions"))
+    positions = int(next((number for number in named if number), DEFAULT_MAX_LENGTH))
     stated = config.get("model_max_length")
     # transformers writes 1e30 for "not known".
     return min(int(stated), positions) if stated else positions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -26,6 +26,7 @@ from bertcore.tokenizer.files import (
     ROLES,
     SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
+    VOCAB_FILE,
     VOCAB_JSON_FILE,
     is_wordpiece,
     max_length_of,
@@ -42,6 +43,10 @@ _USUAL = {
     "mask_token": ("<mask>", "[MASK]"),
 }
 """Names of the special tokens where no file tells them."""
+
+
+_CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
+"""SentencePiece vocabularies: `transformers` brings them into the form of tokenizer.json."""
 
 
 def open_tokenizer(folder: str | Path) -> Tokenizer:
@@ -65,7 +70,38 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
             f"{folder} has {found[0]} but neither {lacks}, which belongs to it, nor "
             f"{TOKENIZER_FILE}. Copy it from where the checkpoint comes from."
         )
-    return LibraryTokenizer.open(folder) if found else Tokenizer.open(folder)
+    if found:
+        return LibraryTokenizer.open(folder)
+    is_bare = not (folder / VOCAB_FILE).is_file()
+    pieces = next((name for name in _CONVERTIBLE if (folder / name).is_file()), None)
+    return LibraryTokenizer.convert(folder) if is_bare and pieces else Tokenizer.open(folder)
+
+
+def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Tokenizer:
+    """Return the tokenizer of another architecture than BERT's; it may lack special tokens.
+
+    Args:
+        folder: Of the checkpoint.
+        tokens: Special tokens by role, where the files do not tell them.
+
+    Raises:
+        FileNotFoundError: If the folder lacks the tokenizer's files.
+        RuntimeError: If they are damaged.
+    """
+    folder = Path(folder)
+    if (folder / TOKENIZER_FILE).is_file():
+        if is_wordpiece(read_json(folder / TOKENIZER_FILE)):
+            return Tokenizer.open(folder)
+        return LibraryTokenizer.open(folder, tokens=tokens)
+    if (folder / VOCAB_FILE).is_file():
+        return Tokenizer.open(folder)
+    both = all((folder / name).is_file() for name in (VOCAB_JSON_FILE, MERGES_FILE))
+    if both or any((folder / name).is_file() for name in _CONVERTIBLE):
+        return LibraryTokenizer.convert(folder, tokens=tokens)
+    raise FileNotFoundError(
+        f"{folder} holds no tokenizer: neither {TOKENIZER_FILE} nor {VOCAB_JSON_FILE} with "
+        f"{MERGES_FILE} nor {_CONVERTIBLE[0]}. Copy the one of the checkpoint."
+    )
 
 
 class LibraryTokenizer(Tokenizer):
@@ -73,7 +109,8 @@ class LibraryTokenizer(Tokenizer):
 
     Args:
         fast: Of the `tokenizers` library, with the post-processor that adds special tokens.
-        special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token.
+        special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token. Without
+            one its id is -1 and its name empty; padding is then 0.
         model_max_length: Default of `max_length` in `encode`.
         settings: Other content of tokenizer_config.json, written back by `save`.
 
@@ -103,7 +140,7 @@ class LibraryTokenizer(Tokenizer):
         lacking = [token for token in special_tokens.values() if token not in ids]
         if lacking:
             raise ValueError(f"its vocabulary lacks the special tokens {', '.join(lacking)}.")
-        if fast.num_special_tokens_to_add(False) < 1:
+        if "cls_token" in special_tokens and fast.num_special_tokens_to_add(False) < 1:
             raise ValueError(
                 "it adds no special tokens before and after a text (it has no post_processor). "
                 "Save the tokenizer again with the program that trained the checkpoint."
@@ -111,11 +148,13 @@ class LibraryTokenizer(Tokenizer):
         self._fast = fast
         self._special_tokens = dict(special_tokens)
         self._settings = dict(settings or {})
+        names = [special_tokens.get(role, "") for role in ROLES]
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
-            ids[special_tokens[role]] for role in ROLES
+            ids[name] if name else -1 for name in names
         )
-        self.unk_token, self.mask_token = special_tokens["unk_token"], special_tokens["mask_token"]
-        self.special_tokens = tuple(special_tokens[role] for role in ROLES)
+        self.pad_id = max(self.pad_id, 0)  # what stands there is never looked at
+        self.unk_token, self.mask_token = names[1], names[4]
+        self.special_tokens = tuple(dict.fromkeys(name for name in names if name))
         self.num_pieces = fast.get_vocab_size(with_added_tokens=False)
         self.added_tokens = tuple(
             AddedToken(token.content, normalized=token.normalized, special=token.special)
@@ -128,9 +167,19 @@ class LibraryTokenizer(Tokenizer):
         self.tokenize_chinese_chars = False
         self.model_max_length = model_max_length
 
+    @property
+    def special_ids(self) -> list[int]:
+        """Ids of the special tokens that there are."""
+        return [self._ids[name] for name in self.special_tokens]
+
     @classmethod
-    def open(cls, folder: str | Path) -> Self:
+    def open(cls, folder: str | Path, *, tokens: Mapping[str, str] | None = None) -> Self:
         """Read tokenizer.json, or vocab.json with merges.txt (byte-level BPE), with its settings.
+
+        Args:
+            folder: Of the checkpoint.
+            tokens: Special tokens by role where no file tells them, for an architecture that may
+                lack some; None: all must be told.
 
         Raises:
             RuntimeError: If the files are damaged, or do not tell a special token.
@@ -148,11 +197,56 @@ class LibraryTokenizer(Tokenizer):
             )
         except Exception as error:  # the library raises bare Exceptions
             raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
+        return cls._with_roles(fast, folder, source, tokens)
+
+    @classmethod
+    def convert(cls, folder: str | Path, *, tokens: Mapping[str, str] | None = None) -> Self:
+        """Bring a SentencePiece vocabulary, or other older files, into this form.
+
+        `transformers` does it, which needs the packages sentencepiece and protobuf; no code that
+        comes with the checkpoint is run.
+
+        Raises:
+            RuntimeError: If it cannot.
+        """
+        folder = Path(folder)
+        from transformers import AutoTokenizer
+
+        try:
+            made = AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+            fast = FastTokenizer.from_str(made.backend_tokenizer.to_str())
+        except Exception as error:  # of many kinds, from three libraries
+            raise RuntimeError(
+                f"{folder} holds {_older_files(folder)} but no {TOKENIZER_FILE}, and transformers "
+                f"could not make one of it ({' '.join(str(error).split())[:200]}). Copy the "
+                f"checkpoint's {TOKENIZER_FILE}, or install sentencepiece and protobuf, which it "
+                "may need."
+            ) from error
+        return cls._with_roles(fast, folder, folder, tokens, made)
+
+    @classmethod
+    def _with_roles(
+        cls,
+        fast: FastTokenizer,
+        folder: Path,
+        source: Path,
+        tokens: Mapping[str, str] | None,
+        told: object = None,
+    ) -> Self:
+        """Find out the special tokens, from the files or from `told` that was made of them."""
+        config = read_json(folder / CONFIG_FILE)
+        roles = {role: str(name) for role in ROLES if (name := getattr(told, role, None))}
+        roles = _roles(read_json(folder / SPECIAL_TOKENS_FILE), config) | roles
         vocab = fast.get_vocab(with_added_tokens=True)
-        special = {
-            role: roles.get(role) or next((name for name in _USUAL[role] if name in vocab), "")
-            for role in ROLES
-        }
+        if tokens is None:
+            special = {
+                role: roles.get(role) or next((n for n in _USUAL[role] if n in vocab), "")
+                for role in ROLES
+            }
+        else:
+            special = {role: name for role, name in {**tokens, **roles}.items() if name in vocab}
         untold = [role for role, token in special.items() if not token]
         if untold:
             raise RuntimeError(
@@ -227,6 +321,11 @@ class LibraryTokenizer(Tokenizer):
             word_ids=[-1 if text < 0 else next(words[text]) for text in text_ids],
             truncation=truncation,
         )
+
+
+def _older_files(folder: Path) -> str:
+    names = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE)
+    return " and ".join(name for name in names if (folder / name).is_file())
 
 
 def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:

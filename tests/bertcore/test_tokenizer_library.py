@@ -12,10 +12,16 @@ from typing import Any
 import pytest
 import transformers
 
-from bertcore.tokenizer import LibraryTokenizer, Tokenizer, explain, open_tokenizer
+from bertcore.tokenizer import (
+    LibraryTokenizer,
+    Tokenizer,
+    explain,
+    open_other_tokenizer,
+    open_tokenizer,
+)
 from tests.bertcore.nasty_text import NASTY
 from tests.bertcore.tiny import tiny_tokenizer
-from tests.bertcore.tiny_families import byte_level_bpe, save_fast, unigram
+from tests.bertcore.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
 TEXT, PAIR = "The river bank was steep.", "It had rained: naïve 🙂!"
 MADE = {
@@ -160,10 +166,39 @@ def test_one_of_the_two_names_the_other(name: str, two_files: Path) -> None:
         open_tokenizer(two_files)
 
 
-def test_sentencepiece_alone_says_how_to_convert_it(tmp_path: Path) -> None:
+def test_damaged_sentencepiece_alone_is_named_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "spiece.model").write_bytes(b"x")
-    with pytest.raises(FileNotFoundError, match=r"spiece.model but no tokenizer.json.*AutoTokeni"):
+    with pytest.raises(RuntimeError, match=r"holds spiece.model but no tokenizer.json.*Copy the"):
         open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "file"), [("albert", "spiece.model"), ("t5", "spiece.model")]
+)
+def test_sentencepiece_alone_is_converted_where_the_library_is_there(
+    model_type: str, file: str, tmp_path: Path
+) -> None:
+    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(CORPUS * 3))
+    names = {"albert": {"control_symbols": "[CLS],[SEP],[MASK]"}, "t5": {"eos_id": 1}}[model_type]
+    ids = {"pad_id": 0, "unk_id": 2 if model_type == "t5" else 1, "bos_id": -1}
+    trainer.train(
+        input=str(texts),
+        model_prefix=str(tmp_path / "made"),
+        vocab_size=50,
+        minloglevel=2,
+        **{"eos_id": -1, **ids, **names},
+    )
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "made.model").rename(folder / file)
+    (folder / "config.json").write_text(json.dumps({"model_type": model_type}))
+    ours = open_tokenizer(folder) if model_type == "albert" else open_other_tokenizer(folder, {})
+    theirs = transformers.AutoTokenizer.from_pretrained(folder)
+    text = "He bought milk for the dog."
+    assert ours.encode(text).input_ids == theirs(text)["input_ids"]
+    assert ours.encode(text, "Paris.").input_ids == theirs(text, "Paris.")["input_ids"]
 
 
 def test_an_empty_folder_names_the_files(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def use(visit: Visit, name: str) -> None:
         visit.settle()
         visit.picture("figure_what-if-words").hover()
         visit.picture("figure_what-if-hidden").hover()
+    elif name == "inspect":  # test_inspect.py has models with a task head
+        expect(visit.page.get_by_text("has no head for a task")).to_be_visible()
     else:
         visit.picture("figure_layer-map").hover()
 

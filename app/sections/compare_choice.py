@@ -1,0 +1,123 @@
+"""Which checkpoint is compared with the page's, and two moments of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from app import cache, compare, frame, sidebar, state, texts, training_runs
+from bertcore.analysis.compare import limits
+
+
+def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
+    """Draw the choice of the second checkpoint; return both, opened.
+
+    If the second does not open, one sentence says why and the page ends.
+    """
+    first = page.bert_key.source
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
+    options = [compare.SUGGESTED, *compare.choices()]
+    chosen = state.value("compare_with", compare.SUGGESTED) or compare.SUGGESTED
+    hint = compare.shown_name(compare.suggested(first))
+    row.selectbox(
+        f"Compare {texts.plain(compare.shown_name(first))} with",
+        list(dict.fromkeys([*options, chosen])),
+        key=state.keep("compare_with", compare.SUGGESTED),
+        accept_new_options=True,
+        format_func=lambda source: (
+            f"{hint} (suggested)" if source == compare.SUGGESTED else compare.shown_name(source)
+        ),
+        on_change=lambda: sidebar.allow(st.session_state["compare_with"]),
+        help=texts.TEXTS["compare.help"],
+        width=420,
+    )
+    chosen = str(st.session_state["compare_with"] or compare.SUGGESTED).strip()
+    first_side, second_side = compare.sides(page, chosen)
+    row.button(
+        "Swap",
+        icon=":material/swap_horiz:",
+        on_click=compare.swap,
+        args=(first, second_side.key.source),
+        disabled=second_side.is_untrained,
+    )
+    with row.popover("Two moments of a run", icon=":material/history:"):
+        _choose_moments()
+    _open(second_side)
+    _say(first_side, second_side)
+    return first_side, second_side
+
+
+def _open(side: compare.Side) -> None:
+    """Open the second checkpoint, or say why it does not open and end the page."""
+    if side.is_untrained:
+        with frame.guard(stop=True):
+            assert side.bert
+        return
+    if sidebar.awaits_consent(side.key):
+        source = side.key.source
+        st.info(texts.TEXTS["compare.hub"].format(source=texts.plain(source)))
+        st.button(
+            "Fetch it from the hub", key="compare_fetch", on_click=sidebar.allow, args=(source,)
+        )
+        frame.end_page()
+    with frame.guard():
+        cache.opened(side.key)
+        return
+    if not side.key.allow_pickle and sidebar.has_only_pickle(side.key.source):
+        st.caption(texts.TEXTS["frame.pickle"])
+        st.button(
+            "I trust it: read its weights",
+            key="compare_agree",
+            on_click=sidebar.agree,
+            args=(side.key.source,),
+        )
+    frame.end_page()
+
+
+def _say(first: compare.Side, second: compare.Side) -> None:
+    """Say what of the two cannot be compared, or that they are the same."""
+    if second.is_untrained:
+        name = texts.plain(first.name)
+        st.caption(texts.TEXTS["compare.untrained"].format(first=name))
+        return
+    reports = [side.bert.report for side in (first, second)]
+    prints = [None if report is None else report.fingerprint for report in reports]
+    if prints[0] is not None and prints[0] == prints[1]:
+        st.info(texts.TEXTS["compare.same"].format(fingerprint=prints[0][:12]))
+    said = limits(first.bert, second.bert)
+    if said:
+        st.warning("\n\n".join(texts.plain(sentence) for sentence in said))
+
+
+def _choose_moments() -> None:
+    """Draw the choice of a run and of two of its saved moments."""
+    default = str(training_runs.default_folder())
+    typed = st.text_input(
+        "Folder of the runs", key=state.keep("runs", default), help=texts.TEXTS["training.folder"]
+    )
+    folder = Path(typed.strip() or default).expanduser().absolute()
+    with frame.guard():
+        moments = _moments(folder)
+        if not moments:
+            st.caption(texts.TEXTS["compare.moments_none"])
+            return
+        run = st.selectbox(
+            "Run", list(moments), key=state.keep("run", next(iter(moments)), options=list(moments))
+        )
+        steps = [int(path.name.removeprefix("step-")) for path in moments[run]]
+        left, right = st.columns(2)
+        one = left.selectbox("First step", steps, index=0, key=f"compare_step_1_{run}")
+        two = right.selectbox(
+            "Second step", steps, index=len(steps) - 1, key=f"compare_step_2_{run}"
+        )
+        paths = [str(moments[run][steps.index(step)]) for step in (one, two)]
+        st.button("Compare these moments", on_click=compare.compare_moments, args=tuple(paths))
+
+
+def _moments(folder: Path) -> dict[str, list[Path]]:
+    """Return the saved moments of each run that has at least two, the newest run first."""
+    found = {
+        run.name: training_runs.checkpoints(run.path) for run in training_runs.list_runs(folder)
+    }
+    return {name: paths for name, paths in found.items() if len(paths) > 1}

@@ -1,0 +1,135 @@
+"""Why this answer: each word's share by several methods, and how true each method is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import frame, inspection, state, texts
+from app.figures import inspect_layers as layer_figures
+from app.figures import inspect_words as figures
+from app.inspection import METHODS, Asked, Explanation, Layers
+from app.sections.inspect_answer import setup
+from app.sections.inspect_job import result
+from bertcore.analysis.attribution import PARTS, Attribution
+from bertcore.analysis.task_target import ScoreTarget
+
+LARGE_DELTA = 0.05
+"""Share of the change beyond which the convergence delta is warned of."""
+
+
+def unit(asked: Asked) -> str:
+    """Return the unit of the words' shares."""
+    return "score" if isinstance(asked.target, ScoreTarget) else "log-odds"
+
+
+def show_words(page: frame.Page, asked: Asked) -> None:
+    """Draw the text in the colours of one method, all methods, and their faithfulness."""
+    found: Explanation | None = result(inspection.explain(asked), "words")
+    if found is None:
+        return
+    words = inspection.source(asked.texts).words
+    methods = list(found.words)
+    key = state.keep("inspect_method", methods[0], options=methods)
+    method: str = state.value(key)
+    code = setup(page, asked) + _code(asked)
+    table = figures.word_table(words, found.words)
+    fig = figures.attributed_text(
+        words, found.words[method], is_dark=page.is_dark, unit=unit(asked)
+    )
+    frame.figure(fig, "inspect-words", table, code)
+    st.segmented_control("Method", methods, format_func=METHODS.__getitem__, key=key, required=True)
+    frame.how_to_read(f"inspect.{method}", **_numbers(found, asked))
+    _say_delta(found)
+    if len(methods) == 1:
+        st.caption(texts.TEXTS["inspect.no_gradients"])
+    st.subheader("Which method is true to the model?", anchor=False)
+    named = {METHODS[name]: one for name, one in found.faithfulness.items()}
+    measured = "score" if unit(asked) == "score" else "probability"
+    left, right = st.columns([5, 4], gap="large")
+    with left:
+        fig = figures.faithfulness_dots(named, found.random, measured)
+        data = figures.faithfulness_table(named, found.random)
+        frame.figure(fig, "inspect-faithfulness", data, code)
+    with right:
+        st.markdown("**The methods beside each other**")
+        rows = {METHODS[name]: values for name, values in found.words.items()}
+        fig = figures.method_rows(rows, words, is_dark=page.is_dark)
+        frame.figure(fig, "inspect-methods", table, code)
+        st.caption(texts.TEXTS["inspect.rows"])
+    frame.how_to_read("inspect.faithfulness", unit=measured, num=len(found.random))
+
+
+def _numbers(found: Explanation, asked: Asked) -> dict[str, str]:
+    change = "" if found.baseline is None else f"{found.value - found.baseline:+.3f}"
+    ways = {"mask": "\\[MASK\\]", "pad": "\\[PAD\\]", "zero": "a zero vector"}
+    return {
+        "change": change,
+        "value": f"{found.value:+.3f}",
+        "begin": "" if found.baseline is None else f"{found.baseline:+.3f}",
+        "delta": "" if found.delta is None else f"{found.delta:+.4f}",
+        "unit": unit(asked),
+        "stand_in": ways[asked.baseline],
+        "gone": "replaced by \\[MASK\\]" if asked.erase == "mask" else "left out",
+    }
+
+
+def _say_delta(found: Explanation) -> None:
+    if found.delta is None or found.baseline is None:
+        return
+    change = abs(found.value - found.baseline)
+    if abs(found.delta) > LARGE_DELTA * max(change, 1e-3):
+        st.warning(texts.TEXTS["inspect.large_delta"].format(delta=f"{found.delta:+.3f}"))
+
+
+def show_parts(page: frame.Page, asked: Asked) -> None:
+    """Draw integrated gradients of token, segment and position embeddings apart."""
+    found: Attribution | None = result(inspection.take_apart(asked), "parts")
+    if found is None:
+        return
+    source = inspection.source(asked.texts)
+    rows = {name: source.merge(found.parts[name]) for name in PARTS if name in found.parts}
+    sums = {name: figures.signed(float(values.sum())) for name, values in rows.items()}
+    code = setup(page, asked) + texts.CODE["inspect.parts"].format(
+        baseline=asked.baseline, steps=asked.steps
+    )
+    titled = {f"{name} ({sums[name]})": values for name, values in rows.items()}
+    fig = figures.method_rows(titled, source.words, is_dark=page.is_dark, own_scale=False)
+    frame.figure(fig, "inspect-parts", figures.word_table(source.words, rows), code)
+    baseline = found.baseline or 0.0
+    frame.how_to_read(
+        "inspect.parts",
+        change=f"{found.value - baseline:+.3f}",
+        delta=f"{found.delta:+.4f}",
+        unit=unit(asked),
+    )
+
+
+def show_layers(page: frame.Page, asked: Asked) -> None:
+    """Draw the conductance of every layer, and how true each layer's order of words is."""
+    found: Layers | None = result(inspection.follow_layers(asked), "layers")
+    if found is None:
+        return
+    source = inspection.source(asked.texts)
+    code = setup(page, asked) + texts.CODE["inspect.layers"].format(
+        baseline=asked.baseline, erase=asked.erase
+    )
+    fig = layer_figures.conductance_map(source.words, found.words, is_dark=page.is_dark)
+    data = {"conductance": found.words, "deltas": found.deltas}
+    frame.figure(fig, "inspect-layers", data, code)
+    frame.how_to_read(
+        "inspect.layers",
+        change=f"{found.change:+.3f}",
+        unit=unit(asked),
+        delta=f"{max(map(abs, found.deltas.tolist())):.3f}",
+    )
+    fig = layer_figures.layer_faithfulness(found.faithfulness, found.random)
+    named = {f"layer {layer}": one for layer, one in enumerate(found.faithfulness)}
+    table = figures.faithfulness_table(named, found.random)
+    frame.figure(fig, "inspect-layer-faithfulness", table, code)
+    frame.how_to_read("inspect.layer_faithfulness")
+
+
+def _code(asked: Asked) -> str:
+    return texts.CODE["inspect.words"].format(
+        baseline=asked.baseline, steps=asked.steps, erase=asked.erase
+    )

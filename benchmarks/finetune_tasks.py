@@ -1,0 +1,312 @@
+"""The shipped checkpoint fine-tuned on labelled sets, beside published figures of small BERTs.
+
+The sets are not part of the project: the folder that `--tasks` names holds one folder for each, in
+the forms in which their authors publish them (GLUE's, SICK's, CoNLL's, SQuAD's), packed or not.
+Runs are kept in `--runs` and continued there; a run that is done is only read again.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks import tables
+from bertcore.finetuning import (
+    make_settings,
+    open_task_model,
+    read_task_data,
+    resume_experiment,
+    score_model,
+    start_experiment,
+)
+from bertcore.finetuning.experiment import SETTINGS_FILE
+
+RESULT = "benchmark.json"
+
+
+@dataclass(slots=True)
+class Options:
+    """What the command line may change."""
+
+    tasks: Path | None = None
+    """Folder of the labelled sets."""
+    runs: Path = Path("runs/finetune-tasks")
+    num_seeds: int = 3
+    only: tuple[str, ...] = ()
+    """Names of the sets to take; none takes all."""
+
+
+OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """A labelled set: how it is learned, by which numbers it is judged, what others reached."""
+
+    name: str
+    task: str
+    train: str
+    dev: str
+    test: str | None = None
+    """The file of the figures, if it is not `dev`; it chooses nothing."""
+    metrics: tuple[str, ...] = ("accuracy",)
+    metric: str | None = None
+    """By which the best epoch is chosen."""
+    epochs: int = 4
+    published: tuple[str, str, str] = ("", "", "")
+    """BERT-Tiny, Mini, Small on GLUE's test set (Turc et al. 2019)."""
+    note: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+SPECS = (
+    Spec(
+        name="SST-2",
+        task="classify",
+        train="SST-2/train.tsv",
+        dev="SST-2/dev.tsv",
+        epochs=3,
+        published=("83.2", "85.9", "89.7"),
+        note="dev",
+    ),
+    Spec(
+        name="MRPC",
+        task="pair",
+        train="MRPC/msr_paraphrase_train.tsv",
+        dev="a tenth of train",
+        test="MRPC/msr_paraphrase_test.tsv",
+        metrics=("f1", "accuracy"),
+        metric="f1",
+        published=("81.1 / 71.1", "81.1 / 71.8", "83.4 / 76.2"),
+        note="test",
+    ),
+    Spec(
+        name="RTE",
+        task="pair",
+        train="RTE/train.tsv",
+        dev="RTE/dev.tsv",
+        published=("57.2", "57.9", "61.8"),
+        note="dev",
+    ),
+    Spec(
+        name="STS-B",
+        task="regress",
+        train="STS-B/sts-train.tsv",
+        dev="STS-B/sts-dev.tsv",
+        test="STS-B/sts-test.tsv",
+        metrics=("pearson", "spearman"),
+        published=("74.3 / 73.6", "75.4 / 73.3", "78.8 / 77.0"),
+        note="test",
+    ),
+    Spec(
+        name="CoLA",
+        task="classify",
+        train="CoLA/train.tsv",
+        dev="CoLA/dev.tsv",
+        metrics=("matthews",),
+        metric="matthews",
+        published=("0.0", "0.0", "27.8"),
+        note="dev",
+    ),
+    Spec(
+        name="SICK",
+        task="pair",
+        train="SICK/train.tsv",
+        dev="SICK/trial.tsv",
+        test="SICK/test.tsv",
+        note="test, entailment",
+    ),
+    Spec(
+        name="CoNLL-2003",
+        task="tag",
+        train="CoNLL-2003/train.txt",
+        dev="CoNLL-2003/valid.txt",
+        test="CoNLL-2003/test.txt",
+        metrics=("f1",),
+        note="test, entities",
+    ),
+    Spec(
+        name="QQP, sample",
+        task="pair",
+        train="QQP-sample/train.tsv",
+        dev="QQP-sample/dev.tsv",
+        metrics=("f1", "accuracy"),
+        epochs=3,
+        published=("62.2 / 83.4", "66.4 / 86.2", "68.1 / 87.0"),
+        note="dev, 19,000 of 364,000 pairs",
+    ),
+    Spec(
+        name="QA",
+        task="qa",
+        train="QAMR, SubjQA and BiPaR",
+        dev="600 questions of QAMR",
+        test="SQuAD/dev-v1.1.json",
+        metrics=("f1", "exact_match"),
+        epochs=2,
+        note="SQuAD 1.1 dev, part; no SQuAD in training: not comparable",
+    ),
+)
+
+
+def run() -> str:
+    """Return a table of what the shipped checkpoint reaches on each set."""
+    if OPTIONS.tasks is None:
+        raise ValueError("the labelled sets are not given. Name their folder with --tasks.")
+    rows = []
+    for spec in SPECS:
+        if OPTIONS.only and spec.name not in OPTIONS.only:
+            continue
+        found = [fine_tune(spec, seed) for seed in range(1, OPTIONS.num_seeds + 1)]
+        figures = [figure(spec, [one["metrics"] for one in found])]
+        spread = ""
+        if len(found) > 1:
+            values = [100 * one["metrics"][spec.metrics[0]] for one in found]
+            spread = f"{min(values):.1f} to {max(values):.1f}"
+        rate, seconds = found[0]["learning_rate"], statistics.median(f["seconds"] for f in found)
+        rows.append(
+            (
+                spec.name,
+                spec.note,
+                f"{found[0]['num_train']:,}",
+                ", ".join(spec.metrics).replace("_", " "),
+                *figures,
+                spread,
+                *(one or "–" for one in spec.published),
+                f"{rate:g} x {spec.epochs}",
+                f"{seconds:,.0f} s",
+            )
+        )
+    columns = ("set", "judged on", "examples", "metric", f"ours, median of {OPTIONS.num_seeds}")
+    more = ("range", "Tiny", "Mini", "Small", "rate x epochs", "training")
+    return tables.markdown(columns + more, rows)
+
+
+def figure(spec: Spec, metrics: Sequence[dict[str, float]]) -> str:
+    """Return the medians of a set's metrics in percent, as "81.1 / 71.8"."""
+    medians = [100 * statistics.median(one[name] for one in metrics) for name in spec.metrics]
+    return " / ".join(f"{value:.1f}" for value in medians)
+
+
+def fine_tune(spec: Spec, seed: int) -> dict[str, Any]:
+    """Return what one seed reached; what was done before is continued."""
+    folder = OPTIONS.runs / spec.name.replace(", ", "-") / f"seed-{seed}"
+    done = folder / RESULT
+    if done.is_file():
+        found: dict[str, Any] = json.loads(done.read_text(encoding="utf-8"))
+        return found
+    if (folder / SETTINGS_FILE).is_file():
+        experiment = resume_experiment(folder)
+    else:
+        train, dev = files(spec)
+        settings = make_settings(
+            task=spec.task,
+            train=train,
+            dev=dev,
+            seeds=(seed,),
+            epochs=spec.epochs,
+            metric=spec.metric,
+            **spec.more,
+        )
+        experiment = start_experiment(folder, settings)
+    report = experiment.run()
+    assert report is not None
+    best = report["best"]
+    scores = best["scores"]["metrics"] if spec.test is None else judge(spec, folder)
+    found = {
+        "metrics": scores,
+        "learning_rate": best["learning_rate"],
+        "num_train": report["num_train"],
+        "seconds": best["seconds"],
+    }
+    done.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    print(f"{spec.name}, seed {seed}: {figure(spec, [scores])}", flush=True)
+    return found
+
+
+def judge(spec: Spec, folder: Path) -> dict[str, float]:
+    """Return the metrics of a fine-tuned folder on the test file."""
+    assert spec.test is not None
+    model = open_task_model(str(folder), task=spec.task)
+    examples = read_task_data(
+        source(spec.test),
+        model.task,
+        model.tokenizer,
+        max_length=model.max_seq_length or 128,
+        labels=model.labels if model.task.has_labels else None,
+        is_train=False,
+    )
+    return score_model(model.module, examples).scores.metrics
+
+
+def source(name: str) -> Path:
+    """Return a file of the labelled sets, packed or not.
+
+    Raises:
+        ValueError: If it is not there.
+    """
+    assert OPTIONS.tasks is not None
+    plain = OPTIONS.tasks / name
+    for path in (plain, plain.with_name(plain.name + ".xz")):
+        if path.is_file():
+            return path
+    raise ValueError(f"{plain} is not there, nor as .xz. Check --tasks.")
+
+
+def files(spec: Spec) -> tuple[Path, Path]:
+    """Return the files for training and for choosing the epoch; those not published are made."""
+    folder = OPTIONS.runs / "data"
+    folder.mkdir(parents=True, exist_ok=True)
+    if spec.name == "MRPC":
+        return split_lines(source(spec.train), folder)
+    if spec.name == "QA":
+        return join_questions(folder)
+    return source(spec.train), source(spec.dev)
+
+
+def split_lines(path: Path, folder: Path) -> tuple[Path, Path]:
+    """Write nine tenths and one tenth of a table, drawn with a fixed seed."""
+    header, *lines = read(path).splitlines()
+    random.Random(0).shuffle(lines)
+    cut = len(lines) // 10
+    made = folder / "MRPC-train.tsv", folder / "MRPC-dev.tsv"
+    for place, part in zip(made, (lines[cut:], lines[:cut]), strict=True):
+        place.write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+    return made
+
+
+def join_questions(folder: Path) -> tuple[Path, Path]:
+    """Write one file of three sets' answerable questions, and one of 600 to choose by."""
+    names = (
+        "QAMR/train-from-qamr-dev.squad.json",
+        "SubjQA/train.squad2.json",
+        "BiPaR/en_valid.json",
+    )
+    articles = [article for name in names for article in json.loads(read(source(name)))["data"]]
+    for article in articles:
+        for paragraph in article["paragraphs"]:
+            paragraph["qas"] = [qa for qa in paragraph["qas"] if not qa.get("is_impossible")]
+    dev = json.loads(read(source("QAMR/dev-from-qamr-test.squad.json")))["data"]
+    random.Random(0).shuffle(dev)
+    chosen, num = [], 0
+    for article in dev:
+        if num >= 600:
+            break
+        chosen.append(article)
+        num += sum(len(paragraph["qas"]) for paragraph in article["paragraphs"])
+    made = folder / "QA-train.json", folder / "QA-dev.json"
+    for place, part in zip(made, (articles, chosen), strict=True):
+        place.write_text(json.dumps({"version": "1.1", "data": part}), encoding="utf-8")
+    return made
+
+
+def read(path: Path) -> str:
+    """Return the text of a file, packed or not."""
+    if path.suffix == ".xz":
+        return lzma.open(path, "rt", encoding="utf-8").read()
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,171 @@
+"""The questions that a checkpoint can answer, each as a function of hidden states.
+
+A decision holds the head alone, so that it can be read from any layer, and from the encoder of
+another checkpoint of the same width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bertcore.bert import Bert
+from bertcore.trace import Trace
+
+KINDS = {
+    "class": "class of the text",
+    "score": "score of the text",
+    "tag": "tag of each token",
+    "span": "start and end of the answer",
+    "next": "does B follow A",
+    "word": "word at the [MASK]",
+}
+"""The kinds of decision, and what they are about."""
+NEXT_LABELS = ("B follows A", "B is a random text")
+MAX_MASKS = 16
+"""Masks whose words are read; 16 of them at 13 layers and 30,522 pieces are 25 MB."""
+
+_Head = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """One question, and the head that answers it."""
+
+    kind: str
+    """A key of KINDS."""
+    labels: tuple[str, ...]
+    """Of the classes or tags, or the pieces of the vocabulary; () for "score" and "span"."""
+    owner: str
+    """The checkpoint that the head is from."""
+    width: int
+    """D of the hidden states that it reads."""
+    head: _Head
+    """Hidden states [..., T, D] on the head's device to logits: [..., C] of a text, [..., T, C] of
+    its tokens."""
+    mask_id: int = -1
+    """Of "word": the id of [MASK]."""
+
+    def places(self, trace: Trace) -> list[int]:
+        """Return the tokens that are decided on, [P]: -1 stands for the text as a whole.
+
+        Of "span" the first place is the start and the second the end.
+        """
+        if self.kind == "tag":
+            return list(range(trace.num_tokens))
+        if self.kind == "word":
+            masks = [i for i, token_id in enumerate(trace.input_ids) if token_id == self.mask_id]
+            return masks[:MAX_MASKS]
+        return [-1, -1] if self.kind == "span" else [-1]
+
+    def logits(self, hidden: Tensor, trace: Trace) -> Tensor:
+        """Return the logits of every place, [..., P, C], of hidden states [..., T, D].
+
+        C is the number of labels, 1 of a score, T of a span. Of a span in a pair, the tokens that
+        cannot hold the answer (those before text B) have -inf, as in the official SQuAD script.
+
+        Raises:
+            ValueError: If the width of the hidden states is not that of the head.
+        """
+        if hidden.shape[-1] != self.width:
+            raise ValueError(
+                f"the head of {self.owner} reads vectors of {self.width} numbers, but these have "
+                f"{hidden.shape[-1]}. Only an encoder of its own width can be read with it."
+            )
+        if self.kind == "word":
+            return self.head(hidden[..., self.places(trace), :])
+        if self.kind == "tag":
+            return self.head(hidden)
+        if self.kind != "span":
+            return self.head(hidden)[..., None, :]
+        logits = self.head(hidden).transpose(-1, -2)
+        if trace.text_b is None:
+            return logits
+        outside = torch.tensor([text != 1 for text in trace.text_ids], device=logits.device)
+        return logits.masked_fill(outside, -torch.inf)
+
+    def names(self, trace: Trace) -> Sequence[str]:
+        """Return what the C answers are called: labels, pieces, or the tokens of a span.
+
+        The place behind a token tells it from others like it.
+        """
+        if self.kind == "span":
+            return [f"{token} ({place})" for place, token in enumerate(trace.tokens)]
+        return self.labels if self.kind != "score" else ("score",)
+
+    def applies_to(self, trace: Trace) -> bool:
+        """Return whether this input poses the question: a pair, or a text with [MASK]."""
+        if self.kind == "next":
+            return trace.text_b is not None
+        return self.kind != "word" or bool(self.places(trace))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """What one checkpoint can be asked, and why it cannot be asked for a class."""
+
+    found: tuple[Decision, ...]
+    """The task head's first, then the pretraining heads'."""
+    no_task: str = ""
+    """Why there is no decision of a task head, as a sentence; "" where there is one."""
+
+    def of(self, kind: str) -> Decision | None:
+        """Return the decision of that kind, or None."""
+        return next((decision for decision in self.found if decision.kind == kind), None)
+
+
+def open_decisions(bert: Bert, source: str | Path) -> Decisions:
+    """Return what a checkpoint can be asked.
+
+    Args:
+        bert: The opened checkpoint, whose pooler and pretraining heads are used.
+        source: Where it was opened from: the task head is read from there.
+    """
+    task, reason = _task_decision(bert, source)
+    return Decisions((*task, *pretraining_decisions(bert)), reason)
+
+
+def pretraining_decisions(bert: Bert) -> tuple[Decision, ...]:
+    """Return the next-sentence and masked-word decisions that a checkpoint has heads for."""
+    module, width = bert.module, bert.config.hidden_size
+    found = []
+    if module.nsp is not None:
+        found.append(Decision("next", NEXT_LABELS, bert.name, width, module.nsp_logits))
+    if module.mlm is not None:
+        count = bert.tokenizer.vocab_size
+        pieces = tuple(bert.tokenizer.id_to_token(i) for i in range(count))
+
+        def words(hidden: Tensor) -> Tensor:
+            # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
+            return module.mlm_logits(hidden)[..., :count]
+
+        mask_id = bert.tokenizer.mask_id
+        found.append(Decision("word", pieces, bert.name, width, words, mask_id))
+    return tuple(found)
+
+
+def _task_decision(bert: Bert, source: str | Path) -> tuple[tuple[Decision, ...], str]:
+    from bertcore.finetuning.model import open_task_model
+
+    try:
+        model = open_task_model(source, device=str(bert.device))
+    except (ValueError, RuntimeError, OSError) as error:
+        return (), " ".join(str(error).split())
+    if model.task.kind in ("choice", "features"):
+        what = "several texts at once" if model.task.kind == "choice" else "four layers at once"
+        return (), f"the task head of {str(source)!r} reads {what}, so it is not compared here."
+    kind = {"sequence": "class", "token": "tag", "span": "span"}[model.task.kind]
+    kind = "score" if model.task.name == "regress" else kind
+    weight, bias = (part.detach().to(bert.dtype) for part in model.module.head.parameters())
+    pooled = model.task.kind == "sequence"
+
+    def head(hidden: Tensor) -> Tensor:
+        return F.linear(bert.module.pooled(hidden) if pooled else hidden, weight, bias)
+
+    width = bert.config.hidden_size
+    return (Decision(kind, model.labels, bert.name, width, head),), ""

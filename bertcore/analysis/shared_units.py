@@ -1,0 +1,145 @@
+"""What two checkpoints both read of one text: the same tokens, or else the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertcore.trace import Trace
+
+
+class Unit(NamedTuple):
+    """A token or word that both runs have, or a group of added special tokens."""
+
+    name: str
+    """The token, or the word as it stands in the text."""
+    is_special: bool
+    first: tuple[int, ...]
+    """Its tokens in the first run; at least one."""
+    second: tuple[int, ...]
+    """Its tokens in the second run; at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedUnits:
+    """The U units of a text that two runs share, in the order of the text."""
+
+    units: tuple[Unit, ...]
+    are_tokens: bool
+    """Whether both runs have the same tokens; else the units are words between spaces."""
+    num_missing: int
+    """Words that only one run has, such as those cut off at its limit."""
+
+    def merged_vectors(self, vectors: Tensor, side: int) -> Tensor:
+        """Return the mean vector of each unit, [..., U, D], of vectors [..., T, D].
+
+        Args:
+            vectors: Of the first run (side 0) or the second (side 1).
+            side: 0 or 1.
+        """
+        if self.are_tokens:
+            return vectors.float()
+        return self._matrix(vectors.shape[-2], side, mean=True) @ vectors.float()
+
+    def merged_sums(self, values: Tensor, side: int) -> Tensor:
+        """Return the sum over the tokens of each unit, [..., U], of values [..., T]."""
+        if self.are_tokens:
+            return values.float()
+        return values.float() @ self._matrix(values.shape[-1], side, mean=False).T
+
+    def merged_attention(self, weights: Tensor, side: int) -> Tensor:
+        """Return attention between units, [..., U, U], of weights [..., T, T]; rows sum to 1.
+
+        The sum over the tokens looked at and the mean over those that look. What goes to tokens
+        that only this run has is left out and the rest scaled up.
+
+        Source: Clark et al. 2019, section 4.1; leaving out and scaling up is ours.
+        """
+        if self.are_tokens:
+            return weights.float()
+        num_tokens = weights.shape[-1]
+        rows = self._matrix(num_tokens, side, mean=True)
+        columns = self._matrix(num_tokens, side, mean=False)
+        merged = rows @ weights.float() @ columns.T
+        return merged / merged.sum(-1, keepdim=True).clamp_min(torch.finfo(merged.dtype).tiny)
+
+    def _matrix(self, num_tokens: int, side: int, *, mean: bool) -> Tensor:
+        """Return [U, T]: 1, or 1 / count, where a token belongs to a unit."""
+        matrix = torch.zeros(len(self.units), num_tokens)
+        for row, unit in enumerate(self.units):
+            tokens = unit.second if side else unit.first
+            matrix[row, list(tokens)] = 1 / len(tokens) if mean else 1.0
+        return matrix
+
+
+def shared_units(first: Trace, second: Trace) -> SharedUnits:
+    """Return what two runs of the same text share.
+
+    Where both cut the text into the same tokens, each token is a unit. Else a unit is a word (what
+    stands between spaces) with all its pieces, and each group of special tokens that were added
+    next to each other: [SEP] in one run and </s></s> in the other are one.
+
+    Args:
+        first, second: Two runs of the same text or pair, by any two checkpoints.
+
+    Raises:
+        ValueError: If the texts differ in whether there is a text B.
+    """
+    if (first.text_b is None) != (second.text_b is None):
+        raise ValueError("one run is of a pair and the other of a single text; run the same text.")
+    if first.tokens == second.tokens and first.text_ids == second.text_ids:
+        same = zip(first.tokens, first.text_ids, strict=True)
+        units = [Unit(name, text < 0, (i,), (i,)) for i, (name, text) in enumerate(same)]
+        return SharedUnits(tuple(units), are_tokens=True, num_missing=0)
+    one, two = _members(first), _members(second)
+    keys = [key for key in one if key in two]
+    units = [
+        Unit(_name(first, one[key]), key[0] < 0, tuple(one[key]), tuple(two[key])) for key in keys
+    ]
+    units.sort(key=lambda unit: unit.first)
+    missing = len({key for key in (*one, *two) if key[0] >= 0} - set(keys))
+    return SharedUnits(tuple(units), are_tokens=False, num_missing=missing)
+
+
+def _members(trace: Trace) -> dict[tuple[int, int], list[int]]:
+    """Return the tokens of each word, by (text, number of the word); special groups by (-1, n)."""
+    starts = [_word_numbers(trace.text_a), _word_numbers(trace.text_b or "")]
+    found: dict[tuple[int, int], list[int]] = {}
+    group, was_special = -1, False
+    for place, (text, span) in enumerate(zip(trace.text_ids, trace.offsets, strict=True)):
+        if text < 0:
+            group += not was_special
+            key = (-1, group)
+        else:
+            numbers = starts[text]
+            # The last character: a piece of SentencePiece may begin with the space before it.
+            last = min(max(span[1] - 1, span[0]), len(numbers) - 1)
+            key = (text, numbers[last])
+        was_special = text < 0
+        found.setdefault(key, []).append(place)
+    return found
+
+
+def _word_numbers(text: str) -> Sequence[int]:
+    """Return for each character the number of the word it is in, or that ends before it."""
+    numbers, count, inside = [], -1, False
+    for character in text:
+        is_space = character.isspace()
+        count += not is_space and not inside
+        inside = not is_space
+        numbers.append(max(count, 0))
+    return numbers or [0]
+
+
+def _name(trace: Trace, places: Sequence[int]) -> str:
+    text = trace.text_ids[places[0]]
+    if text < 0:
+        return "".join(trace.tokens[place] for place in places)
+    whole = (trace.text_b or "") if text == 1 else trace.text_a
+    start = min(trace.offsets[place][0] for place in places)
+    end = max(trace.offsets[place][1] for place in places)
+    return whole[start:end].strip() or trace.tokens[places[0]]

@@ -1,0 +1,96 @@
+"""The number of a model's answer that is explained: a label's log-odds, an answer's, a score.
+
+Log-odds, ln(p / (1 - p)), and not the bare logit: a softmax does not change when all logits move
+together, so a logit alone says nothing. And not p: where a model is sure, p hardly moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Target(Protocol):
+    """A number of the logits of a batch."""
+
+    def value(self, logits: Tensor) -> Tensor:
+        """Return what is explained, differentiable, [B], of logits [B, ...]."""
+        ...
+
+    def measure(self, logits: Tensor) -> Tensor:
+        """Return what a reader follows, [B]: a probability, or the score itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTarget:
+    """A label of the whole text; logits [B, C]."""
+
+    label: int
+
+    def value(self, logits: Tensor) -> Tensor:
+        """Return the label's log-odds, [B]."""
+        return log_odds(logits, self.label)
+
+    def measure(self, logits: Tensor) -> Tensor:
+        """Return the label's probability, [B]."""
+        return torch.softmax(logits.float(), -1)[:, self.label]
+
+
+@dataclass(frozen=True, slots=True)
+class TagTarget:
+    """A label of one token; logits [B, T, C]."""
+
+    position: int
+    label: int
+
+    def value(self, logits: Tensor) -> Tensor:
+        """Return the label's log-odds, [B]."""
+        return log_odds(logits[:, self.position], self.label)
+
+    def measure(self, logits: Tensor) -> Tensor:
+        """Return the label's probability, [B]."""
+        return torch.softmax(logits[:, self.position].float(), -1)[:, self.label]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTarget:
+    """An answer from its first to its last token; logits [B, T, 2]."""
+
+    start: int
+    end: int
+
+    def value(self, logits: Tensor) -> Tensor:
+        """Return the log-odds of the start plus those of the end, [B]."""
+        return log_odds(logits[..., 0], self.start) + log_odds(logits[..., 1], self.end)
+
+    def measure(self, logits: Tensor) -> Tensor:
+        """Return p(start) p(end), [B]."""
+        starts, ends = torch.softmax(logits.float(), 1).unbind(-1)
+        return starts[:, self.start] * ends[:, self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTarget:
+    """The number that a regression gives; logits [B, 1]."""
+
+    def value(self, logits: Tensor) -> Tensor:
+        """Return the score, [B]."""
+        return logits[:, 0]
+
+    def measure(self, logits: Tensor) -> Tensor:
+        """Return the score, [B]."""
+        return logits[:, 0].float()
+
+
+def log_odds(logits: Tensor, label: int) -> Tensor:
+    """Return ln(p / (1 - p)) of one of C >= 2 classes, [B], of logits [B, C].
+
+    >>> log_odds(torch.tensor([[1.0, 3.0]]), 1)
+    tensor([2.])
+    """
+    others = torch.cat([logits[:, :label], logits[:, label + 1 :]], dim=1)
+    return logits[:, label] - torch.logsumexp(others, dim=1)

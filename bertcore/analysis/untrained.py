@@ -1,0 +1,30 @@
+"""The same network before it had learned anything: random weights, the same shape and heads."""
+
+from __future__ import annotations
+
+import torch
+
+from bertcore.bert import Bert
+from bertcore.network import Network
+from bertcore.network.initialize import initialize
+
+HEADS = ("pooler", "mlm", "nsp", "replaced", "sop")
+
+
+def untrained(bert: Bert, seed: int = 0) -> Bert:
+    """Return a BERT of the same shape, vocabulary and heads with starting weights.
+
+    What pretraining changed shows beside it. It is not where this checkpoint began: that draw is
+    lost, and another one is as good.
+
+    Args:
+        bert: Gives shape, tokenizer, device and precision.
+        seed: The same seed gives the same weights.
+
+    Raises:
+        ValueError: If it is another architecture, which runs on code of `transformers`.
+    """
+    bert.require_parts()
+    heads = frozenset(head for head in HEADS if getattr(bert.module, head, None) is not None)
+    network = initialize(Network(bert.config, heads), torch.Generator().manual_seed(seed))
+    return Bert(network.to(bert.device, bert.dtype), bert.tokenizer, name="untrained")

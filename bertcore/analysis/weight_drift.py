@@ -1,0 +1,226 @@
+"""How far the weights of two checkpoints are from each other, tensor by tensor."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertcore.bert import Bert
+
+LAYER_KINDS = {
+    "attention.query": "query",
+    "attention.key": "key",
+    "attention.value": "value",
+    "attention.output": "attention output",
+    "attention.norm": "attention LayerNorm",
+    "feed_forward.intermediate": "feed-forward in",
+    "feed_forward.output": "feed-forward out",
+    "feed_forward.norm": "feed-forward LayerNorm",
+}
+"""The parts of a layer in the order of the network, and what they are called; each has a matrix
+and a bias, a LayerNorm a scale and a bias."""
+OTHER_KINDS = {
+    "embeddings.word_embeddings": "token table",
+    "embeddings.position_embeddings": "position table",
+    "embeddings.token_type_embeddings": "segment table",
+    "embeddings.norm": "embedding LayerNorm",
+    "embeddings.projection": "embedding projection",
+    "pooler": "pooler",
+    "mlm": "masked-word head",
+    "nsp": "next-sentence head",
+    "sop": "sentence-order head",
+    "replaced": "replaced-token head",
+}
+"""The parts outside the layers, and what they are called."""
+_BY_PIECE = frozenset({"embeddings.word_embeddings", "mlm.decoder_bias"})
+"""Tensors with a row for each piece of the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far one tensor, or several taken as one vector, moved from the first to the second."""
+
+    relative: float
+    """|B - A| / |A| in the Frobenius norm; 0: the same, 1: as far as A is long; infinite if A is
+    all zeros and B is not; NaN if a weight is NaN."""
+    cosine: float
+    """Of the angle between both as vectors: 1: only the length differs; NaN if one is all zeros and
+    the other is not, or a weight is NaN."""
+    norm_first: float
+    """|A|"""
+    norm_second: float
+    """|B|"""
+    num_weights: int
+    """Numbers compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorDrift:
+    """One tensor of both checkpoints."""
+
+    name: str
+    """Our name of it, such as layers.0.attention.query_weight."""
+    part: str
+    """A value of LAYER_KINDS or OTHER_KINDS."""
+    layer: int | None
+    """From 0; None outside the layers."""
+    drift: Drift
+    rows: str = ""
+    """What was compared if not all of it: the rows of shared pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightDrift:
+    """All tensors of two checkpoints."""
+
+    tensors: tuple[TensorDrift, ...]
+    """Those that both have, in the order of the network."""
+    layers: Mapping[tuple[int, str], Drift]
+    """By (layer, part): matrix and bias as one vector; a key for each that both have."""
+    others: Mapping[str, Drift]
+    """By part, outside the layers."""
+    only_first: tuple[str, ...]
+    """Tensors that the second checkpoint does not have."""
+    only_second: tuple[str, ...]
+    """Tensors that the first checkpoint does not have."""
+    mis_shaped: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
+    """Tensors of different shapes, which are not compared: both shapes."""
+    not_finite: tuple[str, ...]
+    """Tensors with NaN or infinity on one side."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both have the same tensors with the same numbers."""
+        uneven = self.only_first or self.only_second or self.mis_shaped
+        return not uneven and all(
+            tensor.drift.relative == 0 and not tensor.rows for tensor in self.tensors
+        )
+
+
+@torch.no_grad()
+def weight_drift(first: Bert, second: Bert) -> WeightDrift:
+    """Compare the weights of two checkpoints, tensor by tensor; layers are matched by number.
+
+    Where the vocabularies differ, the token table and the decoder's bias are compared over the
+    pieces that both have. A fine-tuned classifier's own layer is no part of the comparison.
+
+    Args:
+        first, second: Any two; each may lack parts that the other has.
+
+    Source: ours; the relative Frobenius distance and the cosine are as in Radiya-Dixit and Wang
+        2020, "How fine can fine-tuning be?", section 3, who use L1 and angle.
+    """
+    ours, theirs = (dict(bert.module.named_parameters()) for bert in (first, second))
+    rows = _shared_rows(first, second)
+    tensors: list[TensorDrift] = []
+    groups: dict[tuple[int | None, str], _Sums] = {}
+    mis_shaped, not_finite = {}, []
+    for name in (name for name in ours if name in theirs):
+        a, b, note = ours[name].cpu(), theirs[name].cpu(), ""
+        if name in _BY_PIECE and rows is not None:
+            a, b = a[rows[0]], b[rows[1]]
+            note = f"{len(rows[0]):,} pieces that both vocabularies have"
+        if a.shape != b.shape:
+            mis_shaped[name] = (tuple(ours[name].shape), tuple(theirs[name].shape))
+            continue
+        layer, part = part_of(name)
+        sums = _sums(a, b)
+        drift = sums.drift()
+        if not (math.isfinite(drift.norm_first) and math.isfinite(drift.norm_second)):
+            not_finite.append(name)
+        tensors.append(TensorDrift(name, part, layer, drift, note))
+        groups[layer, part] = groups.get((layer, part), _Sums()) + sums
+    drifts = {key: sums.drift() for key, sums in groups.items()}
+    return WeightDrift(
+        tensors=tuple(tensors),
+        layers={(layer, part): d for (layer, part), d in drifts.items() if layer is not None},
+        others={part: d for (layer, part), d in drifts.items() if layer is None},
+        only_first=tuple(name for name in ours if name not in theirs),
+        only_second=tuple(name for name in theirs if name not in ours),
+        mis_shaped=mis_shaped,
+        not_finite=tuple(not_finite),
+    )
+
+
+def drift_of(pairs: Sequence[tuple[Tensor, Tensor]]) -> Drift:
+    """Return the drift of tensors taken together as one vector.
+
+    Args:
+        pairs: Tensors of the first checkpoint and of the second, of equal shapes.
+    """
+    return sum((_sums(first, second) for first, second in pairs), _Sums()).drift()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What the drift of some numbers is made of; those of several tensors add up."""
+
+    first: float = 0.0
+    second: float = 0.0
+    change: float = 0.0
+    product: float = 0.0
+    count: int = 0
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.first + other.first,
+            self.second + other.second,
+            self.change + other.change,
+            self.product + other.product,
+            self.count + other.count,
+        )
+
+    def drift(self) -> Drift:
+        first, second = math.sqrt(self.first), math.sqrt(self.second)
+        if self.change == 0:
+            return Drift(0.0, 1.0, first, second, self.count)
+        change, both = math.sqrt(self.change), first * second
+        if not (math.isfinite(first) and math.isfinite(second)):
+            return Drift(math.nan, math.nan, first, second, self.count)
+        # Rounding may pass 1 by a little.
+        cosine = max(-1.0, min(1.0, self.product / both)) if both else math.nan
+        return Drift(change / first if first else math.inf, cosine, first, second, self.count)
+
+
+def _sums(first: Tensor, second: Tensor) -> _Sums:
+    a, b = first.detach().double().flatten(), second.detach().double().flatten()
+    c = b - a
+    return _Sums(float(a @ a), float(b @ b), float(c @ c), float(a @ b), len(a))
+
+
+def part_of(name: str) -> tuple[int | None, str]:
+    """Return the layer, if any, and the part of the network that a tensor belongs to.
+
+    Tensors of an architecture that is not ours are "other parts".
+
+    >>> part_of("layers.3.feed_forward.output_bias")
+    (3, 'feed-forward out')
+    >>> part_of("mlm.norm_weight")
+    (None, 'masked-word head')
+    """
+    match = re.fullmatch(r"layers\.(\d+)\.(.+)_(?:weight|bias)", name)
+    if match:
+        return int(match[1]), LAYER_KINDS[match[2]]
+    found = (part for start, part in OTHER_KINDS.items() if name.startswith(start))
+    return None, next(found, "other parts")
+
+
+def _shared_rows(first: Bert, second: Bert) -> tuple[list[int], list[int]] | None:
+    """Return the rows of the pieces that both vocabularies have; None where they are the same."""
+    ours, theirs = vocabulary(first), vocabulary(second)
+    if ours == theirs:
+        return None
+    ids = {piece: i for i, piece in enumerate(theirs)}
+    pairs = [(i, ids[piece]) for i, piece in enumerate(ours) if piece in ids]
+    return [i for i, _ in pairs], [j for _, j in pairs]
+
+
+def vocabulary(bert: Bert) -> list[str]:
+    """Return the pieces of a checkpoint's vocabulary in the order of their ids."""
+    tokenizer = bert.tokenizer
+    return [tokenizer.id_to_token(i) for i in range(tokenizer.vocab_size)]

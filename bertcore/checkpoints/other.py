@@ -1,0 +1,339 @@
+"""Open a checkpoint of another architecture: checked from names and shapes, then `transformers`.
+
+The weights are read by us, from safetensors (or a pickle after consent), and handed over; nothing
+that comes with a checkpoint is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertcore.checkpoints.fingerprint import fingerprint_of
+from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
+from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.weights import OpenWeights
+from bertcore.others.bert import OtherBert
+from bertcore.others.config import read_config, transformers_config
+from bertcore.others.families import OTHERS, SPANS, Opener
+from bertcore.others.network import OtherNetwork
+from bertcore.tokenizer import open_other_tokenizer
+
+_WRAPPERS = ("module.", "_orig_mod.", "model.module.")
+"""What data-parallel wrappers and compilers put before all names."""
+_TASK_HEADS = ("classifier", "classification_head", "qa_outputs", "score.", "logits_proj")
+_REPORTED = ("parts", "segments", "positions", "nsp", "mlm")
+"""What of a family's lacks the load report tells."""
+
+
+class Opening(NamedTuple):
+    """What is known before the tensors are looked at."""
+
+    source: str
+    folder: Path
+    format: str
+    num_bytes: int
+    family_note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """How the stored tensors fit a class of `transformers`."""
+
+    opener: Opener
+    table: dict[str, str]
+    """The class's name -> name in the file."""
+    missing: dict[str, Shape]
+    mis_shaped: dict[str, tuple[Shape, Shape]]
+    """Name in the file -> (found, expected)."""
+    ties: dict[str, str]
+    """Names that are copies of others."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is missing or of another shape."""
+        return not self.missing and not self.mis_shaped
+
+
+def load_other(
+    model_type: str,
+    values: Mapping[str, Any],
+    weights: OpenWeights,
+    opening: Opening,
+    *,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> OtherBert:
+    """Open a checkpoint of another architecture.
+
+    Args:
+        model_type: A key of OTHERS.
+        values: The content of config.json.
+        weights: Opened.
+        opening: For the report.
+        device, dtype: For the weights.
+
+    Raises:
+        FileNotFoundError: If the tokenizer's files are missing.
+        ValueError: If the architecture cannot run in `dtype`.
+        RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
+    """
+    file, family = opening.folder / "config.json", OTHERS[model_type]
+    if family.only_float32 and dtype != torch.float32:
+        raise ValueError(
+            f"{family.name} runs in float32 only, in transformers; {str(dtype)[6:]} was asked for. "
+            "Choose float32."
+        )
+    tokenizer = open_other_tokenizer(opening.folder, family.tokens)
+    is_legacy = not any("lm_predictions.lm_head." in name for name in weights.stored)
+    if model_type.startswith("deberta") and not is_legacy:
+        values = {**values, "legacy": False}  # the head of DeBERTa-v3's own files
+    try:
+        config = transformers_config(model_type, values)
+    except ValueError as error:
+        raise RuntimeError(f"{file}: {error}. Use the one that belongs to the weights.") from error
+    matches = list(_matches(family.openers, config, weights, file))
+    match = _choose(matches, weights, opening.folder)
+    model, not_finite = _fill(match, config, weights, device, dtype)
+    heads = match.opener.heads
+    network = OtherNetwork(
+        model,
+        read_config(config, heads=heads),
+        heads,
+        mask_id=tokenizer.mask_id,
+        sentinels=_sentinels(tokenizer.vocab) if family.words == SPANS else (),
+    ).eval()
+    used = set(match.table.values())
+    others = {n: t.shape for n, t in weights.stored.items() if n not in used}
+    first = matches[0]
+    others = {name: shape for name, shape in others.items() if not _is_buffer(name, model)}
+    tasks = {n: s for n, s in others.items() if _is_task_head(n)}
+    report = LoadReport(
+        source=opening.source,
+        folder=opening.folder,
+        format=opening.format,
+        family=family.name,
+        family_note=opening.family_note,
+        family_heads=tuple(sorted(frozenset().union(*(o.heads for o in family.openers)))),
+        is_other=True,
+        lacks=tuple(network.other.lacks[key] for key in _REPORTED if key in network.other.lacks),
+        stored_dtype=weights.stored[next(iter(match.table.values()))].dtype,
+        matched={name: weights.stored[name].shape for name in match.table.values()},
+        missing=first.missing if first is not match else {},
+        unexpected={n: s for n, s in others.items() if n not in tasks},
+        mis_shaped=first.mis_shaped if first is not match else {},
+        mended_prefix=_wrapper(match.table),
+        num_renamed=sum(name.endswith((".gamma", ".beta")) for name in used),
+        decoder=_decoder(model),
+        heads=tuple(sorted(heads)),
+        incomplete_heads=(),
+        task=read_task(values, tasks),
+        task_heads=tasks,
+        not_finite=not_finite,
+        num_layers=network.config.num_hidden_layers,
+        num_stored_layers=network.config.num_hidden_layers,
+        num_parameters=sum(p.numel() for p in model.parameters()),
+        num_bytes=opening.num_bytes,
+        vocab_size=tokenizer.vocab_size,
+        num_rows=network.config.vocab_size,
+        is_cased=not tokenizer.do_lower_case,
+        fingerprint=fingerprint_of(match.table, weights),
+    )
+    try:
+        return OtherBert(network, tokenizer, name=opening.source, report=report)
+    except ValueError as error:
+        raise RuntimeError(f"{opening.folder}: {error}") from error
+
+
+def _matches(
+    openers: Iterable[Opener], config: Any, weights: OpenWeights, file: Path
+) -> Iterator[_Match]:
+    """Yield how the stored tensors fit each class; allocates nothing."""
+    import transformers
+
+    for opener in openers:
+        made = getattr(transformers, opener.class_name)
+        try:
+            with torch.device("meta"):
+                model = made(config, **opener.options)
+            state = model.state_dict()
+        except Exception as error:  # whatever an impossible shape makes its constructor raise
+            said = " ".join(str(error).split())[:200]
+            raise RuntimeError(
+                f"{file} describes a network that transformers cannot build ({said}). Use the one "
+                "that belongs to the weights."
+            ) from error
+        buffers = {name for name, _ in model.named_buffers()}
+        ties = dict(model.all_tied_weights_keys)
+        yield _match(opener, state, buffers, ties, model.base_model_prefix, weights)
+
+
+def _match(
+    opener: Opener,
+    state: Mapping[str, Tensor],
+    buffers: set[str],
+    ties: dict[str, str],
+    prefix: str,
+    weights: OpenWeights,
+) -> _Match:
+    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+    table: dict[str, str] = {}
+    for name in sorted(weights.stored):
+        key = next((form for form in _forms(name, prefix) if form in shapes), None)
+        if key is not None and key not in table:
+            table[key] = name
+    groups = _groups(ties)
+    for group in groups:  # a table may be stored under any of its names
+        stored = [key for key in sorted(group) if key in table]
+        for key in group if stored else ():
+            table.setdefault(key, table[stored[0]])
+    found = {key: weights.stored[name].shape for key, name in table.items()}
+    wrong = {k: (found[k], shapes[k]) for k in table if found[k] != shapes[k]}
+    return _Match(
+        opener=opener,
+        table=table,
+        missing={k: s for k, s in shapes.items() if k not in table and k not in buffers},
+        mis_shaped={table[key]: pair for key, pair in wrong.items()},
+        ties=ties,
+    )
+
+
+def _forms(name: str, prefix: str) -> Iterator[str]:
+    """Yield what a stored tensor may be called in a class of `transformers`."""
+    for wrapper in ("", *_WRAPPERS):
+        if not name.startswith(wrapper):
+            continue
+        plain = name.removeprefix(wrapper)
+        if plain.endswith(("LayerNorm.gamma", "LayerNorm.beta")):
+            plain = plain.replace("Norm.gamma", "Norm.weight").replace("Norm.beta", "Norm.bias")
+        yield plain
+        yield f"{prefix}.{plain}"
+        if plain.startswith(f"{prefix}."):
+            yield plain.removeprefix(f"{prefix}.")
+
+
+def _groups(ties: Mapping[str, str]) -> list[set[str]]:
+    groups: dict[str, set[str]] = {}
+    for copy, source in ties.items():
+        groups.setdefault(source, {source}).add(copy)
+    return list(groups.values())
+
+
+def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match:
+    """Return the match with the most heads of those that fit.
+
+    A checkpoint with a task head is opened without the word head: it was trained away from it.
+
+    Raises:
+        RuntimeError: If none fits; the message names all tensors that do not.
+    """
+    trained = any(_is_task_head(name) for name in weights.stored)
+    for match in matches:
+        if match.fits and not (trained and match.opener.heads):
+            return _checked(match, weights, folder)
+    bare = min(matches, key=lambda match: len(match.missing) + len(match.mis_shaped))
+    lacking = [f"{key} {list(shape)}" for key, shape in bare.missing.items()]
+    wrong = [
+        f"{name} is {list(found)}, expected {list(expected)}"
+        for name, (found, expected) in bare.mis_shaped.items()
+    ]
+    parts = []
+    if lacking:
+        parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
+    if wrong:
+        parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
+    raise RuntimeError(
+        f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. Use the "
+        "config.json and the weights that belong together."
+    )
+
+
+def _checked(match: _Match, weights: OpenWeights, folder: Path) -> _Match:
+    wrong = [
+        f"{name} holds {weights.stored[name].dtype}"
+        for name in match.table.values()
+        if not weights.stored[name].is_float
+    ]
+    if wrong:
+        raise RuntimeError(
+            f"the weights in {folder} cannot be read: {list_up_to(wrong)}; expected F32, F16 or "
+            "BF16."
+        )
+    return match
+
+
+@torch.no_grad()
+def _fill(
+    match: _Match, config: Any, weights: OpenWeights, device: torch.device, dtype: torch.dtype
+) -> tuple[Any, tuple[str, ...]]:
+    """Return the model with its weights, and the names of tensors that are not finite."""
+    import transformers
+    from transformers.utils import logging
+
+    state: dict[str, Tensor] = {}
+    not_finite = []
+    for key, name in match.table.items():
+        # A copy, not a view of the mapped file: a file that is cut short must not kill us.
+        tensor = torch.empty(weights.stored[name].shape, dtype=dtype)
+        tensor.copy_(weights.read(name))
+        if not tensor.sum(dtype=torch.float32).isfinite() and not tensor.isfinite().all():
+            not_finite.append(name)
+        state[key] = tensor
+    made = getattr(transformers, match.opener.class_name)
+    shows_bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        model = made.from_pretrained(
+            None, config=config, state_dict=state, dtype=dtype, **match.opener.options
+        )
+    finally:
+        logging.set_verbosity(level)
+        if shows_bars:
+            logging.enable_progress_bar()
+    return model.eval().to(device), tuple(dict.fromkeys(not_finite))
+
+
+def _sentinels(vocab: list[str]) -> list[int]:
+    """Return the ids of <extra_id_0>, <extra_id_1>, ... as far as they go."""
+    ids = {token: number for number, token in enumerate(vocab)}
+    found: list[int] = []
+    while f"<extra_id_{len(found)}>" in ids:
+        found.append(ids[f"<extra_id_{len(found)}>"])
+    return found
+
+
+def _is_task_head(name: str) -> bool:
+    bare = name
+    for wrapper in _WRAPPERS:
+        bare = bare.removeprefix(wrapper)
+    return bare.startswith(_TASK_HEADS)
+
+
+def _is_buffer(name: str, model: Any) -> bool:
+    """Tell whether a stored tensor is no weight: positions, GPT-2's triangle of who sees whom."""
+    known = (".attn.bias", ".attn.masked_bias", "position_ids", "mask_predictions.")
+    return any(part in f".{name}" for part in known)
+
+
+def _decoder(model: Any) -> str:
+    """Return "tied", "untied" or "absent": what words are read off."""
+    out = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
+    weight = getattr(out, "weight", None)
+    if weight is None:
+        return "absent"
+    return "tied" if weight is model.get_input_embeddings().weight else "untied"
+
+
+def _wrapper(table: Mapping[str, str]) -> str | None:
+    """Return what stood before most names and was taken off."""
+    names = list(table.values())
+    for wrapper in _WRAPPERS:
+        if sum(name.startswith(wrapper) for name in names) > len(names) / 2:
+            return wrapper
+    return None

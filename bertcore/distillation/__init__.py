@@ -1,0 +1,25 @@
+"""Distillation: a small student learns what a larger teacher says.
+
+The losses, the states that they compare, and the student's first weights. Who trains with them:
+`bertcore.pretraining.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
+"""
+
+from bertcore.distillation.distill_config import DistillConfig
+from bertcore.distillation.losses import (
+    attention_loss,
+    cosine_loss,
+    hidden_loss,
+    soft_target_loss,
+)
+from bertcore.distillation.student import check_same_vocabulary, spread_layers, student_of
+
+__all__ = [
+    "DistillConfig",
+    "attention_loss",
+    "check_same_vocabulary",
+    "cosine_loss",
+    "hidden_loss",
+    "soft_target_loss",
+    "spread_layers",
+    "student_of",
+]

@@ -1,0 +1,85 @@
+"""The weights of the losses of distillation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bertcore.config import BertConfig
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DistillConfig:
+    """What a student learns from its teacher, and how much each part counts.
+
+    Raises:
+        ValueError: If a weight is below 0, all are 0, or the temperature is not above 0.
+
+    Source: of a corpus, the main command of DistilBERT (Sanh et al. 2019).
+    """
+
+    temperature: float = 2.0
+    """By which logits are divided before the softmax, above 0."""
+    soft_weight: float = 5.0
+    """Of the teacher's probabilities (`soft_target_loss`)."""
+    hard_weight: float = 2.0
+    """Of the labels: of a corpus the hidden words."""
+    cosine_weight: float = 1.0
+    """Of the direction of the last hidden states (`cosine_loss`); of a corpus."""
+    layer_weight: float = 0.0
+    """Of TinyBERT's losses of embeddings, attention and hidden states of each layer."""
+
+    def __post_init__(self) -> None:
+        weights = ("soft_weight", "hard_weight", "cosine_weight", "layer_weight")
+        for name in weights:
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 or more.")
+        if not 0 < self.temperature < math.inf:
+            raise ValueError(f"temperature is {self.temperature}; expected above 0.")
+        if not any(getattr(self, name) for name in weights):
+            raise ValueError("all weights of the losses are 0, so nothing would be learned.")
+
+    @classmethod
+    def for_task(
+        cls, *, temperature: float = 2.0, soft_weight: float = 0.5, hard_weight: float = 0.5
+    ) -> DistillConfig:
+        """Return the weights of task distillation.
+
+        Source: the script of DistilBERT for a second distillation on SQuAD: half each.
+        """
+        return cls(
+            temperature=temperature,
+            soft_weight=soft_weight,
+            hard_weight=hard_weight,
+            cosine_weight=0.0,
+        )
+
+    def check_shapes(self, student: BertConfig, teacher: BertConfig) -> None:
+        """Refuse a student whose states cannot be compared with the teacher's.
+
+        Raises:
+            ValueError: If the widths differ where directions are compared, or the numbers of heads
+                or layers do not go with each other where layers are.
+        """
+        widths = student.hidden_size, teacher.hidden_size
+        if self.cosine_weight and widths[0] != widths[1]:
+            raise ValueError(
+                f"the student is {widths[0]} wide and the teacher {widths[1]}, so the directions "
+                "of their hidden states cannot be compared. Set the cosine weight to 0."
+            )
+        if not self.layer_weight:
+            return
+        heads = student.num_attention_heads, teacher.num_attention_heads
+        if heads[0] != heads[1]:
+            raise ValueError(
+                f"the student has {heads[0]} attention heads and the teacher {heads[1]}; the "
+                "losses of layers compare head with head. Give the student as many, or set the "
+                "layer weight to 0."
+            )
+        layers = student.num_hidden_layers, teacher.num_hidden_layers
+        if layers[1] % layers[0]:
+            raise ValueError(
+                f"the student has {layers[0]} layers and the teacher {layers[1]}, which is no "
+                "multiple; the losses of layers compare layer m with m * N / M. Choose another "
+                "number of layers, or set the layer weight to 0."
+            )

@@ -1,0 +1,99 @@
+"""All states of an encoder, scores before the softmax too: what TinyBERT's losses compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.distillation.losses import attended, attention_loss, hidden_loss
+from bertcore.network import Network
+from bertcore.network.attention import additive_mask, attention_scores
+
+
+@dataclass(slots=True)
+class States:
+    """What an encoder computes on its way."""
+
+    embeddings: Tensor
+    """The input of the first layer, [B, T, D]."""
+    hidden: list[Tensor] = field(default_factory=list)
+    """After each layer, [B, T, D]."""
+    scores: list[Tensor] = field(default_factory=list)
+    """Of each layer, before mask and softmax, [B, H, T, T]."""
+
+
+def run_with_states(
+    network: Network,
+    input_ids: Tensor,
+    segment_ids: Tensor | None,
+    attention_mask: Tensor | None,
+) -> States:
+    """Run an encoder and keep its states; the same numbers as `Network.forward`.
+
+    Args:
+        network: In training mode with dropout.
+        input_ids, segment_ids, attention_mask: As for `Network.forward`, [B, T].
+    """
+    segments, positions = network.default_ids(input_ids, segment_ids, None)
+    hidden: Tensor = network.embeddings(input_ids, segments, positions)
+    states = States(hidden)
+    mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
+
+    def attend(
+        queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+    ) -> Tensor:
+        scores = attention_scores(queries, keys)
+        states.scores.append(scores)
+        if mask is not None:
+            scores = scores + mask.to(scores.dtype)
+        return F.dropout(torch.softmax(scores, dim=-1), dropout) @ values
+
+    for layer in network.layers:
+        hidden = layer(hidden, mask, attend)
+        states.hidden.append(hidden)
+    return states
+
+
+def layer_losses(
+    student: States, teacher: States, projection: nn.Linear, attention_mask: Tensor | None
+) -> Tensor:
+    """Return the sum over layers of TinyBERT's losses for each token that is no padding, [N].
+
+    Layer m of M is compared with the teacher's m * N / M, the embeddings with the embeddings.
+
+    Args:
+        student, teacher: States of the same input.
+        projection: From the student's width to the teacher's; one for all layers and the
+            embeddings, as in TinyBERT's code.
+        attention_mask: True at tokens, [B, T]; None: all are.
+
+    Source: Jiao et al. 2020, equations 7 to 9 and 11; huawei-noah TinyBERT, modeling.py.
+    """
+
+    def compare(ours: Tensor, theirs: Tensor) -> Tensor:
+        kept = attended(ours, attention_mask)
+        return hidden_loss(projection(kept), attended(theirs, attention_mask))
+
+    every = len(teacher.hidden) // len(student.hidden)
+    total = compare(student.embeddings, teacher.embeddings)
+    for m, (hidden, scores) in enumerate(zip(student.hidden, student.scores, strict=True), start=1):
+        other = m * every - 1
+        total = total + compare(hidden, teacher.hidden[other])
+        total = total + attention_loss(scores, teacher.scores[other], attention_mask)
+    return total
+
+
+def start_projection(student_width: int, teacher_width: int, seed: int) -> nn.Linear:
+    """Return the shared projection: the identity where the widths are the same, else random."""
+    generator = torch.Generator().manual_seed(seed)
+    projection = nn.Linear(student_width, teacher_width)
+    with torch.no_grad():
+        nn.init.zeros_(projection.bias)
+        if student_width == teacher_width:
+            nn.init.eye_(projection.weight)
+        else:
+            nn.init.normal_(projection.weight, 0.0, student_width**-0.5, generator=generator)
+    return projection

@@ -1,0 +1,156 @@
+"""Fine-tuning with a teacher that knows the task: soft targets beside the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.distillation import DistillConfig, check_same_vocabulary, soft_target_loss
+from bertcore.distillation.losses import attended
+from bertcore.distillation.states import layer_losses, run_with_states, start_projection
+from bertcore.finetuning.loss import Totals, task_loss
+from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.rows import IGNORED, Batch
+from bertcore.finetuning.task_step import TaskWithLoss
+from bertcore.network.attention import AttentionFunction
+from bertcore.network.task_heads import TaskNetwork
+
+_NEVER = -1e9
+"""Logit of a place that is padding."""
+
+
+class DistilledTask(TaskWithLoss):
+    """A student's task network with its loss: labels, the teacher's answers, and maybe its layers.
+
+    The teacher is no part of the module: it is in evaluation mode and has no gradients.
+
+    Args:
+        module: The student's.
+        teacher: Of the same task and kind, with the same vocabulary and order of labels, on the
+            student's device.
+        config: The weights of the losses.
+        attention, class_weights: As for `TaskWithLoss`; class weights are for the labels alone.
+        seed: Of the projection of TinyBERT's losses.
+
+    Raises:
+        ValueError: If their layers cannot be compared.
+
+    Source: Hinton et al. 2015; Sanh et al. 2019, section 3; Jiao et al. 2020, equation 10. Differs
+        from TinyBERT's code: the soft loss is divided by examples and not by classes too.
+    """
+
+    def __init__(
+        self,
+        module: TaskNetwork,
+        teacher: TaskNetwork,
+        config: DistillConfig,
+        *,
+        attention: AttentionFunction,
+        class_weights: Tensor | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(module, attention=attention, class_weights=class_weights)
+        config.check_shapes(module.network.config, teacher.network.config)
+        self.config = config
+        self._teacher = [teacher.eval().requires_grad_(False)]
+        self.projection: nn.Linear | None = None
+        if config.layer_weight:
+            widths = module.network.config.hidden_size, teacher.network.config.hidden_size
+            self.projection = start_projection(*widths, seed).to(module.head.weight.device)
+
+    @property
+    def teacher(self) -> TaskNetwork:
+        """The teacher's task network."""
+        return self._teacher[0]
+
+    def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
+        """Return the weighted sum of the losses of a batch or of a part of it."""
+        config, kind = self.config, self.module.kind
+        num = float(len(batch.targets)) if totals is None else totals.num
+        layers = batch.targets.new_zeros((), dtype=torch.float32)
+        if self.projection is None:
+            logits = self.logits(batch, hidden)
+            with torch.no_grad():
+                wanted: Tensor = self.teacher(
+                    batch.input_ids,
+                    batch.segment_ids,
+                    batch.attention_mask,
+                    attention=self.attention,
+                )
+        else:
+            logits, wanted, layers = self._with_layers(batch, totals)
+        if kind == "token":
+            # The first pieces of words alone have answers.
+            kept = batch.targets != IGNORED
+            if totals is None:
+                num = float(kept.sum())
+            soft = soft_target_loss(logits[kept], wanted[kept], config.temperature).sum()
+        elif kind == "span":
+            soft = self._soft_spans(logits, wanted, batch.attention_mask)
+        elif batch.targets.is_floating_point():
+            soft = F.mse_loss(logits.float(), wanted.float(), reduction="sum")
+        else:
+            soft = soft_target_loss(logits, wanted, config.temperature).sum()
+        total = None if totals is None else totals.weight
+        hard = task_loss(logits, batch.targets, kind, self.class_weights, total=total)
+        loss = config.hard_weight * hard + config.soft_weight * soft / num
+        return loss + config.layer_weight * layers
+
+    def _soft_spans(self, logits: Tensor, wanted: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the sum over rows of the mean of start and end, of logits [B, T, 2]."""
+        if mask is not None:
+            padding = ~mask[..., None]
+            logits = logits.float().masked_fill(padding, _NEVER)
+            wanted = wanted.float().masked_fill(padding, _NEVER)
+        ends = zip(logits.unbind(-1), wanted.unbind(-1), strict=True)
+        losses = [soft_target_loss(a, b, self.config.temperature).sum() for a, b in ends]
+        return torch.stack(losses).sum() / 2
+
+    def _with_layers(self, batch: Batch, totals: Totals | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the logits of student and teacher, and the mean of the losses of layers."""
+        assert self.projection is not None
+        ids, segments, mask = (
+            None if x is None else x.flatten(0, -2)
+            for x in (batch.input_ids, batch.segment_ids, batch.attention_mask)
+        )
+        assert ids is not None
+        lead = batch.input_ids.shape[:-1]
+        ours = run_with_states(self.module.network, ids, segments, mask)
+        logits = self.module.read(ours.hidden[-1], mask, lead)
+        with torch.no_grad():
+            theirs = run_with_states(self.teacher.network, ids, segments, mask)
+            wanted = self.teacher.read(theirs.hidden[-1], mask, lead)
+        tokens = float(len(attended(ids, mask))) if totals is None else totals.tokens
+        layers = layer_losses(ours, theirs, self.projection, mask).sum() / tokens
+        return logits, wanted, layers
+
+
+def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig) -> None:
+    """Refuse a teacher that says something else than the student is to learn.
+
+    Raises:
+        ValueError: If task, labels or vocabulary differ, or the states cannot be compared.
+    """
+    if student.module.kind == "features":
+        raise ValueError("feature-based training has no teacher. Leave one of the two out.")
+    if teacher.module.kind != student.module.kind:
+        raise ValueError(
+            f"the teacher {teacher.name!r} is for the task {teacher.task.name!r}, and the student "
+            f"is to learn {student.task.name!r}. Choose a teacher of the same task."
+        )
+    if teacher.labels != student.labels:
+        raise ValueError(
+            f"the teacher {teacher.name!r} has the labels {_listed(teacher.labels)}, and the "
+            f"student {_listed(student.labels)}. Both need the same labels in the same order; "
+            "--new-head gives the student the teacher's."
+        )
+    check_same_vocabulary(student.tokenizer, teacher.tokenizer)
+    config.check_shapes(student.module.network.config, teacher.module.network.config)
+
+
+def _listed(labels: tuple[Any, ...]) -> str:
+    shown = ", ".join(repr(str(label)[:40]) for label in labels[:5])
+    return shown + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")

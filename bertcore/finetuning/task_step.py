@@ -1,0 +1,150 @@
+"""One step of fine-tuning: forward, loss, backward, clip, update; alone or with other processes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from bertcore.finetuning.features import Features
+from bertcore.finetuning.loss import Totals, loss_weight, task_loss
+from bertcore.finetuning.rows import Batch, Rows
+from bertcore.network import Network
+from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
+from bertcore.network.task_heads import TaskNetwork
+from bertcore.pretraining.optimizer import clip_gradients
+from bertcore.pretraining.processes import Processes
+
+
+class TaskWithLoss(nn.Module):
+    """A task network and its loss as one module: what is spread over processes.
+
+    Args:
+        module: Shared, not copied.
+        attention: How to attend.
+        class_weights: As for `task_loss`.
+    """
+
+    def __init__(
+        self,
+        module: TaskNetwork,
+        *,
+        attention: AttentionFunction,
+        class_weights: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        self.module, self.attention, self.class_weights = module, attention, class_weights
+
+    def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
+        """Return the loss of a batch or of a part of it.
+
+        Args:
+            batch: On the device.
+            hidden: What `TaskNetwork.encode` says of it, if that is known already.
+            totals: Of the batch that this is a part of; None: it is all of it.
+        """
+        total = None if totals is None else totals.weight
+        logits = self.logits(batch, hidden)
+        return task_loss(logits, batch.targets, self.module.kind, self.class_weights, total=total)
+
+    def logits(self, batch: Batch, hidden: Tensor | None) -> Tensor:
+        """Return the network's logits."""
+        if hidden is not None:
+            return self.module.read(hidden, batch.attention_mask, batch.input_ids.shape[:-1])
+        out: Tensor = self.module(
+            batch.input_ids, batch.segment_ids, batch.attention_mask, attention=self.attention
+        )
+        return out
+
+
+def training_attention(device: torch.device, dtype: str) -> AttentionFunction:
+    """Return the attention function that trains fastest; each computes the same."""
+    fast = device.type == "cpu" and dtype == "bfloat16"
+    return attention_in_products if fast else attention_fused
+
+
+class TaskStep:
+    """What makes steps.
+
+    Args:
+        module: On the processes' device, in training mode.
+        rows: The training data.
+        optimizers: Of the module's parameters.
+        processes: That train together; each takes an equal part of every batch.
+        dtype: "bfloat16" (autocast) or "float32".
+        max_grad_norm: Gradients are scaled down to this norm.
+    """
+
+    def __init__(
+        self,
+        module: TaskWithLoss,
+        rows: Rows,
+        optimizers: Sequence[Optimizer],
+        processes: Processes,
+        *,
+        dtype: str,
+        max_grad_norm: float,
+    ) -> None:
+        self.with_loss, self.rows, self.optimizers = module, rows, optimizers
+        self.processes, self.dtype, self.max_grad_norm = processes, dtype, max_grad_norm
+        self.features: Features | None = None
+        """What the encoder says of the rows, where it is not trained."""
+        self._called: nn.Module = module
+
+    def join(self) -> None:
+        """Wait for the other processes, and share gradients with them from now on."""
+        network = cast(Network, self.with_loss)  # parameters are all that is asked of it
+        self._called = self.processes.join(self.with_loss, network, self.optimizers)
+
+    def __call__(self, examples: NDArray[np.int64]) -> Tensor | None:
+        """Train on a batch and return its loss; None if the loss or a gradient is not finite.
+
+        Then nothing is updated: weights that are saved have never seen such a step.
+        """
+        loss = self._backward(examples)
+        norm = clip_gradients(cast(Network, self.with_loss), self.max_grad_norm)
+        is_fine = bool(torch.isfinite(norm) & torch.isfinite(loss))
+        if self.processes.num > 1:  # each has a part of the loss; all must see the same
+            value = self.processes.sum([float(loss)])[0]
+            loss, is_fine = loss.new_tensor(value), math.isfinite(value + float(norm))
+        if is_fine:
+            for optimizer in self.optimizers:
+                optimizer.step()
+        self.with_loss.zero_grad(set_to_none=True)
+        return loss if is_fine else None
+
+    def _backward(self, examples: NDArray[np.int64]) -> Tensor:
+        """Add the gradients of this process's part; return the part's share of the loss."""
+        num, share = self.processes.num, 1.0
+        totals: Totals | None = None
+        own = examples
+        if num > 1:
+            totals = self._totals(examples)
+            own = examples[self.processes.rank :: num]  # parts of like length
+            if not len(own):  # a last batch with fewer examples than processes
+                own, share = examples[:1], 0.0
+        device = self.processes.device
+        batch = self.rows.batch(own).to(device)
+        hidden = None if self.features is None else self.features.batch(own).to(device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.dtype == "bfloat16"):
+            loss: Tensor = self._called(batch, hidden, totals)
+        loss = loss * share
+        # Shared gradients are means over the processes, but the parts' losses are to be summed.
+        (loss * num).backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+    def _totals(self, examples: NDArray[np.int64]) -> Totals:
+        rows = self.rows
+        targets = rows.targets_of(examples)
+        chosen = (examples[:, None] * rows.group + np.arange(rows.group)).ravel()
+        return Totals(
+            weight=loss_weight(targets, self.with_loss.class_weights),
+            num=loss_weight(targets),
+            tokens=float((rows.starts[chosen + 1] - rows.starts[chosen]).sum()),
+        )

@@ -1,0 +1,1 @@
+"""Architectures other than BERT's, read through `transformers` into the same Trace."""

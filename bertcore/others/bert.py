@@ -1,0 +1,124 @@
+"""A checkpoint of another architecture, ready to use where a `Bert` is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from bertcore.bert import Bert
+from bertcore.others.decoder import DecoderTrace, trace_decoder
+from bertcore.others.embeddings import traced_embeddings
+from bertcore.others.network import OtherNetwork
+from bertcore.tokenizer import Encoding
+from bertcore.trace import Activations, Trace
+from bertcore.what_if import Changes
+
+
+class OtherBert(Bert):
+    """As `Bert`, for what the architecture has; the rest raises a sentence that says so."""
+
+    module: OtherNetwork
+
+    def require_parts(self) -> None:
+        """Raise ValueError: the network's parts belong to `transformers`."""
+        raise ValueError(self.module.other.lacks["parts"])
+
+    @property
+    def predicts_next(self) -> bool:
+        """Whether it predicts the next token (GPT-2)."""
+        return "next" in self.module.heads
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether `decoder` can be asked for (T5 and BART, opened with their heads)."""
+        return self.module.other.has_decoder and self.module.mlm is not None
+
+    def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
+        """Return the tokens of a text or pair, cut to what is read at most."""
+        encoding = self.tokenizer.encode(text, text_pair, max_length=self.max_length)
+        if self.config.type_vocab_size == 0:
+            return replace(encoding, segment_ids=[0] * len(encoding))
+        return encoding
+
+    @torch.no_grad()
+    def trace(
+        self,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        segment_ids: Sequence[int] | None = None,
+        position_ids: Sequence[int] | None = None,
+        encoding: Encoding | None = None,
+        changes: Changes | None = None,
+    ) -> Trace:
+        """Run a text or pair and keep what `transformers` gives: tokens, states, attention.
+
+        Raises:
+            ValueError: If there is no token, positions or changes are given, or segment ids are
+                out of range.
+        """
+        if changes or position_ids is not None:
+            self.require_parts()
+        encoding = encoding or self.tokenize(text, text_pair)
+        if not encoding.input_ids:
+            raise ValueError(
+                "the text has no token: this tokenizer adds none before or after it. Type a word."
+            )
+        segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
+        limit = max(1, self.config.type_vocab_size)
+        if len(segments) != len(encoding) or not all(0 <= s < limit for s in segments):
+            raise ValueError(
+                f"segment_ids {segments[:8]} do not fit: give one of 0 to {limit - 1} for each of "
+                f"the {len(encoding)} tokens."
+            )
+        ids, given = self._ids(encoding.input_ids), self._ids(segments)
+        found = self.module.states(ids[None], given[None])
+        hidden_states = found.hidden_states[:, 0].cpu()
+        words = None
+        if self.module.mlm is not None and self.module.mask_id in encoding.input_ids:
+            words = self.module.word_states(ids[None], given[None])[0].cpu()
+        return Trace(
+            text_a=text,
+            text_b=text_pair,
+            tokens=list(encoding.tokens),
+            input_ids=list(encoding.input_ids),
+            segment_ids=segments,
+            position_ids=list(range(len(encoding))),
+            offsets=list(encoding.offsets),
+            text_ids=list(encoding.text_ids),
+            word_ids=list(encoding.word_ids),
+            truncation=encoding.truncation,
+            activations=Activations(
+                embeddings=traced_embeddings(self.module, ids, given, hidden_states[0]),
+                hidden_states=hidden_states,
+                attentions=found.attentions[:, 0].cpu(),
+                queries=None,
+                keys=None,
+                values=None,
+                word_states=words,
+            ),
+        )
+
+    def decoder(self, text: str, text_pair: str | None = None) -> DecoderTrace:
+        """Return what the decoder reads and writes for a text, and where it looks.
+
+        Raises:
+            ValueError: If the architecture has no decoder, or the checkpoint no word head.
+        """
+        if not self.has_decoder:
+            raise ValueError(
+                f"{self.module.other.name} has no decoder here. Open a T5 or BART checkpoint with "
+                "its head."
+            )
+        encoding = self.tokenize(text, text_pair)
+        return trace_decoder(self.module, self._ids(encoding.input_ids), self.tokenizer.vocab)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a checkpoint folder that `transformers` opens with the class it was read with."""
+        folder = Path(folder)
+        self.module.model.save_pretrained(folder)
+        self.tokenizer.save(folder)
+        return folder

@@ -1,0 +1,135 @@
+"""The shape of another architecture, in the fields that BERT has too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bertcore.config import BertConfig
+from bertcore.families import Family
+from bertcore.others.families import OTHERS, OtherFamily
+
+NO_LIMIT = 512
+"""Tokens that are read where the architecture itself has no limit (T5, XLNet)."""
+_MOST_LAYERS = 1000
+_RELATIVE = ("xlnet", "t5")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherConfig(BertConfig):
+    """What callers may ask of the shape of any checkpoint, for one of another architecture.
+
+    `max_position_embeddings` is what is read at most where there is no position table.
+    """
+
+    other: OtherFamily
+    """How it predicts words, and what this checkpoint lacks."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """All fields, as `transformers` understood config.json."""
+
+    def __post_init__(self) -> None:
+        """Check nothing: `transformers` has built a network of it."""
+
+    @property
+    def family(self) -> Family:
+        """The architecture."""
+        return self.other
+
+    def to_hf_dict(self) -> dict[str, Any]:
+        """Return the fields as `transformers` writes them."""
+        return dict(self.values)
+
+
+def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
+    """Return the configuration of `transformers` for the content of a config.json.
+
+    No code that comes with a checkpoint is run: the class is looked up by `model_type`.
+
+    Raises:
+        ValueError: If `transformers` does not take the values, or they are absurd.
+    """
+    import transformers
+
+    kept = {key: value for key, value in values.items() if key not in _NEVER}
+    try:
+        config = transformers.AutoConfig.for_model(model_type, **kept)
+        width, depth, heads = (
+            config.hidden_size,
+            config.num_hidden_layers,
+            config.num_attention_heads,
+        )
+    except Exception as error:  # its checks raise errors of many kinds, one of the hub's library
+        said = " ".join(str(error).split())[:300]
+        raise ValueError(f"transformers does not take it ({said})") from error
+    decoder_layers = [
+        getattr(config, name, None) or 1 for name in ("decoder_layers", "num_decoder_layers")
+    ]
+    sizes = (width, depth, heads, config.vocab_size, *decoder_layers)
+    if any(not isinstance(size, int) or isinstance(size, bool) or size < 1 for size in sizes):
+        raise ValueError(
+            f"its width, layers, heads, vocabulary and decoder layers are {sizes}; expected whole "
+            "numbers of at least 1"
+        )
+    layers = max(depth, *decoder_layers)
+    if layers > _MOST_LAYERS:
+        raise ValueError(f"it asks for {layers:,} layers; at most {_MOST_LAYERS:,} are read")
+    config._attn_implementation = "eager"  # the others do not hand out their weights
+    return config
+
+
+def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
+    """Return the shape of a configuration of `transformers`.
+
+    Args:
+        config: Of one of OTHERS.
+        heads: Those that the checkpoint has: "mlm", "next", "nsp".
+    """
+    model_type = config.model_type
+    family = OTHERS[model_type]
+    lacks = dict(family.lacks)
+    if model_type.startswith("deberta"):
+        if config.position_biased_input:
+            lacks.pop("positions")
+        if config.type_vocab_size:
+            lacks.pop("segments")
+    if model_type == "mobilebert" and config.normalization_type == "no_norm":
+        lacks["norm"] = (
+            "MobileBERT has no LayerNorm: each number is multiplied by a weight and gets a bias."
+        )
+    if "nsp" in heads:
+        lacks.pop("nsp")
+    positions = getattr(config, "max_position_embeddings", None)
+    if model_type in _RELATIVE or not isinstance(positions, int):
+        positions = NO_LIMIT
+    segments = {"xlnet": 3}.get(model_type, 0)
+    if model_type.startswith("deberta") or model_type == "mobilebert":
+        segments = config.type_vocab_size
+    pad = config.pad_token_id
+    return OtherConfig(
+        vocab_size=config.vocab_size,
+        hidden_size=config.hidden_size,
+        num_hidden_layers=config.num_hidden_layers,
+        num_attention_heads=config.num_attention_heads,
+        intermediate_size=_feed_forward(config),
+        hidden_act=str(getattr(config, family.fields.get("hidden_act", "hidden_act"), "gelu")),
+        max_position_embeddings=positions,
+        type_vocab_size=segments,
+        initializer_range=float(getattr(config, "initializer_range", None) or 0.02),
+        pad_token_id=pad if isinstance(pad, int) and pad >= 0 else 0,
+        model_type=model_type,
+        other=replace(family, lacks=lacks),
+        values=config.to_dict(),
+    )
+
+
+_NEVER = ("model_type", "auto_map", "attn_implementation", "_attn_implementation", "torch_dtype")
+"""Keys of config.json that are not handed on: one names programs, the others are our choice."""
+
+
+def _feed_forward(config: Any) -> int:
+    for name in ("intermediate_size", "d_ff", "d_inner", "encoder_ffn_dim", "n_inner"):
+        value = getattr(config, name, None)
+        if isinstance(value, int):
+            return value
+    return 4 * int(config.hidden_size)

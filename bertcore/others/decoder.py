@@ -1,0 +1,85 @@
+"""What the decoder of T5 or BART does: what it writes, and where it looks while it writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertcore.others.families import DENOISING
+from bertcore.others.network import OtherNetwork
+from bertcore.others.words import word_logits
+
+LONGEST = 32
+"""Tokens that T5's decoder writes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderTrace:
+    """The decoder's run over Td tokens, beside the encoder's T."""
+
+    tokens: list[str]
+    """What the decoder reads, [Td]: each token's state predicts the next."""
+    source_tokens: list[str]
+    """The encoder's, [T]."""
+    hidden_states: Tensor
+    """[L+1, Td, D], with the decoder's L."""
+    attentions: Tensor
+    """[L, H, Td, Td]: each token at itself and those before; rows sum to 1."""
+    cross_attentions: Tensor
+    """[L, H, Td, T]: each token of the decoder at those of the encoder; rows sum to 1."""
+    written: list[str]
+    """The most probable next token after each, [Td]."""
+
+
+@torch.no_grad()
+def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) -> DecoderTrace:
+    """Run the decoder on what it would read and keep its attention.
+
+    BART's decoder reads the text itself, one place later, as in its training. T5's reads what it
+    wrote (greedily, at most LONGEST tokens).
+
+    Args:
+        network: Of T5 or BART.
+        input_ids: The encoder's, int64, [T].
+        vocab: Names of the ids.
+    """
+    model, config = network.model, network.model.config
+    ids = input_ids[None]
+    start = config.decoder_start_token_id
+    start = 0 if start is None else int(start)
+    if network.other.words == DENOISING:
+        read = torch.cat([ids.new_tensor([[start]]), ids[:, :-1]], dim=1)
+    else:
+        read = ids.new_tensor([[start]])
+        encoded = network.run(network.encoder(), **network.inputs(ids, None, None))
+        while read.shape[1] < LONGEST:
+            state = network.run(
+                model.get_decoder(),
+                input_ids=read,
+                encoder_hidden_states=encoded.last_hidden_state,
+                use_cache=False,
+            ).last_hidden_state[:, -1]
+            piece = word_logits(network, state)[:, : len(vocab)].argmax(-1)
+            if int(piece) == config.eos_token_id:
+                break
+            read = torch.cat([read, piece[None]], dim=1)
+    out = network.run(
+        network.base,
+        **network.inputs(ids, None, None),
+        decoder_input_ids=read,
+        output_hidden_states=True,
+        output_attentions=True,
+        use_cache=False,
+    )
+    states = out.decoder_hidden_states
+    logits = word_logits(network, states[-1][0])[:, : len(vocab)]
+    return DecoderTrace(
+        tokens=[vocab[i] for i in read[0].tolist()],
+        source_tokens=[vocab[i] for i in input_ids.tolist()],
+        hidden_states=torch.cat(tuple(states)).cpu(),
+        attentions=torch.cat(tuple(out.decoder_attentions)).cpu(),
+        cross_attentions=torch.cat(tuple(out.cross_attentions)).cpu(),
+        written=[vocab[i] for i in logits.argmax(-1).tolist()],
+    )

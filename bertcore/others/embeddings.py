@@ -1,0 +1,66 @@
+"""The input of another architecture, taken apart as far as it is a sum."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bertcore.others.network import OtherNetwork, position_table
+from bertcore.trace import TracedEmbeddings
+
+
+def traced_embeddings(
+    network: OtherNetwork, input_ids: Tensor, segment_ids: Tensor, first_state: Tensor
+) -> TracedEmbeddings:
+    """Return what each token, segment and position adds to the input; on the CPU.
+
+    A test holds LayerNorm of the sum, or the sum itself where there is no LayerNorm, equal to the
+    first hidden state.
+
+    Args:
+        network: Whose tables are read.
+        input_ids, segment_ids: int64, [T].
+        first_state: hidden_states[0], [T, D].
+    """
+    token = _token_vectors(network, input_ids)
+    table = position_table(network)
+    position = None if table is None else table[: len(input_ids)]
+    base = network.base
+    tables = getattr(base, "embeddings", None)
+    segments = getattr(tables, "token_type_embeddings", None)
+    segment = None if segments is None else segments(segment_ids)
+    projection = getattr(tables, "embed_proj", None)
+    if projection is not None:  # linear, so that each summand can be brought through it
+        position = None if position is None else projection(position)
+        segment = None if segment is None else projection(segment)
+    total = token
+    for part in (segment, position):
+        total = total if part is None else total + part
+    return TracedEmbeddings(
+        token=token.cpu(),
+        segment=None if segment is None else segment.cpu(),
+        position=None if position is None else position.cpu(),
+        sum=total.cpu(),
+        output=first_state.cpu(),
+    )
+
+
+def _token_vectors(network: OtherNetwork, input_ids: Tensor) -> Tensor:
+    """Return the vectors of the tokens as they enter the sum, [T, D]."""
+    found: Tensor = network.model.get_input_embeddings()(input_ids)
+    base = network.base
+    if network.config.model_type == "bart":
+        found = base.encoder.embed_tokens(input_ids)  # scaled, where config.json says so
+    if network.config.model_type.startswith("deberta"):
+        projection = base.embeddings.embed_proj
+        return found if projection is None else projection(found)
+    if network.config.model_type == "mobilebert":
+        tables = base.embeddings
+        if tables.trigram_input:
+            # The token after, itself and the token before, as MobileBERT's trigram input.
+            parts = [F.pad(found[1:], (0, 0, 0, 1)), found, F.pad(found[:-1], (0, 0, 1, 0))]
+            found = torch.cat(parts, dim=-1)
+        if tables.trigram_input or tables.embedding_size != tables.hidden_size:
+            found = tables.embedding_transformation(found)
+    return found

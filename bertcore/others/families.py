@@ -1,0 +1,262 @@
+"""Which other architectures are read, how each predicts words, and what each of them lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from bertcore.families import Family
+
+MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
+"""How a model was trained to predict words: from a mask in their place (BERT); from all others in
+any order (XLNet); by writing the whole text again (BART); by writing what a sentinel stands for
+(T5); each from those before it (GPT-2)."""
+
+
+class Opener(NamedTuple):
+    """A class of `transformers` that checkpoints of an architecture can be opened as."""
+
+    class_name: str
+    heads: frozenset[str] = frozenset()
+    """Those that it has: "mlm" (hidden words), "next" (next token), "nsp" (next sentence)."""
+    options: Mapping[str, Any] = {}
+    """Passed when it is made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherFamily(Family):
+    """One architecture that runs on its own code in `transformers`."""
+
+    openers: tuple[Opener, ...]
+    """What it can be opened as, the most first, the bare encoder last."""
+    words: str
+    """MASKED, PERMUTED, DENOISING, SPANS or CAUSAL."""
+    signs: tuple[str, ...]
+    """Parts of names that only this architecture's tensors have."""
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    """Special tokens by role, where the tokenizer's files do not tell them."""
+    has_norm: bool = True
+    """Whether a LayerNorm follows the sum of the embeddings."""
+    has_decoder: bool = False
+    only_float32: bool = False
+    """Whether its code in `transformers` fails in other formats."""
+
+
+def _family(name: str, *, lacks: Mapping[str, str], **values: Any) -> OtherFamily:
+    """Return a family with what holds for all of them filled in."""
+    through = f"{name} is read through transformers, which gives its attention and hidden states"
+    usual = {
+        "parts": f"{through} but not its parts: nothing inside it can be switched off, edited or "
+        "measured here.",
+        "queries": f"{through} but not its queries and keys.",
+        "nsp": f"{name} has no next-sentence head.",
+        "pooler": f"{name} has no pooler that is read here.",
+    }
+    unused: dict[str, Any] = {"prefix": "", "layer_prefix": "", "decoder_weight": ""}
+    unused |= {"embeddings": (), "layer": (), "parts": (), "heads": {}, "classes": {}}
+    return OtherFamily(name=name, lacks=usual | dict(lacks), **unused, **values)
+
+
+def _relative(name: str) -> dict[str, str]:
+    return {
+        "positions": f"{name} adds no position vectors to its input: its attention knows how far "
+        "apart two tokens are (relative positions)."
+    }
+
+
+def _no_segments(name: str) -> dict[str, str]:
+    return {"segments": f"{name} has no segment embeddings."}
+
+
+def _no_norm(name: str) -> dict[str, str]:
+    return {"norm": f"{name} has no LayerNorm after its embeddings: its layers normalise inside."}
+
+
+_BERT_TOKENS = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+_BART_TOKENS = {
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "mask_token": "<mask>",
+}
+_WORDS = frozenset({"mlm"})
+_NO_PIECES = "words of one piece only: this architecture does not fill one mask for each piece."
+
+
+def _deberta(name: str, class_name: str, sign: str) -> OtherFamily:
+    return _family(
+        name,
+        openers=(
+            Opener(f"{class_name}ForMaskedLM", _WORDS),
+            Opener(f"{class_name}Model"),
+        ),
+        words=MASKED,
+        signs=(sign,),
+        tokens=_BERT_TOKENS,
+        only_float32=class_name == "Deberta",
+        lacks={**_no_segments(name), **_relative(name)},
+    )
+
+
+DEBERTA = _deberta("DeBERTa", "Deberta", "attention.self.in_proj.")
+DEBERTA_V2 = _deberta("DeBERTa-v2", "DebertaV2", "attention.self.query_proj.")
+MOBILEBERT = _family(
+    "MobileBERT",
+    openers=(
+        Opener("MobileBertForPreTraining", _WORDS | {"nsp"}),
+        Opener("MobileBertForMaskedLM", _WORDS),
+        Opener("MobileBertForNextSentencePrediction", frozenset({"nsp"})),
+        Opener("MobileBertModel"),
+        Opener("MobileBertModel", options={"add_pooling_layer": False}),
+    ),
+    words=MASKED,
+    signs=("embedding_transformation.", ".bottleneck."),
+    lacks={
+        "nsp": "this MobileBERT checkpoint has no next-sentence head.",
+    },
+)
+XLNET = _family(
+    "XLNet",
+    openers=(Opener("XLNetLMHeadModel", _WORDS), Opener("XLNetModel")),
+    only_float32=True,
+    words=PERMUTED,
+    signs=(".rel_attn.",),
+    tokens={
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+        "cls_token": "<cls>",
+        "sep_token": "<sep>",
+        "mask_token": "<mask>",
+    },
+    has_norm=False,
+    fields={
+        "hidden_size": "d_model",
+        "num_hidden_layers": "n_layer",
+        "num_attention_heads": "n_head",
+        "intermediate_size": "d_inner",
+        "hidden_act": "ff_activation",
+    },
+    lacks={
+        **_relative("XLNet"),
+        **_no_norm("XLNet"),
+        "segments": "XLNet adds no segment vectors to its input: its attention knows whether two "
+        "tokens are of the same segment.",
+        "nsp": "XLNet has no next-sentence head: it was trained on permuted words alone.",
+        "lens": "XLNet reads a hidden word off a second stream of vectors, which the layers keep "
+        "beside the hidden states; so its head says nothing of the states of earlier layers.",
+        "mask": "XLNet predicts a hidden word from all others: they are not told what stands "
+        "there, and no mask is read.",
+    },
+)
+T5 = _family(
+    "T5",
+    openers=(
+        Opener("T5ForConditionalGeneration", _WORDS),
+        Opener("T5Model"),
+        Opener("T5EncoderModel"),
+    ),
+    words=SPANS,
+    signs=(".SelfAttention.",),
+    tokens={"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<extra_id_0>"},
+    has_norm=False,
+    has_decoder=True,
+    fields={
+        "hidden_size": "d_model",
+        "num_hidden_layers": "num_layers",
+        "num_attention_heads": "num_heads",
+        "intermediate_size": "d_ff",
+        "hidden_act": "dense_act_fn",
+    },
+    lacks={
+        **_no_segments("T5"),
+        **_relative("T5"),
+        **_no_norm("T5"),
+        "nsp": "T5 has no next-sentence head: it writes its answers as text.",
+        "lens": "T5's words come from its decoder, so there is nothing to read from the encoder's "
+        "layers.",
+        "mask": "T5 hides words behind sentinels (<extra_id_0>, <extra_id_1>, ...) and its decoder "
+        "writes what they stand for; shown is the first piece that it writes for each.",
+        "pieces": f"T5 is asked for {_NO_PIECES}",
+    },
+)
+BART = _family(
+    "BART",
+    openers=(Opener("BartForConditionalGeneration", _WORDS), Opener("BartModel")),
+    words=DENOISING,
+    signs=(".encoder_attn.",),
+    tokens=_BART_TOKENS,
+    has_decoder=True,
+    fields={
+        "hidden_size": "d_model",
+        "num_hidden_layers": "encoder_layers",
+        "num_attention_heads": "encoder_attention_heads",
+        "intermediate_size": "encoder_ffn_dim",
+        "hidden_act": "activation_function",
+    },
+    lacks={
+        **_no_segments("BART"),
+        "nsp": "BART has no next-sentence head: it was trained to repair texts.",
+        "lens": "BART's words come from its decoder, so there is nothing to read from the "
+        "encoder's layers.",
+        "mask": "BART's decoder writes the whole text again; shown is what it writes in the place "
+        "of each mask, after the tokens before it.",
+    },
+)
+GPT2 = _family(
+    "GPT-2",
+    openers=(Opener("GPT2LMHeadModel", frozenset({"next"})), Opener("GPT2Model")),
+    words=CAUSAL,
+    signs=(".attn.c_attn.",),
+    tokens={"unk_token": "<|endoftext|>"},
+    has_norm=False,
+    fields={
+        "hidden_size": "n_embd",
+        "num_hidden_layers": "n_layer",
+        "num_attention_heads": "n_head",
+        "max_position_embeddings": "n_positions",
+        "hidden_act": "activation_function",
+    },
+    lacks={
+        **_no_segments("GPT-2"),
+        **_no_norm("GPT-2"),
+        "nsp": "GPT-2 has no next-sentence head: it was trained to write on.",
+        "mlm": "GPT-2 has no mask: it predicts each token from those before it.",
+    },
+)
+
+OTHERS: Mapping[str, OtherFamily] = MappingProxyType(
+    {
+        "deberta": DEBERTA,
+        "deberta-v2": DEBERTA_V2,
+        "mobilebert": MOBILEBERT,
+        "xlnet": XLNET,
+        "t5": T5,
+        "bart": BART,
+        "gpt2": GPT2,
+    }
+)
+"""By `model_type` of config.json."""
+
+
+def other_family(names: Iterable[str]) -> str | None:
+    """Return the `model_type` of the other architecture that the tensors' names prove, or None.
+
+    >>> other_family(["deberta.encoder.layer.0.attention.self.query_proj.weight"])
+    'deberta-v2'
+    """
+    dotted = [f".{name}" for name in names]
+    found = [
+        model_type
+        for model_type, family in OTHERS.items()
+        if any(sign in name for name in dotted for sign in family.signs)
+    ]
+    return found[0] if len(found) == 1 else None

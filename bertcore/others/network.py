@@ -1,0 +1,257 @@
+"""A model of `transformers` behind the questions that callers ask of our network."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.network import MaskedWordHead, Network, PairHead, attention_fused
+from bertcore.network.attention import AttentionFunction
+from bertcore.network.encoder import Layer
+from bertcore.others import words
+from bertcore.others.config import OtherConfig
+from bertcore.others.families import CAUSAL
+
+
+class States(NamedTuple):
+    """What the encoder, or GPT-2's decoder, computes for a batch."""
+
+    hidden_states: Tensor
+    """[L+1, B, T, D]; index 0 is the embeddings' output."""
+    attentions: Tensor
+    """[L, B, H, T, T]; rows sum to 1."""
+
+
+class Tables:
+    """The embedding tables, for those who look words or positions up."""
+
+    def __init__(self, word_embeddings: Tensor, positions: Tensor | None, reason: str) -> None:
+        self.word_embeddings = word_embeddings
+        self._positions, self._reason = positions, reason
+
+    @property
+    def position_embeddings(self) -> Tensor:
+        """Rows of the position table, [P, D].
+
+        Raises:
+            ValueError: If the architecture has none.
+        """
+        if self._positions is None:
+            raise ValueError(self._reason)
+        return self._positions
+
+
+class OtherNetwork(Network):
+    """One model of `transformers`, in evaluation mode, used like `Network`.
+
+    Its parts are not handed out: `layers` raises a sentence that says so.
+
+    Args:
+        model: With or without its head.
+        config: Its shape.
+        heads: Those that it has: "mlm", "next", "nsp".
+        mask_id: Of the token that stands for a hidden word; -1: there is none.
+        sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        config: OtherConfig,
+        heads: frozenset[str],
+        *,
+        mask_id: int = -1,
+        sentinels: Sequence[int] = (),
+    ) -> None:
+        nn.Module.__init__(self)
+        self.config = config
+        self.model = model
+        self.heads = heads
+        self.other = config.other
+        self.mask_id = mask_id
+        self.sentinels = list(sentinels)
+        self.pooler = self.sop = self.replaced = None
+        self.mlm = _WordHead(self) if "mlm" in heads else None
+        self.nsp = _Marker() if "nsp" in heads else None
+        self._lock = threading.Lock()
+
+    @property
+    def base(self) -> Any:
+        """The model without its word head."""
+        inner = getattr(self.model, self.model.base_model_prefix, None)
+        return self.model if inner is None else inner
+
+    @property
+    def embeddings(self) -> Tables:  # type: ignore[override]
+        """The embedding tables."""
+        reason = self.other.lacks.get("positions", "this checkpoint has no position table.")
+        return Tables(self.model.get_input_embeddings().weight, position_table(self), reason)
+
+    @property
+    def layers(self) -> Sequence[Layer]:  # type: ignore[override]
+        """Raise ValueError: the parts of another architecture are not handed out."""
+        raise ValueError(self.other.lacks["parts"])
+
+    def encoder(self) -> Any:
+        """Return what computes hidden states and attention from ids."""
+        return self.model.get_encoder() if self.other.has_decoder else self.base
+
+    def inputs(
+        self, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+    ) -> dict[str, Tensor]:
+        """Return the named inputs of a model of `transformers`, each [B, T].
+
+        Raises:
+            ValueError: If the mask is not [B, T].
+        """
+        kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask.long()
+        if kept.dim() != 2:
+            raise ValueError(self.other.lacks["parts"])
+        found = {"input_ids": input_ids, "attention_mask": kept}
+        if self.config.type_vocab_size:
+            segments = torch.zeros_like(input_ids) if segment_ids is None else segment_ids
+            found["token_type_ids"] = segments
+        return found
+
+    def states(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+    ) -> States:
+        """Return every hidden state and all attention of a batch, on the device.
+
+        Args:
+            input_ids, segment_ids: int64, [B, T].
+            attention_mask: True = attend, [B, T]; None means attend to all.
+
+        Raises:
+            ValueError: If the input is longer than what is read.
+        """
+        self.default_ids(input_ids, segment_ids, None)  # checks the length
+        given = self.inputs(input_ids, segment_ids, attention_mask)
+        out = self.run(self.encoder(), **given, output_hidden_states=True, output_attentions=True)
+        return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
+
+    def run(self, part: Any, **given: Any) -> Any:
+        """Call a model of `transformers`; one at a time, for it notes what it computes aside."""
+        with self._lock:
+            return part(**given, return_dict=True)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        *,
+        attention: AttentionFunction = attention_fused,
+        num_layers: int | None = None,
+    ) -> Tensor:
+        """Return the last hidden state of the encoder, [B, T, D], or that of a layer.
+
+        Raises:
+            ValueError: If positions are given, or the input is longer than what is read.
+        """
+        if position_ids is not None:
+            raise ValueError(self.other.lacks["parts"])
+        found = self.states(input_ids, segment_ids, attention_mask).hidden_states
+        return found[-1 if num_layers is None else num_layers]
+
+    def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+        """Return all hidden states, [L+1, B, T, D]."""
+        return self.states(input_ids, segment_ids, kept).hidden_states
+
+    def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+        """Return the weights of all layers, float32 [L, B, H, T, T]."""
+        return self.states(input_ids, segment_ids, kept).attentions.float()
+
+    def word_states(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return what the word head reads at each token, [B, T, D].
+
+        Only the states at hidden tokens mean something, and for GPT-2 those of all tokens.
+        """
+        self.default_ids(input_ids, segment_ids, None)
+        return words.word_states(self, input_ids, segment_ids, attention_mask)
+
+    def masked_word_head(self) -> MaskedWordHead:
+        """Return the word head.
+
+        Raises:
+            ValueError: If this checkpoint has none, or the architecture has no masks.
+        """
+        if self.mlm is None and self.other.words == CAUSAL:
+            raise ValueError(self.other.lacks["mlm"])
+        return super().masked_word_head()
+
+    def next_logits(self, hidden: Tensor) -> Tensor:
+        """Return logits of the token after each, [..., V], of GPT-2's last hidden state [..., D].
+
+        Raises:
+            ValueError: If this checkpoint does not predict next tokens.
+        """
+        if "next" not in self.heads:
+            raise ValueError(
+                "this checkpoint does not predict the next token. Open a GPT-2 with its head "
+                "(GPT2LMHeadModel)."
+            )
+        return words.word_logits(self, hidden)
+
+    def nsp_logits(self, hidden: Tensor) -> Tensor:
+        """Return next-sentence logits, [B, 2], of hidden [B, T, D] (MobileBERT).
+
+        Raises:
+            ValueError: If this checkpoint has no next-sentence head.
+        """
+        if self.nsp is None:
+            return super().nsp_logits(hidden)
+        logits: Tensor = self.model.cls.seq_relationship(self.base.pooler(hidden))
+        return logits
+
+
+class _WordHead(MaskedWordHead):
+    """The word head of another architecture; its weights belong to the model."""
+
+    def __init__(self, network: OtherNetwork) -> None:
+        nn.Module.__init__(self)
+        self._network = (network,)  # in a tuple: it must not count as a part of its own part
+
+    def transform(self, hidden: Tensor) -> Tensor:
+        """Raise ValueError: the parts of another architecture are not handed out."""
+        raise ValueError(self._network[0].other.lacks["parts"])
+
+    def forward(self, hidden: Tensor, word_embeddings: Tensor) -> Tensor:
+        """Return logits over the vocabulary, [..., V], of hidden [..., D]."""
+        return words.word_logits(self._network[0], hidden)
+
+
+class _Marker(PairHead):
+    """Stands for a next-sentence head that is inside the model."""
+
+    def __init__(self) -> None:
+        nn.Module.__init__(self)
+
+
+def position_table(network: OtherNetwork) -> Tensor | None:
+    """Return the learned position table, [P, D], or None where there is none.
+
+    BART's first two rows belong to no position.
+    """
+    base = network.base
+    if network.config.model_type == "gpt2":
+        table: Tensor = base.wpe.weight
+        return table
+    if network.config.model_type == "bart":
+        table = base.encoder.embed_positions.weight[base.encoder.embed_positions.offset :]
+        return table
+    positions = getattr(getattr(base, "embeddings", None), "position_embeddings", None)
+    return None if positions is None else positions.weight

@@ -1,0 +1,166 @@
+"""How each architecture predicts hidden words: what its head reads, and what it makes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from bertcore.others.families import DENOISING, PERMUTED, SPANS
+
+if TYPE_CHECKING:
+    from bertcore.others.network import OtherNetwork
+
+LONGEST_SPAN = 8
+"""Pieces that T5's decoder may write for a sentinel before it is asked for the next."""
+
+
+def word_logits(network: OtherNetwork, hidden: Tensor) -> Tensor:
+    """Return vocabulary logits, [..., V], of what the head reads, [..., D].
+
+    The head of the model itself, as its class in `transformers` applies it.
+    """
+    model, model_type = network.model, network.config.model_type
+    logits: Tensor
+    if model_type.startswith("deberta"):
+        if model.legacy:
+            logits = model.cls(hidden)
+        else:
+            logits = model.lm_predictions(hidden, network.base.embeddings.word_embeddings)
+    elif model_type == "mobilebert":
+        flat = model.cls.predictions(hidden.reshape(-1, hidden.shape[-1]))
+        logits = flat.view(*hidden.shape[:-1], -1)
+    elif model_type == "xlnet":
+        logits = model.lm_loss(hidden)
+    elif model_type == "t5":
+        scale = model.model_dim**-0.5 if model.config.scale_decoder_outputs else 1.0
+        logits = model.lm_head(hidden * scale)
+    elif model_type == "bart":
+        logits = model.lm_head(hidden) + model.final_logits_bias[0].to(hidden.device)
+    else:
+        logits = model.lm_head(hidden)
+    return logits
+
+
+def word_states(
+    network: OtherNetwork,
+    input_ids: Tensor,
+    segment_ids: Tensor | None,
+    attention_mask: Tensor | None,
+) -> Tensor:
+    """Return what the word head reads at each token, [B, T, D]; see `OtherNetwork.word_states`."""
+    way = network.other.words
+    if way == PERMUTED:
+        return _query_stream(network, input_ids, segment_ids, attention_mask)
+    if way == DENOISING:
+        given = network.inputs(input_ids, segment_ids, attention_mask)
+        states: Tensor = network.run(network.base, **given).last_hidden_state
+        return states
+    if way == SPANS:
+        return _span_states(network, input_ids, attention_mask)
+    out: Tensor = network(input_ids, segment_ids, attention_mask)
+    return out
+
+
+def _query_stream(
+    network: OtherNetwork,
+    input_ids: Tensor,
+    segment_ids: Tensor | None,
+    attention_mask: Tensor | None,
+) -> Tensor:
+    """Return XLNet's query stream g at each token: it knows its place but not what stands there.
+
+    Hidden tokens are seen by no other; those that are not hidden are seen by all.
+
+    Source: Yang et al. 2019, section 2.3 (two-stream attention), with an order in which all hidden
+        tokens come last and do not see each other.
+    """
+    given = network.inputs(input_ids, segment_ids, attention_mask)
+    num_tokens = input_ids.shape[1]
+    hidden = input_ids == network.mask_id
+    unseen = hidden[:, None, :].expand(-1, num_tokens, -1)
+    mapping = torch.eye(num_tokens, device=input_ids.device).expand(len(input_ids), -1, -1)
+    dtype = network.embeddings.word_embeddings.dtype
+    out = network.run(
+        network.base,
+        **given,
+        perm_mask=unseen.to(dtype),
+        target_mapping=mapping.to(dtype),
+        use_mems=False,
+    )
+    states: Tensor = out.last_hidden_state
+    return states
+
+
+def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tensor | None) -> Tensor:
+    """Return the decoder's state from which T5 writes the first piece for each sentinel.
+
+    Hidden tokens are numbered: the first becomes <extra_id_0>, the next <extra_id_1>. The decoder
+    gets each sentinel in turn, with what it wrote itself for those before (greedily).
+
+    Source: Raffel et al. 2020, section 3.1.4 (the form of inputs and targets).
+    """
+    hidden = input_ids == network.sentinels[0]
+    counts = hidden.sum(1)
+    most = int(counts.max())
+    if most > len(network.sentinels):
+        raise ValueError(
+            f"{most} words are hidden but T5 has {len(network.sentinels)} sentinels. Hide fewer."
+        )
+    numbered = input_ids.clone()
+    for row, where in enumerate(hidden):
+        numbered[row, where] = torch.tensor(network.sentinels[: int(counts[row])]).to(input_ids)
+    given = network.inputs(numbered, None, attention_mask)
+    encoded = network.run(network.encoder(), **given).last_hidden_state
+    states = torch.zeros_like(encoded)
+    if most == 1:  # all rows at once: nothing has to be written for the next
+        rows = hidden.any(1).nonzero()[:, 0]
+        asked = _asked(network, len(rows)).to(input_ids)
+        found = _decode(network, asked, encoded[rows], given["attention_mask"][rows])
+        states[hidden] = found[:, -1]
+        return states
+    for row in hidden.any(1).nonzero()[:, 0].tolist():
+        where = hidden[row].nonzero()[:, 0]
+        source, kept = encoded[row : row + 1], given["attention_mask"][row : row + 1]
+        states[row, where] = _row_states(network, source, kept, len(where))
+    return states
+
+
+def _asked(network: OtherNetwork, num_rows: int) -> Tensor:
+    """Return the decoder's input before it writes for the first sentinel, [B, 2]."""
+    start = network.model.config.decoder_start_token_id or 0
+    return torch.tensor([[start, network.sentinels[0]]]).expand(num_rows, -1)
+
+
+def _row_states(network: OtherNetwork, encoded: Tensor, kept: Tensor, count: int) -> Tensor:
+    """Return the states from which the pieces of `count` sentinels are written, [count, D]."""
+    ids = _asked(network, 1).to(kept)
+    stops = {*network.sentinels, network.model.config.eos_token_id}
+    found = []
+    for number in range(count):
+        if number:
+            sentinel = ids.new_tensor([[network.sentinels[number]]])
+            ids = torch.cat([ids, sentinel], dim=1)
+        state = _decode(network, ids, encoded, kept)[:, -1]
+        found.append(state[0])
+        for _ in range(LONGEST_SPAN if number + 1 < count else 0):
+            piece = word_logits(network, state).argmax(-1)
+            if int(piece) in stops:
+                break
+            ids = torch.cat([ids, piece[None]], dim=1)
+            state = _decode(network, ids, encoded, kept)[:, -1]
+    return torch.stack(found)
+
+
+def _decode(network: OtherNetwork, ids: Tensor, encoded: Tensor, kept: Tensor) -> Tensor:
+    """Return the decoder's last states, [B, Td, D]."""
+    out = network.run(
+        network.model.get_decoder(),
+        input_ids=ids,
+        encoder_hidden_states=encoded,
+        encoder_attention_mask=kept,
+        use_cache=False,
+    )
+    states: Tensor = out.last_hidden_state
+    return states
