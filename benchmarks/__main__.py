@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks import (
     attention_views,
     finetune,
-    head_ranking,
     finetune_tasks,
+    head_ranking,
     machine,
     memory,
     page_speed,
