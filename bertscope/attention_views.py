@@ -47,7 +47,9 @@ def show_overview(
     look = chosen_look(overview, measure=measure, order=order, lowest=lowest, limit=limit)
     part = app_module("app.report.view").overview(trace, layer, heads, look)
     code = app_module("app.figures.attention_data").overview_code(source_of(bert), trace)
-    return shown(trace, bert, "all heads", part, code, "attention.overview", height or 420)
+    return shown(
+        trace, bert, "Attention: all heads", part, code, "attention.overview", height or 420
+    )
 
 
 def show_lines(
@@ -91,7 +93,13 @@ def show_lines(
     )
     fits = 190 + min(672, 26 * trace.num_tokens + 12)
     return shown(
-        trace, bert, f"lines of layer {layer}", part, code, "attention.lines", height or fits
+        trace,
+        bert,
+        f"Attention: lines of layer {layer}",
+        part,
+        code,
+        "attention.lines",
+        height or fits,
     )
 
 
@@ -132,7 +140,7 @@ def show_map(
     )
     look = chosen_look(maps, rows=rows, columns=columns, words=words)
     part = app_module("app.report.view").heat_map(trace, chosen, own, look)
-    title = data.mean_weights(trace, chosen, own)[1]
+    title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
     code = data.attention_code(source_of(bert), trace, chosen, own)
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
     return shown(trace, bert, title, part, code, "attention.map", height or fits)
@@ -168,7 +176,10 @@ def show_neurons(
     look = chosen_look(neurons, order=order, query=query)
     part = app_module("app.report.view").neurons(trace, layer, head, look)
     code = app_module("app.figures.attention_data").neuron_code(source_of(bert), trace, layer, head)
-    title, fits = f"neurons of layer {layer} head {head}", 270 + 22 * min(20, trace.num_tokens)
+    title, fits = (
+        f"Attention: neurons of layer {layer} head {head}",
+        270 + 22 * min(20, trace.num_tokens),
+    )
     key = "attention.neurons"
     width = trace.queries.shape[-1]
     return shown(trace, bert, title, part, code, key, height or fits, width=width)

@@ -85,7 +85,7 @@ def show_mixing(
         norms="norms.summed[layer]" if head is None else "weighted_norms(bert, trace)[layer, head]",
         heads="mean(0)" if head is None else "select(0, head)",
     )
-    title = f"where token {token} gets its information"
+    title = f"Where \u201c{trace.tokens[token][:40]}\u201d (token {token}) gets its information"
     fits = int(fig.layout.height or 420)
     return shown(
         trace, bert, title, chart.chart(fig), code, "mixing.token", height or fits, table=table

@@ -76,7 +76,7 @@ def shown(
         if bert.report is not None:
             facts["Fingerprint of the weights"] = bert.report.fingerprint
     report = document.Report(
-        title=f"Attention: {title}",
+        title=title,
         parts=[part],
         how_to_read=how,
         texts={name: text for name, text in typed.items() if text},

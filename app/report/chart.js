@@ -16,6 +16,10 @@ async function drawChart(place, [libraryId, figureId]) {
     xaxis: { automargin: true }, yaxis: { automargin: true },
   } };
   const picture = { format: "svg", filename: "bertscope", scale: 2 };
-  const config = { responsive: true, displaylogo: false, toImageButtonOptions: picture };
+  const config = {
+    responsive: true, displaylogo: false, toImageButtonOptions: picture,
+    showSendToCloud: false, plotlyServerURL: "", // no button that uploads the figure
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  };
   await window.Plotly.newPlot(place, { data, layout, config, frames });
 }

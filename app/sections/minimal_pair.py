@@ -16,7 +16,7 @@ from bertcore import Trace
 from bertcore.analysis.minimal_pair import MinimalPair, aligned_attention
 
 RUNS = ("first", "second")
-MOST_DRAWN = 48
+MOST_DRAWN = 44
 """Most tokens of a map that can be read; of longer texts those that change most are drawn."""
 MOST_CHANGED = 5
 """Heads that are offered, the most changed first."""

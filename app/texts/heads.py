@@ -9,7 +9,7 @@ TEXTS["heads.no_pasted"] = (
     "Paste some sentences above, one a line. Some dozens make the intervals narrow."
 )
 TEXTS["heads.no_file"] = (
-    "Upload a text or CSV file above, of at most 10,000 sentences (2,000 rows of a table), or "
+    "Upload a text or CSV file above, of at most 10,000 sentences, or "
     "sentences with their trees in CoNLL-U, as Universal Dependencies has them for 150 languages."
 )
 TEXTS["heads.stopped"] = "Stopped. Nothing was measured."

@@ -11,7 +11,7 @@ TEXTS["minimal-pair.same"] = (
 )
 TEXTS["minimal-pair.part"] = (
     "Drawn are {drawn} of {total} tokens, those that differ and those that change most, with their "
-    "positions. *All tokens* draws the rest; the files always have all."
+    "positions. *All tokens* draws the rest; CSV and NPZ always have all."
 )
 TEXTS["minimal-pair.tokens"] = (
     "What both versions share stands once. What differs is framed, the first version above the "

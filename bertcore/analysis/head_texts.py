@@ -13,7 +13,6 @@ from bertcore.analysis.conllu import ParsedSentence, read_conllu
 from bertcore.analysis.syntactic_heads import as_inputs
 from bertcore.analysis.texts_file import (
     MAX_FILE_BYTES,
-    MAX_ROWS,
     read_pasted,
     read_upload,
     shown_name,
@@ -24,7 +23,7 @@ BUNDLED = Path(__file__).parent / "texts" / "sentences.txt"
 PAIR_MARK = "|||"
 """Stands between the texts of a pair, as in Google's extract_features.py."""
 MAX_LINES = 10_000
-"""Sentences that are taken from a text file or a treebank."""
+"""Sentences that are taken from a file: a text, a table or a treebank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +79,7 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
     """
     ending = PurePath(name.lower().replace("\\", "/")).suffix
     if ending != ".conllu":
-        # Of tables the reader looks at a few thousand rows only: its own limit says so.
-        limit = MAX_ROWS if ending in (".csv", ".tsv") else MAX_LINES
-        found = read_upload(data, name, max_rows=limit)
+        found = read_upload(data, name, max_rows=MAX_LINES)
         return HeadTexts(_split(found.sentences), (), found.notes)
     shown = shown_name(name)
     if len(data) > MAX_FILE_BYTES:

@@ -105,7 +105,7 @@ def read_upload(
     if ending not in (".csv", ".tsv"):
         texts = read_pasted(text, max_rows=max_rows)
         return Texts(texts.sentences, (), "", "", "", encoding, notes=(*notes, *texts.notes))
-    columns, rows = _table(text, shown, tab=ending == ".tsv")
+    columns, rows = _table(text, shown, tab=ending == ".tsv", max_rows=max_rows)
     chosen = _choose(columns, rows, (text_column, pair_column, label_column), shown)
     indices = [columns.index(column) if column else -1 for column in chosen]
     sentences = []
@@ -150,7 +150,7 @@ def _beginning(data: bytes, shown: str, notes: list[str]) -> bytes:
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
             f"{shown} has {size:.0f} MB; the limit is {MAX_FILE_BYTES >> 20} MB. "
-            f"Cut out the rows you want: at most {MAX_ROWS:,} are drawn."
+            "Cut out the rows you want."
         )
     if len(data) <= MAX_READ_BYTES:
         return data
@@ -205,8 +205,8 @@ def _checked(text: str, shown: str) -> str:
     return text
 
 
-def _table(text: str, shown: str, *, tab: bool) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows below it, at most MAX_ROWS with some to spare."""
+def _table(text: str, shown: str, *, tab: bool, max_rows: int) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows below it, at most `max_rows` with some to spare."""
     first = text.lstrip("\r\n").partition("\n")[0]
     delimiter = "\t" if tab else max(",;\t|", key=first.count)
     rows: list[list[str]] = []
@@ -214,7 +214,7 @@ def _table(text: str, shown: str, *, tab: bool) -> tuple[list[str], list[list[st
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             if any(cell.strip() for cell in row):
                 rows.append(row)
-            if len(rows) > 2 * MAX_ROWS:
+            if len(rows) > 2 * max_rows:
                 break
     except csv.Error as error:
         raise ValueError(

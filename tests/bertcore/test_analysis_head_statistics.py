@@ -162,6 +162,9 @@ def test_texts_are_read_from_lines_tables_and_trees() -> None:
         read_texts(b"Go\n", "../x.conllu")
     with pytest.raises(ValueError, match="is not UTF-8"):
         read_texts(b"1\t\xff", "x.conllu")
+    rows = read_texts(b"text,text_b\n" + b"It rained.,He ran.\n" * 10_001, "x.csv")
+    assert len(rows.sentences) == 10_000
+    assert "more than 10,000 sentences: the first 10,000 were taken" in " ".join(rows.notes)
     lines = read_texts(b"It rained.\n" * 10_001, "x.txt")
     assert len(lines.sentences) == 10_000
     assert "first 10,000" in lines.notes[0]

@@ -26,6 +26,7 @@ from bertcore import Trace
 from bertscope.shown import NotebookView
 from tests.browser.bare_view import made_trace
 from tests.browser.test_attention_views import HOSTILE, IMAGE
+from tests.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -202,6 +203,8 @@ def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
     assert box is not None
     page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.5 * box["height"])
     expect(page.locator(".part .hovertext").first).to_be_attached()
+    assert page.locator(".modebar-btn[data-title*='Share']").count() == 0
+    assert page.locator(".modebar-btn").count() > 2
     page.get_by_text("The numbers", exact=True).click()
     cells = page.locator("main details table").evaluate(
         "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
@@ -230,3 +233,32 @@ def test_a_notebook_frame_is_painted(opened: Opened, plain: Trace, name: str) ->
     if name == "map":
         field.hover()
         expect(frame.locator(".tip")).to_be_visible()
+
+
+def test_the_app_gives_the_file_of_what_it_shows(visit: Visit, opened: Opened) -> None:
+    visit.open("attention", text_a=TEXT_A, text_b=TEXT_B, layer="1", heads="2", view="lines")
+    button = visit.page.locator(".st-key-html_attention-layer-1 button").first
+    expect(button).to_be_visible()
+    visit.settle()
+    with visit.page.expect_download() as started:
+        button.click()
+    assert started.value.suggested_filename == "bertscope-attention-layer-1.html"
+    page = opened.open(started.value.path().read_text(encoding="utf-8"))
+    painted(page.get_by_role("application"), 12)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Attention: lines of layer 1")
+    said = page.locator("main > details").first
+    for text in (TEXT_A, TEXT_B, "heads = 2", "layer = 1", "Fingerprint of the weights"):
+        expect(said).to_contain_text(text)
+    expect(page.get_by_role("button", name="Head 2")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Head 0")).to_have_attribute("aria-pressed", "false")
+
+    visit.go_to("mixing")
+    visit.picture("figure_mixing")
+    visit.settle()
+    with visit.page.expect_download() as started:
+        visit.page.locator(".st-key-html_mixing-sep button").first.click()
+    page = opened.open(started.value.path().read_text(encoding="utf-8"))
+    expect(page.locator(".part .main-svg").first).to_be_visible()
+    expect(page.locator(".caption")).to_contain_text("Heads that have nothing to do look at [SEP]")
+    page.get_by_text("The numbers", exact=True).click()
+    expect(page.get_by_role("link", name="bertscope-mixing-sep.csv")).to_be_visible()

@@ -7,6 +7,7 @@ so that thousands of changes cost only what they cost the server.
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +39,14 @@ class Session:
     """
 
     def __init__(self, url: str) -> None:
-        self._socket = connect(
-            f"{url.replace('http', 'ws', 1)}/_stcore/stream",
-            subprotocols=["streamlit"],  # type: ignore[list-item]  # a name is a string
-            max_size=None,
-            proxy=None,
+        self._stack = ExitStack()
+        self._socket = self._stack.enter_context(
+            connect(
+                f"{url.replace('http', 'ws', 1)}/_stcore/stream",
+                subprotocols=["streamlit"],  # type: ignore[list-item]  # a name is a string
+                max_size=None,
+                proxy=None,
+            )
         )
         self.widgets: dict[str, Widget] = {}
         """What was drawn last, by the key that the app gave it."""
@@ -56,29 +60,34 @@ class Session:
         """Exceptions and error boxes since the start."""
         self._states: dict[str, WidgetState] = {}
         self._page = ""
-        self._query = ""
+        self.query = ""
+        """What stands behind the page's name in the address."""
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._socket.close()
+        self._stack.close()
 
     def open(self, name: str = "", query: str = "") -> None:
         """Open a page by its name in the address; the first one without a name."""
-        self._page, self._query = self.pages.get(name, ""), query
+        self._page, self.query = self.pages.get(name, ""), query
         self.widgets.clear()
         self._states.clear()
         self._run(page_name="" if self._page else name)
 
-    def set(self, key: str, value: str | list[str]) -> None:
-        """Change the value of a text box, a choice, or a row of choices."""
+    def set(self, key: str, value: str | float | list[str] | list[float]) -> None:
+        """Change the value of a text box or list, a number, a row of choices, or a slider."""
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)
         if isinstance(value, str):
             state.string_value = value
-        else:
+        elif isinstance(value, int | float):
+            state.double_value = value
+        elif all(isinstance(part, str) for part in value):
             state.string_array_value.data[:] = value
+        else:
+            state.double_array_value.data[:] = value
         self._states[widget.id] = state
         self._run(widget.fragment)
 
@@ -100,11 +109,14 @@ class Session:
         """Ask for a run, and read what comes until it has ended."""
         message = BackMsg()
         asked = message.rerun_script
-        asked.query_string, asked.page_script_hash = self._query, self._page
+        asked.query_string, asked.page_script_hash = self.query, self._page
         asked.page_name, asked.fragment_id = page_name, fragment
         asked.widget_states.widgets.extend([*self._states.values(), *([once] if once else [])])
         self._socket.send(message.SerializeToString())
         self.texts.clear()
+        self.widgets = {
+            k: w for k, w in self.widgets.items() if fragment and w.fragment != fragment
+        }
         while True:
             heard = ForwardMsg()
             heard.ParseFromString(self._socket.recv(TIMEOUT_SECONDS, decode=False))
@@ -122,7 +134,7 @@ class Session:
                 }
                 self._page = heard.navigation.page_script_hash
             elif kind == "page_info_changed":
-                self._query = heard.page_info_changed.query_string
+                self.query = heard.page_info_changed.query_string
             elif kind == "delta":
                 self._hear(heard.delta)
             elif kind in ("session_event", "page_not_found"):
