@@ -4,11 +4,12 @@ from functools import partial
 
 import streamlit as st
 
-from app import cache, frame, state
+from app import cache, frame, state, texts
 from app.components import attention_overview
 from app.figures.attention_data import shown_heads
 from app.figures.head_sentence import head_sentence
-from app.sections import attention_views, bertviz
+from app.marks import Marks
+from app.sections import attention_views, bertviz, decoder
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
 
@@ -35,18 +36,22 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
         )
         frame.how_to_read("attention.overview")
         measures = summary.measures.of(layer, heads)
-        st.markdown(head_sentence(measures, layer, heads, trace.num_tokens))
+        marks = Marks(*map(texts.plain, summary.marks))
+        st.markdown(head_sentence(measures, layer, heads, trace.num_tokens, marks))
+    names = VIEWS | (decoder.VIEW if decoder.has_decoder(cache.opened(key)) else {})
     view = st.segmented_control(
         "View",
-        list(VIEWS),
-        format_func=VIEWS.get,
-        key=state.keep("view", "lines", options=list(VIEWS)),
+        list(names),
+        format_func=names.get,
+        key=state.keep("view", "lines", options=list(names)),
         label_visibility="collapsed",
         required=True,
     )
     with frame.guard():
         if view == "heat-map":
             attention_views.draw_map(key, trace, layer, heads)
+        elif view == "decoder":
+            decoder.draw(key, text_a, text_b)
         elif view == "neurons":
             attention_views.draw_neurons(key, trace, layer, heads)
         elif view == "bertviz":

@@ -18,6 +18,7 @@ from torch import Tensor
 from app import cache, theme
 from app.components import reports, transport
 from app.components.looks import Look
+from app.marks import BERT, Marks, marks_of, own
 from bertcore import Bert
 from bertcore.analysis.heads import HeadMeasures, measure_heads
 
@@ -100,14 +101,17 @@ class Summary:
     """Thumbnails, [L, H, S, S]."""
     measures: HeadMeasures
     """Each [L, H]."""
+    marks: Marks = BERT
+    """What the checkpoint calls [CLS] and [SEP]."""
 
 
-def summarize(_bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
+def summarize(bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
     trace = cache.trace(key, text_a, text_b)
     return Summary(
         transport.thumbnails(trace.attentions),
         measure_heads(trace.attentions, trace.text_ids, trace.tokens),
+        marks_of(bert.tokenizer),
     )
 
 
@@ -129,7 +133,11 @@ def message(
     small, measures = summary.small, summary.measures
     num_layers, num_heads = small.shape[:2]
     present = {field.name for field in fields(measures)}
-    names = {name: NAMES[name] for name in NAMES if name in present}
+    names = {
+        name: named._replace(label=own(named.label, summary.marks))
+        for name, named in NAMES.items()
+        if name in present
+    }
     # A measure that is new here is shown under its own name.
     names |= {name: Name(name.replace("_", " "), "") for name in sorted(present - names.keys())}
     header = {

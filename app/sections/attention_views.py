@@ -86,6 +86,10 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
 
 def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
     """Draw what one weight of a head is made of: query times key, score, softmax."""
+    reason = cache.opened(key).config.family.lacks.get("queries")
+    if reason is not None:
+        st.info(texts.plain(reason))
+        return
     head = heads[0] if heads else 0
     if len(heads) != 1:
         st.caption(texts.TEXTS["attention.neurons_one"].format(head=head))

@@ -11,6 +11,7 @@ from app import frame, state, texts
 from app.figures import head_grid
 from app.head_names import Measured, all_measured
 from app.head_sources import Chosen
+from app.marks import own, relabelled
 from app.sections import head_job, head_list
 from bertcore.analysis.head_report import HeadReport
 
@@ -27,7 +28,7 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
     key = row.selectbox(
         "Colour the heads by",
         list(known),
-        format_func=lambda name: known[name].title,
+        format_func=lambda name: own(known[name].title, page.marks),
         key=state.keep("heads_measure", first, options=list(known)),
         on_change=lambda: state.put("heads_open", _BEST),
         width=430,
@@ -38,12 +39,14 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
     with grid:
         fig = head_grid.head_grid(report, measured, opened)
         data = head_grid.relations_table if measured.direction else head_grid.measures_table
+        fig = relabelled(fig, page.marks)
         frame.figure(fig, "heads-grid", data(report), code, on_select=pick("heads-grid"))
     if opened is not None:
         with bars:
             fig = head_grid.head_bars(report, *opened)
             table = head_grid.measures_table(report)
             mine = (table["layer"] == opened[0]) & (table["head"] == opened[1])
+            fig = relabelled(fig, page.marks)
             frame.figure(fig, "heads-bars", table[mine], head_job.code(page, chosen, ""))
         _say(page, chosen, report, measured, opened)
     frame.how_to_read("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
@@ -97,7 +100,10 @@ def _say(
     sentence, shown = head_list.example(chosen, report, measured, opened)
     value = head_grid.interval_text(measured, report, *opened)
     text = texts.TEXTS["heads.open"].format(
-        layer=opened[0], head=opened[1], measure=texts.plain(measured.title), value=value
+        layer=opened[0],
+        head=opened[1],
+        measure=texts.plain(own(measured.title, page.marks)),
+        value=value,
     )
     if sentence is not None:
         address = head_list.link(page.bert_key, *sentence, opened)

@@ -170,7 +170,8 @@ def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) ->
     shares = mixing.separator_shares(where)
     parts = (shares.weights, shares.norms, shares.block)
     table = charts.separator_table(*parts)
-    frame.figure(charts.separator_fade(*parts), "mixing-sep", table, separator_code(page))
+    fig = charts.separator_fade(*parts, page.marks.others)
+    frame.figure(fig, "mixing-sep", table, separator_code(page))
     ratios = ", ".join(f"{ratio:.0%}" for ratio in shares.mixing_ratio)
     frame.how_to_read("mixing.separator", ratios=ratios)
 

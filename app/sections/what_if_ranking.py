@@ -65,7 +65,8 @@ def _ask(page: frame.Page, case: what_if.Case) -> what_if.Question:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     key = state.keep("mask", masks[0], options=masks)
     if len(masks) > 1:
-        row.segmented_control("At the [MASK]", masks, key=key, required=True)
+        label = f"At the {texts.plain(tokenizer.mask_token)}"
+        row.segmented_control(label, masks, key=key, required=True)
     word = row.text_input(
         "Word to follow",
         key=state.keep("rank_word", ""),

@@ -21,7 +21,7 @@ def show_answers(page: frame.Page, case: what_if.Case) -> BeforeAfter:
     if found.shifts:
         kept = page.trace.tokens
         originals = [kept[s.position] if s.position in case.masked else None for s in found.shifts]
-        fig = figures.word_bars(found.shifts, originals)
+        fig = figures.word_bars(found.shifts, originals, mask=page.marks.mask)
         frame.figure(fig, "what-if-words", tables.word_table(found.shifts), code)
         frame.how_to_read("what-if.words")
     if found.next_before is not None and found.next_after is not None:
@@ -31,7 +31,7 @@ def show_answers(page: frame.Page, case: what_if.Case) -> BeforeAfter:
     if not found.shifts and page.bert.module.mlm is None:
         st.warning(texts.TEXTS["what-if.no_head"])
     elif not found.shifts and found.next_before is None:
-        st.info(texts.TEXTS["what-if.no_answer"])
+        st.info(frame.own_text("what-if.no_answer"))
     return found
 
 

@@ -48,3 +48,16 @@ TEXTS["attention.bertviz_limit"] = (
     "are shown here. What they pay to the others is left out: rows do not sum to 1. The lines and "
     "the heat map show all tokens."
 )
+TEXTS["attention.decoder"] = (
+    "Each row is a token that the decoder reads; from its state it writes the next (point at a "
+    "cell to see which). BART's decoder reads the text itself, one place later, as in its "
+    "training; T5's reads what it wrote so far, the most probable token each time. Cross-attention "
+    "looks at the tokens of the encoder, self-attention at the decoder's own and never ahead. A "
+    "row sums to 1; brightness follows the square root of the weight."
+)
+CODE["attention.decoder"] = """import bertcore
+
+bert = bertcore.load({source!r})
+found = bert.decoder({a!r}, {b!r})
+found.{which}[{layer}].{part}     # [Td, N], rows are found.tokens
+"""
