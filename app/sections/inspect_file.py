@@ -128,7 +128,7 @@ def _draw(page: frame.Page, ran: Labelled, found: FileRun) -> None:
         box = row.container(width="content", gap=None)
         box.metric(METRIC_NAMES.get(name, name), f"{value:.3f}", width="content")
         box.caption(f"95%: {low:.3f} to {high:.3f}")
-    left, right = st.columns(2, gap="large")
+    left, right = st.container(key="inspect_run").columns(2, gap="large")
     with left:
         if matrix is not None:
             st.subheader("What is taken for what", anchor=False)
