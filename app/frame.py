@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import cache, examples, records, sidebar, state, texts
+from app.marks import Marks, marks_of, own_markdown
 from app.report import offer
 from app.report.document import File, Scheme
 from bertcore import Bert, Trace
@@ -65,6 +66,11 @@ class Page:
         return cache.trace(self.bert_key, self.text_a, self.text_b)
 
     @property
+    def marks(self) -> Marks:
+        """The checkpoint's own [CLS], [SEP] and [MASK]."""
+        return marks_of(self.bert.tokenizer)
+
+    @property
     def setup_code(self) -> str:
         """Python that opens the same checkpoint and runs the same text: `bert` and `trace`."""
         opened = f"import bertcore\n\nbert = bertcore.load({self.bert_key.source!r})\n"
@@ -103,7 +109,8 @@ def begin(name: str, *, needs_text: bool = True) -> Page:
         st.warning(texts.plain(trace.truncation.sentence()))
     if not any(text_id >= 0 for text_id in trace.text_ids):
         st.info(
-            "Nothing in this text is a word for BERT: only special tokens such as [CLS] are left."
+            "Nothing in this text is a word for the model: only special tokens such as "
+            f"{texts.plain(page.marks.first)} are left."
         )
     return page
 
@@ -224,13 +231,16 @@ def how_to_read(key: str, **values: object) -> None:
 
 
 def reading(key: str, **values: object) -> str:
-    """Return how to read a picture, as Markdown.
+    """Return how to read a picture, as Markdown, with the chosen checkpoint's special tokens.
 
     Args:
         key: Of `texts.TEXTS`.
         values: What its braces stand for; texts from outside go through `texts.plain` first.
     """
-    return texts.TEXTS[key].format(**values) if values else texts.TEXTS[key]
+    text, chosen = texts.TEXTS[key], sidebar.chosen_key()
+    if chosen in cache.loaded():
+        text = own_markdown(text, marks_of(cache.opened(chosen).tokenizer))
+    return text.format(**values) if values else text
 
 
 def lacks(page: Page, what: str) -> None:
@@ -238,6 +248,20 @@ def lacks(page: Page, what: str) -> None:
     reason = page.bert.config.family.lacks.get(what)
     if reason is not None:
         st.caption(texts.plain(reason))
+
+
+def tells_lack(page: Page, what: str) -> bool:
+    """Say why the checkpoint's family has no `what` where a picture would be; tell whether so."""
+    reason = page.bert.config.family.lacks.get(what)
+    if reason is not None:
+        st.info(texts.plain(reason))
+    return reason is not None
+
+
+def needs(page: Page, what: str) -> None:
+    """End the page with a sentence where the checkpoint's family has no `what`."""
+    if tells_lack(page, what):
+        end_page()
 
 
 def no_head(page: Page, head: str, key: str, family_key: str) -> None:

@@ -40,7 +40,7 @@ def draw(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
     colour = _select(row, "Colour by", "map_colour", colours, "word", 120)
     with row.popover("More", icon=":material/tune:"):
         space = _segments(st, "Layers", "map_space", SPACE_NAMES, "joint")
-        hide = st.toggle("Hide [CLS] and [SEP]", key=state.keep("map_hide", True))
+        hide = st.toggle("Hide special tokens", key=state.keep("map_hide", True))
         level = st.toggle(
             "Bring layers to one centre and size",
             key=state.keep("map_level", True),

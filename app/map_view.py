@@ -25,7 +25,7 @@ UNITS = {
     "words": "whole words",
     "word": "one word",
     "mean": "sentences (mean)",
-    "cls": "sentences ([CLS])",
+    "cls": "sentences (first token)",
 }
 """What a point is, and what that is called."""
 

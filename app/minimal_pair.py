@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import streamlit as st
 
 from app import cache, examples, frame, state
+from app.marks import Marks, own
 from bertcore import Bert, Trace
 from bertcore.analysis.minimal_pair import MinimalPair, compare_pair
 
@@ -24,6 +25,10 @@ class Example:
     second: str
     text_b: str = ""
     """Of both, if they are pairs."""
+
+    def with_mask(self, marks: Marks) -> Example:
+        """Return the example with the checkpoint's own mask."""
+        return replace(self, first=own(self.first, marks), second=own(self.second, marks))
 
 
 EXAMPLES = (
@@ -88,7 +93,8 @@ def fields(page: frame.Page) -> Versions:
     row = st.container(horizontal=True, vertical_alignment="center")
     row.caption("Examples", width="content")
     for example in EXAMPLES:
-        row.button(example.title, key=f"pair_{example.title}", on_click=use, args=(example,))
+        with_mask = example.with_mask(page.marks)
+        row.button(example.title, key=f"pair_{example.title}", on_click=use, args=(with_mask,))
     row.button(
         "Copy the first version", icon=":material/content_copy:", on_click=copy, args=(page,)
     )

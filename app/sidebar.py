@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -125,12 +126,14 @@ def _choose_checkpoint() -> None:
     default = state.default_source()
     chosen = state.value("checkpoint", default) or default
     recent = [key.source for key in reversed(list(cache.loaded()))]
+    offered = list(dict.fromkeys([default, "default", chosen, *recent, *local_checkpoints()]))
+    names = distinct_names(offered)
     st.selectbox(
         "Checkpoint",
-        list(dict.fromkeys([default, "default", chosen, *recent, *local_checkpoints()])),
+        offered,
         key=state.keep("checkpoint", default),
         accept_new_options=True,
-        format_func=short_name,
+        format_func=lambda source: names.get(source) or short_name(source),
         on_change=lambda: choose(st.session_state["checkpoint"]),
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
@@ -151,6 +154,26 @@ def short_name(source: str) -> str:
         return "default (ships with BertScope)"
     is_path = source.startswith(("/", "~", ".")) or "\\" in source
     return Path(source).name if is_path and Path(source).name else source
+
+
+def distinct_names(sources: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each checkpoint that no other of them has.
+
+    Streamlit hears of a choice by its name: of two folders "seed-1" the wrong one would open.
+    """
+    names = {}
+    for source in sources:
+        others = [other for other in sources if other != source]
+        names[source] = source
+        for length in range(1, len(Path(source).parts) + 1):
+            if _tail(source, length) not in {_tail(other, length) for other in others}:
+                names[source] = _tail(source, length)
+                break
+    return names
+
+
+def _tail(source: str, length: int) -> str:
+    return short_name(source) if length == 1 else "/".join(Path(source).parts[-length:])
 
 
 def _describe(bert: Bert) -> None:

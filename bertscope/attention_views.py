@@ -33,7 +33,7 @@ def show_overview(
         order: Of the heads: layer by layer, or sorted by the measure in each layer or over all.
         lowest: The lowest first.
         limit: Heads below it are dimmed (above it, if the lowest come first).
-        bert: Names the checkpoint in what is shown.
+        bert: Names the checkpoint in what is shown, and its special tokens.
         height: Of the frame, in pixels; as high as it needs if not given.
 
     Raises:
@@ -45,7 +45,9 @@ def show_overview(
     if measure not in names:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
     look = chosen_look(overview, measure=measure, order=order, lowest=lowest, limit=limit)
-    part = app_module("app.report.view").overview(trace, layer, heads, look)
+    marks = app_module("app.marks")
+    own = marks.BERT if bert is None else marks.marks_of(bert.tokenizer)
+    part = app_module("app.report.view").overview(trace, layer, heads, look, own)
     code = app_module("app.figures.attention_data").overview_code(source_of(bert), trace)
     return shown(
         trace, bert, "Attention: all heads", part, code, "attention.overview", height or 420

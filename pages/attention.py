@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from app import cache, frame, state
+from app import cache, frame, state, texts
 from app.figures.attention_data import shown_heads
 from app.figures.head_sentence import head_sentence
-from app.sections import attention_views, bertviz, switch_off
+from app.marks import Marks
+from app.sections import attention_views, bertviz, decoder, switch_off
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
 
@@ -21,20 +22,25 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     with frame.guard():
         summary = attention_views.draw_overview(key, trace, layer, heads)
         measures = summary.measures.of(layer, heads)
+        marks = Marks(*map(texts.plain, summary.marks))
         row = st.container(horizontal=True, vertical_alignment="center", key="attention_open")
-        row.markdown(head_sentence(measures, layer, heads, trace.num_tokens), width="stretch")
+        said = head_sentence(measures, layer, heads, trace.num_tokens, marks)
+        row.markdown(said, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
+    names = VIEWS | (decoder.VIEW if decoder.has_decoder(cache.opened(key)) else {})
     view = st.segmented_control(
         "View",
-        list(VIEWS),
-        format_func=VIEWS.get,
-        key=state.keep("view", "lines", options=list(VIEWS)),
+        list(names),
+        format_func=names.get,
+        key=state.keep("view", "lines", options=list(names)),
         label_visibility="collapsed",
         required=True,
     )
     with frame.guard():
         if view == "heat-map":
             attention_views.draw_map(key, trace, layer, heads)
+        elif view == "decoder":
+            decoder.draw(key, text_a, text_b)
         elif view == "neurons":
             attention_views.draw_neurons(key, trace, layer, heads)
         elif view == "bertviz":

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import frame, head_sources, state, texts
 from app.figures import head_map
+from app.marks import relabelled
 from app.sections import head_job, head_list, head_view
 from bertcore.analysis.head_report import HeadReport
 
@@ -44,6 +45,7 @@ def show_map(
         code = head_job.code(page, chosen, texts.CODE["heads.map"])
         arrays = head_map.map_arrays(report, places)
         picked = head_view.pick("heads-map")
+        fig = relabelled(fig, page.marks)
         frame.figure(fig, "heads-map", arrays, code, on_select=picked, how=how)
     frame.how_to_read("heads.map", stress=f"{places.stress:.2f}", compared=compared)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from app import cache, frame, state, tables, texts
 from app.components.token_strip import token_strip
 from app.figures import words
-from app.sections.family_heads import show_replaced
+from app.sections.family_heads import show_instead
 from app.sections.lens import show_lens, show_ranks
 from app.sections.strips import show_masking, show_surprise
 from bertcore.analysis.candidates import parse_candidates, score_candidates
@@ -57,6 +57,7 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     code = page.setup_code + texts.CODE["words.fill"].format(masked=masked, top_k=top_k)
     frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code)
     frame.how_to_read("words.fill")
+    frame.lacks(page, "mask")
     if 1 < len(found.positions) <= MOST_IN_TURN:
         steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
         st.markdown(texts.TEXTS["words.in_turn"].format(steps=words.in_turn(steps)))
@@ -116,6 +117,8 @@ def show_masks(page: frame.Page) -> None:
         found = show_predictions(page, masked)
         position = choose_mask(found)
         own = show_candidates(page, masked, position)
+        if frame.tells_lack(page, "lens"):
+            return
         show_lens(page, masked, position)
         original = found.originals[found.positions.index(position)]
         chosen = tracked_words(page.bert, found, position, own)
@@ -125,11 +128,8 @@ def show_masks(page: frame.Page) -> None:
 this_page = frame.begin("masked-words")
 if all(text_id < 0 for text_id in this_page.trace.text_ids):
     frame.end_page()  # nothing can be hidden, and begin has said why
-if this_page.bert.module.replaced is not None:
-    show_replaced(this_page)
-elif this_page.bert.module.mlm is None:
-    st.warning(texts.TEXTS["words.no_head"])
-else:
+if not show_instead(this_page):
     show_masks(this_page)
     st.fragment(show_surprise)(this_page)
-st.fragment(show_masking)(this_page)
+if not {"mask", "mlm"} & this_page.bert.config.family.lacks.keys():  # else not its training
+    st.fragment(show_masking)(this_page)

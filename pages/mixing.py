@@ -39,4 +39,6 @@ def show(page: frame.Page) -> None:
         sections.show_charts(page, where, choice, found)
 
 
-show(frame.begin("mixing"))
+this_page = frame.begin("mixing")
+frame.needs(this_page, "parts")
+show(this_page)

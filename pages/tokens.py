@@ -21,6 +21,7 @@ def show_sum(page: frame.Page, index: int) -> None:
     frame.figure(fig, "embedding-sum", parts, page.setup_code + texts.CODE["tokens.sum"])
     frame.how_to_read("tokens.sum", num_dims=num_dims)
     frame.lacks(page, "segments")
+    frame.lacks(page, "positions")
     drawn = figures.num_drawn(num_tokens, num_dims)
     if drawn < num_dims:
         st.caption(texts.TEXTS["tokens.sum_cut"].format(drawn=drawn, num_dims=num_dims))
@@ -77,6 +78,8 @@ def show_nearest(page: frame.Page, index: int) -> None:
 
 
 PARTS = ("token", "segment", "position", "sum")
+NEEDS = {"LayerNorm": "norm", "Leave one out": "parts", "Position table": "positions"}
+"""What a view cannot do without."""
 VIEWS = {
     "Three embeddings": show_sum,
     "LayerNorm": show_norm,
@@ -107,7 +110,8 @@ def show(page: frame.Page) -> None:
         label_visibility="collapsed",
     )
     with frame.guard():
-        VIEWS[view or next(iter(VIEWS))](page, index)
+        if not frame.tells_lack(page, NEEDS.get(view or "", "")):
+            VIEWS[view or next(iter(VIEWS))](page, index)
 
 
 def show_steps(page: frame.Page, index: int) -> None:

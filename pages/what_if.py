@@ -49,4 +49,6 @@ def show(page: frame.Page) -> None:
             ranking.show_saving(page, case.changes)
 
 
-show(frame.begin("what-if"))
+this_page = frame.begin("what-if")
+frame.needs(this_page, "parts")
+show(this_page)

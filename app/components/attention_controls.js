@@ -44,7 +44,7 @@ class AttentionControls extends AttentionFiles {
       label.input = input;
       return label;
     };
-    this.specialBox = box("hideSpecial", "Hide [CLS] and [SEP]", "Leave out the added special tokens");
+    this.specialBox = box("hideSpecial", "Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]");
     this.wordBox = box("byWord", "Whole words",
       "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks");
     this.meanBox = box("mean", "Mean of heads", "One line for the mean weight of the chosen heads");

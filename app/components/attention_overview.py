@@ -19,6 +19,7 @@ from app import cache, theme
 from app.components import reports, transport
 from app.components.looks import Look
 from app.figures.missing import count_missing, missing_sentence
+from app.marks import BERT, Marks, marks_of, own
 from bertcore import Bert, Trace
 from bertcore.analysis.heads import HeadMeasures, measure_heads
 
@@ -103,19 +104,22 @@ class Summary:
     """How many weights of each head are not numbers, [L, H]."""
     measures: HeadMeasures
     """Each [L, H]."""
+    marks: Marks = BERT
+    """What the checkpoint calls [CLS] and [SEP]."""
 
 
-def summarize(_bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
+def summarize(bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
-    return summary_of(cache.trace(key, text_a, text_b))
+    return summary_of(cache.trace(key, text_a, text_b), marks_of(bert.tokenizer))
 
 
-def summary_of(trace: Trace) -> Summary:
-    """Return thumbnails and measures of a trace."""
+def summary_of(trace: Trace, marks: Marks = BERT) -> Summary:
+    """Return thumbnails and measures of a trace whose special tokens are `marks`."""
     return Summary(
         transport.thumbnails(trace.attentions),
         count_missing(trace.attentions),
         measure_heads(trace.attentions, trace.text_ids, trace.tokens),
+        marks,
     )
 
 
@@ -138,7 +142,11 @@ def message(
     num_layers, num_heads, size = small.codes.shape[:3]
     broken = np.flatnonzero(summary.missing)
     present = {field.name for field in fields(measures)}
-    names = {name: NAMES[name] for name in NAMES if name in present}
+    names = {
+        name: named._replace(label=own(named.label, summary.marks))
+        for name, named in NAMES.items()
+        if name in present
+    }
     # A measure that is new here is shown under its own name.
     names |= {name: Name(name.replace("_", " "), "") for name in sorted(present - names.keys())}
     header = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from app.marks import BERT, Marks, own
+
 _KINDS = {
     "to_previous": "the token before",
     "to_next": "the token after",
@@ -16,7 +18,11 @@ _MOSTLY, _OFTEN, _BROAD = 0.5, 0.25, 0.8
 
 
 def head_sentence(
-    measures: Mapping[str, float], layer: int, heads: Sequence[int], num_tokens: int
+    measures: Mapping[str, float],
+    layer: int,
+    heads: Sequence[int],
+    num_tokens: int,
+    marks: Marks = BERT,
 ) -> str:
     """Return the strongest habit of a head, with its number.
 
@@ -24,11 +30,13 @@ def head_sentence(
         measures: From `HeadMeasures.of`.
         layer, heads: Which; several heads are spoken of as their mean, none as all heads.
         num_tokens: T.
+        marks: What the checkpoint calls [CLS] and [SEP].
 
     The words are ours: "mostly" from 50% on, "often" from 25% on; "broadly" where the entropy is
     above 80% of its largest value, ln T.
     """
     name = _name(layer, heads)
+    kinds = {kind: own(said, marks) for kind, said in _KINDS.items()}
     shares = {kind: measures[kind] for kind in _KINDS if not math.isnan(measures[kind])}
     if not shares and num_tokens > 1:
         return f"{name} gives weights that are not numbers (NaN): there is nothing to say of it."
@@ -39,20 +47,20 @@ def head_sentence(
     rest = ""
     # Kinds overlap ([CLS] looking at itself is both), so two may exceed 1: then one must do.
     if second is not None and shares[second] >= 0.1 and shares[best] + shares[second] <= 1:
-        rest = f", and {shares[second]:.0%} to {_KINDS[second]}"
+        rest = f", and {shares[second]:.0%} to {kinds[second]}"
     share = f"{shares[best]:.0%} of its attention goes there{rest}."
     if shares[best] >= _MOSTLY:
-        return f"{name} looks mostly at {_KINDS[best]}: {share}"
+        return f"{name} looks mostly at {kinds[best]}: {share}"
     if shares[best] >= _OFTEN:
-        return f"{name} often looks at {_KINDS[best]}: {share}"
+        return f"{name} often looks at {kinds[best]}: {share}"
     # The mean of several heads' entropies says nothing about their mean.
     if len(heads) == 1 and measures["entropy"] > _BROAD * math.log(num_tokens):
         return (
             f"{name} looks broadly: entropy {measures['entropy']:.2f} nats of at most "
-            f"{math.log(num_tokens):.2f}, and only {shares[best]:.0%} goes to {_KINDS[best]}."
+            f"{math.log(num_tokens):.2f}, and only {shares[best]:.0%} goes to {kinds[best]}."
         )
     return (
-        f"{name} has no single habit of place: the most goes to {_KINDS[best]} "
+        f"{name} has no single habit of place: the most goes to {kinds[best]} "
         f"({shares[best]:.0%}); hover the tokens to see what it picks."
     )
 

@@ -59,13 +59,14 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
                 "title": {"text": "share of the row  "},
                 "orientation": "h",
                 "thickness": 10,
-                "len": 0.5,
+                "lenmode": "pixels",
+                "len": 170,
                 "x": 1,
                 "xanchor": "right",
                 "y": 1,
                 "yanchor": "bottom",
                 "tickformat": ".0%",
-                "nticks": 4,
+                "tickvals": [0, 0.5, 1],
             },
         )
     )
@@ -74,14 +75,15 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
         "",
         "what the model said",
         "true label",
-        130 + max(22, 46 - 2 * len(names)) * len(names),
+        150 + max(24, 84 - 8 * len(names)) * len(names),
     )
     step = max(1, -(-len(names) // MOST_CLASSES))
     fig.update_xaxes(tickvals=places[::step], ticktext=names[::step], showgrid=False)
     fig.update_yaxes(
         tickvals=places[::step], ticktext=names[::step], autorange="reversed", showgrid=False
     )
-    fig.update_layout(margin={"t": 56})
+    fig.update_xaxes(title_standoff=10)
+    fig.update_layout(margin={"t": 56, "b": 60})
     return fig
 
 
@@ -107,7 +109,7 @@ def reliability(found: Calibration) -> go.Figure:
             x=middle,
             y=found.accuracy,
             width=width * 0.92,
-            marker={"color": theme.SEGMENT_A, "opacity": 0.75, "line_width": 0},
+            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
             error_y={
                 "type": "data",
                 "symmetric": False,
@@ -166,7 +168,7 @@ def slice_bars(found: Sequence[Slice], mean: float, *, is_share: bool, name: str
             x=values,
             y=list(range(len(found))),
             orientation="h",
-            marker={"color": theme.SEGMENT_A, "opacity": 0.8, "line_width": 0},
+            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
             error_x={
                 "type": "data",
                 "symmetric": False,

@@ -85,7 +85,8 @@ def attributed_text(
                     "title": {"text": f"against ← {unit} → for"},
                     "orientation": "h",
                     "thickness": 10,
-                    "len": 0.4,
+                    "lenmode": "pixels",
+                    "len": 190,
                     "x": 0.98,
                     "xanchor": "right",
                     "y": 1,
@@ -107,6 +108,7 @@ def method_rows(
     *,
     is_dark: bool,
     own_scale: bool = True,
+    most_named: int = _MOST_NAMED,
 ) -> go.Figure:
     """Draw several methods' numbers as rows over one axis of words.
 
@@ -115,6 +117,7 @@ def method_rows(
         words: [W].
         is_dark: As for `attributed_text`.
         own_scale: Each row by its own largest number, for rows of other units.
+        most_named: Words that there is room to name; of more, every second, third ...
     """
     values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
@@ -136,10 +139,10 @@ def method_rows(
             hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}<extra></extra>",
         )
     )
-    turned = len(words) > 12
+    turned = len(words) > min(12, most_named // 2)
     below = 24 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
-    step = -(-len(words) // _MOST_NAMED)
+    step = -(-len(words) // most_named)
     places = list(range(0, len(words), max(1, step)))
     fig.update_xaxes(
         tickvals=places,

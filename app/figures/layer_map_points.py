@@ -18,6 +18,8 @@ COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
 MAX_GROUPS = 12
 """More words than this share one grey: nobody can tell 40 colours apart."""
 OTHER = "#A3A9B8"
+ADDED = "special tokens"
+"""Group of the tokens that are added to a text, such as [CLS] and [SEP]."""
 CONTEXT = 40
 """Characters of the sentence that a hover shows on each side of a token."""
 
@@ -53,13 +55,13 @@ def colouring(table: VectorTable, by: str) -> Colouring:
         names = [f"{i + 1}: {text}" for i, text in zip(table.sentence_ids, texts, strict=True)]
     elif by == "segment":
         names = [
-            "[CLS], [SEP]" if special else "sentence B" if segment else "sentence A"
+            ADDED if special else "sentence B" if segment else "sentence A"
             for special, segment in zip(table.is_special, table.segment_ids, strict=True)
         ]
         fixed = {
             "sentence A": theme.SEGMENT_A,
             "sentence B": theme.SEGMENT_B,
-            "[CLS], [SEP]": theme.SPECIAL,
+            ADDED: theme.SPECIAL,
         }
         groups = tuple(name for name in fixed if name in names)
         return Colouring(by, groups, tuple(fixed[name] for name in groups), _codes(names, groups))
@@ -69,10 +71,11 @@ def colouring(table: VectorTable, by: str) -> Colouring:
         names = list(table.words if by == "word" else table.tokens)
     else:
         raise ValueError(f"colour is {by!r}; expected one of {', '.join(COLOUR_BY)}.")
-    return _by_name(by, names)
+    added = {name for name, special in zip(names, table.is_special, strict=True) if special}
+    return _by_name(by, names, added)
 
 
-def _by_name(title: str, names: list[str]) -> Colouring:
+def _by_name(title: str, names: list[str], added: set[str]) -> Colouring:
     counts = Counter(names)
     kept = [name for name, _ in counts.most_common(MAX_GROUPS)]
     if len(counts) > MAX_GROUPS:
@@ -83,7 +86,7 @@ def _by_name(title: str, names: list[str]) -> Colouring:
     first = {name: place for place, name in reversed(list(enumerate(names)))}
     groups = sorted(kept, key=lambda name: (name.endswith(" others"), first[name]))
     colours = [
-        theme.SPECIAL if name in ("[CLS]", "[SEP]", "no label") else theme.CATEGORICAL[place]
+        theme.SPECIAL if name == "no label" or name in added else theme.CATEGORICAL[place]
         for place, name in enumerate(groups)
     ]
     if len(counts) > MAX_GROUPS:

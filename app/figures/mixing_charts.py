@@ -61,13 +61,17 @@ def agreement_table(found: NDArray[np.float64], measures: Sequence[str]) -> pd.D
 
 
 def separator_fade(
-    weights: NDArray[np.float32], norms: NDArray[np.float32], block: NDArray[np.float32]
+    weights: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    block: NDArray[np.float32],
+    separator: str = "[SEP]",
 ) -> go.Figure:
     """Draw the share of [SEP] by layer: in the weights, in the norms, after the residual.
 
     Args:
         weights, norms: [L, H]; a dot for each head, a line for their mean.
         block: [L], all heads together.
+        separator: What the checkpoint calls it.
     """
     layers = np.arange(len(weights))
     fig = go.Figure()
@@ -98,7 +102,8 @@ def separator_fade(
             line={"color": theme.CATEGORICAL[place], "width": 2.5, "dash": dash},
             hovertemplate="layer %{x}: %{y:.1%}<extra>" + name + "</extra>",
         )
-    theme.plot_layout(fig, "How much comes from [SEP]?", "Layer", "share of the row", 340)
+    title = f"How much comes from {theme.escape(separator)}?"
+    theme.plot_layout(fig, title, "Layer", "share of the row", 340)
     fig.update_yaxes(rangemode="tozero", tickformat=".0%")
     fig.update_xaxes(dtick=1, range=[-0.4, len(layers) - 0.6])
     legend = {"y": -0.24, "yanchor": "top", "font": {"size": 11}}

@@ -18,7 +18,6 @@ CERTAIN_BITS = 12
 """Bits at the end of the surprise scale: one in 4,096."""
 ACTION_COLOURS = {"mask": theme.SEGMENT_A, "random": theme.SEGMENT_B, "kept": "#00805C"}
 ACTION_NAMES = {
-    "mask": "became [MASK] (80%)",
     "random": "became a random piece (10%)",
     "kept": "kept, but still to be predicted (10%)",
 }
@@ -126,13 +125,14 @@ def surprise_strip(found: Surprise) -> go.Figure:
     return token_flow.draw(fig, boxes, legend_height=52)
 
 
-def masking_strip(drawn: Corruption) -> go.Figure:
+def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
     """Draw what the model gets in pretraining; the colour says what became of a chosen token."""
     below = [
         "" if action is None else "kept" if action == "kept" else f"was {token}"
         for token, action in zip(drawn.tokens, drawn.actions, strict=True)
     ]
     boxes = token_flow.place(drawn.shown, below)
+    names = ACTION_NAMES | {"mask": f"became {theme.escape(mask)} (80%)"}
     fig = go.Figure()
     for kind in ("mask", "random", "kept", None):
         members = [i for i, action in enumerate(drawn.actions) if action == kind]
@@ -143,7 +143,7 @@ def masking_strip(drawn: Corruption) -> go.Figure:
                 x=[boxes[i].width for i in members] or [None],
                 y=[boxes[i].line for i in members] or [None],
                 orientation="h",
-                name="not chosen" if kind is None else ACTION_NAMES[kind],
+                name="not chosen" if kind is None else names[kind],
                 text=[token_flow.two_lines(drawn.shown[i], below[i]) for i in members],
                 textposition="none" if kind is None else "inside",
                 insidetextanchor="middle",

@@ -72,6 +72,7 @@ def word_bars(
     shifts: Sequence[WordShift],
     originals: Sequence[str | None],
     names: tuple[str, str] = ("before", "after"),
+    mask: str = "[MASK]",
 ) -> go.Figure:
     """Draw the best words of each mask before (grey) and after (blue) as pairs of bars.
 
@@ -79,8 +80,9 @@ def word_bars(
         shifts: One for each mask.
         originals: The tokens that were hidden there, or None.
         names: What the two runs are called.
+        mask: What the checkpoint calls it.
     """
-    titles = [_title(s, o) for s, o in zip(shifts, originals, strict=True)]
+    titles = [_title(s, o, mask) for s, o in zip(shifts, originals, strict=True)]
     return pair_bars(shifts, titles, names)
 
 
@@ -167,9 +169,9 @@ def _add_words(fig: go.Figure, shift: WordShift, index: int, runs: tuple[str, st
     )
 
 
-def _title(shift: WordShift, original: str | None) -> str:
+def _title(shift: WordShift, original: str | None, mask: str) -> str:
     was = "" if original is None else f", was <b>{theme.escape(shorten(original, 24))}</b>"
-    return f"[MASK] at {shift.position}{was}: KL {shift.divergence:.3g} nats"
+    return f"{theme.escape(mask)} at {shift.position}{was}: KL {shift.divergence:.3g} nats"
 
 
 def answer_bars(

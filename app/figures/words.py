@@ -82,7 +82,7 @@ def top_words(found: MaskPredictions) -> go.Figure:
 def mask_names(found: MaskPredictions) -> list[str]:
     """Return a short name for each mask, as plain text: where it is and what was there."""
     return [
-        f"[MASK] at {position}"
+        f"{found.mask} at {position}"
         if original is None
         else f"{token_flow.shorten(original)} ({position})"
         for position, original in zip(found.positions, found.originals, strict=True)
@@ -100,10 +100,11 @@ def in_turn(steps: Sequence[Filled]) -> str:
 
 def _mask_title(found: MaskPredictions, index: int) -> str:
     original, rank = found.originals[index], found.original_ranks[index]
+    mask = theme.escape(found.mask)
     if original is None or rank is None:
-        return f"[MASK] at {found.positions[index]}<br> "
+        return f"{mask} at {found.positions[index]}<br> "
     token = theme.escape(token_flow.shorten(original))
-    return f"[MASK] at {found.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
+    return f"{mask} at {found.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
 
 
 def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:

@@ -17,6 +17,7 @@ from app.components import (
 )
 from app.components.looks import Look
 from app.figures.attention_data import mean_weights
+from app.marks import BERT, Marks
 from app.report.document import Part
 from bertcore import Trace
 
@@ -72,9 +73,15 @@ def neurons(trace: Trace, layer: int, head: int, look: Look | None = None) -> Pa
     return _part("neurons", [transport.change(message, alone=[layer])])
 
 
-def overview(trace: Trace, layer: int, heads: Sequence[int] = (), look: Look | None = None) -> Part:
-    """Return all heads as small pictures with their measures."""
-    summary = attention_overview.summary_of(trace)
+def overview(
+    trace: Trace,
+    layer: int,
+    heads: Sequence[int] = (),
+    look: Look | None = None,
+    marks: Marks = BERT,
+) -> Part:
+    """Return all heads as small pictures with their measures, of a checkpoint with those marks."""
+    summary = attention_overview.summary_of(trace, marks)
     look = look or attention_overview.LOOK
     message = attention_overview.message(summary, trace.num_tokens, layer, heads, look)
     return _part("overview", [transport.change(message, alone=[])])

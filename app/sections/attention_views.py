@@ -91,7 +91,7 @@ def draw_overview(
         on_look=partial(keep_look, "overview", attention_overview),
     )
     code, how = overview_code(key.source, trace), frame.reading("attention.overview")
-    draw = partial(view.overview, layer=layer, heads=heads, look=look)
+    draw = partial(view.overview, layer=layer, heads=heads, look=look, marks=summary.marks)
     report = html_file(key, trace, "all heads", draw, code, how)
     frame.downloads("attention-overview", overview_arrays(summary.measures), code, report=report)
     frame.how_to_read("attention.overview")
@@ -146,6 +146,10 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
 
 def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
     """Draw what one weight of a head is made of: query times key, score, softmax."""
+    reason = cache.opened(key).config.family.lacks.get("queries")
+    if reason is not None:
+        st.info(texts.plain(reason))
+        return
     head = heads[0] if heads else 0
     if len(heads) != 1:
         st.caption(texts.TEXTS["attention.neurons_one"].format(head=head))

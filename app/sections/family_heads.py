@@ -9,6 +9,7 @@ import streamlit as st
 from app import cache, frame, texts
 from app.figures import pairs, strips
 from app.figures.words import percent
+from app.sections.next_words import show_next
 from bertcore import Bert
 
 
@@ -44,3 +45,19 @@ def show_replaced(page: frame.Page) -> None:
         fig = strips.replaced_strip(tokens, np.array(found, dtype=np.float32))
         frame.figure(fig, "replaced-tokens", table, code)
         frame.how_to_read("words.replaced")
+
+
+def show_instead(page: frame.Page) -> bool:
+    """Draw what a checkpoint has in place of masked words; return whether it has no masked words.
+
+    ELECTRA's discriminator tells replaced tokens, GPT-2 expects the next; others say why nothing.
+    """
+    if page.bert.module.replaced is not None:
+        show_replaced(page)
+    elif frame.tells_lack(page, "mlm"):
+        st.fragment(show_next)(page)
+    elif page.bert.module.mlm is None:
+        st.warning(texts.TEXTS["words.no_head"])
+    else:
+        return False
+    return True

@@ -11,6 +11,7 @@ from app import cache, frame, head_answer, state, texts
 from app.figures import head_grid
 from app.head_names import DIRECTION_NAMES, HABITS, Measured, relation_title
 from app.head_sources import Chosen
+from app.marks import own
 from app.sections import head_job
 from bertcore.analysis.head_report import HeadReport
 from bertcore.analysis.head_statistics import measure_index
@@ -39,7 +40,7 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
         rows = [m for m in map(Measured, HABITS) if m.count(report)]
     else:
         rows = _relations(row, report, kind)
-    st.container(key="heads_table").markdown(_table(page.bert_key, chosen, report, rows))
+    st.container(key="heads_table").markdown(_table(page, chosen, report, rows))
     if kind == "habits":
         data, more = head_grid.measures_table(report), texts.CODE["heads.habits"]
     else:
@@ -76,8 +77,9 @@ def _relations(
     return rows
 
 
-def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Measured]) -> str:
+def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Measured]) -> str:
     """Return the list as a table in Markdown."""
+    key, marks = page.bert_key, page.marks
     if not rows:
         return texts.TEXTS["heads.no_rows"]
     is_habits = not rows[0].direction
@@ -94,7 +96,7 @@ def _table(key: cache.BertKey, chosen: Chosen, report: HeadReport, rows: list[Me
         name = f"{head[0]}.{head[1]}"
         if sentence is not None:
             name = f"[**{name}**]({link(key, *sentence, head)})"
-        title = HABITS.get(measured.name) or relation_title(measured.name)
+        title = own(HABITS.get(measured.name) or relation_title(measured.name), marks)
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
         rival = measured.baseline(report)
         value, base = f"{mean:.0%}", f"{rival:.0%}"

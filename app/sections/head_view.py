@@ -10,6 +10,7 @@ from app import frame, head_answer, state, texts
 from app.figures import head_grid
 from app.head_names import QUESTIONS, Measured, all_measured
 from app.head_sources import Chosen
+from app.marks import own, own_markdown, relabelled
 from app.sections import head_job, head_list
 from bertcore.analysis.head_report import HeadReport
 
@@ -25,7 +26,7 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
     name = state.value(state.keep("heads_open", _BEST, options=names))
     best = head_answer.best(report, measured)
     opened = best if name == _BEST else _place(name)
-    _ask(known, measured)
+    _ask(page, known, measured)
     if opened is not None:
         _answer(page, chosen, report, measured, opened, is_best=opened == best)
     pair = st.container(horizontal=True, key="heads_pair")
@@ -36,20 +37,22 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
         fig = head_grid.head_grid(report, measured, opened)
         data = head_grid.relations_table if measured.direction else head_grid.measures_table
         picked = pick("heads-grid")
+        fig = relabelled(fig, page.marks)
         frame.figure(fig, "heads-grid", data(report), code, on_select=picked, how=how)
     if opened is not None:
         with bars:
             fig = head_grid.head_bars(report, *opened)
             table = head_grid.measures_table(report)
             mine = (table["layer"] == opened[0]) & (table["head"] == opened[1])
+            fig = relabelled(fig, page.marks)
             code = head_job.code(page, chosen, "")
             frame.figure(fig, "heads-bars", table[mine], code, how=how)
-    _controls(known, names, best)
+    _controls(page, known, names, best)
     frame.how_to_read("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
     return opened
 
 
-def _ask(known: Mapping[str, Measured], measured: Measured) -> None:
+def _ask(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
     """Draw the questions that one comes with; the chosen one is the measure, if it is of them."""
     offered = [key for key in QUESTIONS if key in known]
     st.session_state["heads_find"] = measured.key if measured.key in offered else None
@@ -63,21 +66,24 @@ def _ask(known: Mapping[str, Measured], measured: Measured) -> None:
     st.pills(
         "Find a head that looks at …",
         offered,
-        format_func=QUESTIONS.__getitem__,
+        format_func=lambda name: own(QUESTIONS[name], page.marks),
         key="heads_find",
         on_change=choose,
     )
 
 
 def _controls(
-    known: Mapping[str, Measured], names: list[str], best: tuple[int, int] | None
+    page: frame.Page,
+    known: Mapping[str, Measured],
+    names: list[str],
+    best: tuple[int, int] | None,
 ) -> None:
     """Draw the choice of any measure or relation, and of any head."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.selectbox(
         "Colour the heads by any measure or relation",
         list(known),
-        format_func=lambda name: known[name].title,
+        format_func=lambda name: own(known[name].title, page.marks),
         key="heads_measure",
         on_change=lambda: state.put("heads_open", _BEST),
         width=430,
@@ -123,6 +129,7 @@ def _answer(
 ) -> None:
     """Say what the open head has of the measure, against what is no habit, and where to see it."""
     text = head_answer.sentences(report, measured, opened, is_best=is_best)
+    text = own_markdown(text, page.marks)
     sentence, shown = head_list.example(chosen, report, measured, opened)
     if sentence is not None:
         address = head_list.link(page.bert_key, *sentence, opened)

@@ -50,10 +50,11 @@ def show(page: frame.Page) -> None:
     if ran != chosen:
         st.caption(texts.TEXTS["inspect.other_run"])
     work = labelled_files.run(key, ran, stop, number)
-    if not stop.wanted.is_set():
-        row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
+    place = row.empty()
+    place.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
     with frame.guard():
         found: FileRun | None = result(work, "file", stops=False)
+        place.empty()
         if found is not None:
             _draw(page, ran, found)
 
@@ -120,13 +121,14 @@ def _draw(page: frame.Page, ran: Labelled, found: FileRun) -> None:
         path=page.bert_key.source, columns=ran.columns, skip=ran.skip_bad_rows
     )
     metrics, intervals, matrix = found.metrics()
-    st.subheader(f"{found.num_examples:,} examples", anchor=False)
-    row = st.container(horizontal=True, key="inspect_metrics")
+    st.subheader(_count(found.num_examples), anchor=False)
+    row = st.container(horizontal=True, gap="large", key="inspect_metrics")
     for name, value in metrics.items():
         low, high = intervals[name]
-        row.metric(METRIC_NAMES.get(name, name), f"{value:.3f}", width="content")
-        row.caption(f"95%: {low:.3f} to {high:.3f}", width="content")
-    left, right = st.columns(2, gap="large")
+        box = row.container(width="content", gap=None)
+        box.metric(METRIC_NAMES.get(name, name), f"{value:.3f}", width="content")
+        box.caption(f"95%: {low:.3f} to {high:.3f}")
+    left, right = st.container(key="inspect_run").columns(2, gap="large")
     with left:
         if matrix is not None:
             st.subheader("What is taken for what", anchor=False)
@@ -155,6 +157,10 @@ def _draw(page: frame.Page, ran: Labelled, found: FileRun) -> None:
     with right if matrix is None else st.container():
         _show_slices(found, code)
     _show_errors(page, found, code)
+
+
+def _count(number: int) -> str:
+    return "1 example" if number == 1 else f"{number:,} examples"
 
 
 def _show_slices(found: FileRun, code: str) -> None:

@@ -45,7 +45,7 @@ def show_words(page: frame.Page, asked: Asked) -> None:
     st.subheader("Which method is true to the model?", anchor=False)
     named = {METHODS[name]: one for name, one in found.faithfulness.items()}
     measured = "score" if unit(asked) == "score" else "probability"
-    left, right = st.columns([5, 4], gap="large")
+    left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
     with left:
         fig = figures.faithfulness_dots(named, found.random, measured)
         data = figures.faithfulness_table(named, found.random)
@@ -53,7 +53,7 @@ def show_words(page: frame.Page, asked: Asked) -> None:
     with right:
         st.markdown("**The methods beside each other**")
         rows = {METHODS[name]: values for name, values in found.words.items()}
-        fig = figures.method_rows(rows, words, is_dark=page.is_dark)
+        fig = figures.method_rows(rows, words, is_dark=page.is_dark, most_named=16)
         frame.figure(fig, "inspect-methods", table, code)
         st.caption(texts.TEXTS["inspect.rows"])
     frame.how_to_read("inspect.faithfulness", unit=measured, num=len(found.random))

@@ -35,7 +35,8 @@ def show_tokens(first: Trace, second: Trace, found: MinimalPair) -> bool:
 def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
     """Draw the words at each common [MASK], and the next-sentence answers."""
     if found.shifts:
-        fig = shared_figures.word_bars(found.shifts, [None] * len(found.shifts), RUNS)
+        unknown = [None] * len(found.shifts)
+        fig = shared_figures.word_bars(found.shifts, unknown, RUNS, page.marks.mask)
         table = tables.word_table(found.shifts)
         table = table.rename(columns={"p_before": "p_first", "p_after": "p_second"})
         table["difference_points"] = 100 * (table["p_second"] - table["p_first"])
@@ -47,10 +48,12 @@ def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
         table = tables.answer_table(is_next).assign(run=RUNS)
         fig = shared_figures.answer_bars(is_next, RUNS)
         frame.figure(fig, "minimal-pair-next-sentence", table, code)
+    if not found.shifts and frame.tells_lack(page, "mlm"):
+        return
     if not found.shifts and page.bert.module.mlm is None:
         st.warning(texts.TEXTS["minimal-pair.no_head"])
     elif not found.shifts and found.next_first is None:
-        st.info(texts.TEXTS["minimal-pair.no_answer"])
+        st.info(frame.reading("minimal-pair.no_answer"))
 
 
 def show_attention(page: frame.Page, second: Trace, found: MinimalPair, code: str) -> None:

@@ -206,7 +206,8 @@ def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) ->
     parts = (shares.weights, shares.norms, shares.block)
     table = charts.separator_table(*parts)
     ratios = ", ".join(f"{ratio:.0%}" for ratio in shares.mixing_ratio)
-    fig, how = charts.separator_fade(*parts), frame.reading("mixing.separator", ratios=ratios)
+    fig = charts.separator_fade(*parts, page.marks.others)
+    how = frame.reading("mixing.separator", ratios=ratios)
     frame.figure(fig, "mixing-sep", table, separator_code(page), how=how)
     frame.how_to_read("mixing.separator", ratios=ratios)
 

@@ -71,7 +71,8 @@ def _ask(page: frame.Page, case: what_if.Case) -> what_if.Question:
     if can_read:
         key = state.keep("mask", masks[0], options=masks)
         if len(masks) > 1:
-            row.segmented_control("At the [MASK]", masks, key=key, required=True)
+            at = f"At the {texts.plain(tokenizer.mask_token)}"
+            row.segmented_control(at, masks, key=key, required=True)
         position = state.value(key)
         word = row.text_input(
             "Word to follow",

@@ -27,7 +27,7 @@ def show_answers(page: frame.Page, case: what_if.Case) -> what_if.Compared:
     if found.shifts:
         kept = page.trace.tokens
         originals = [kept[s.position] if s.position in case.masked else None for s in found.shifts]
-        fig = figures.word_bars(found.shifts, originals)
+        fig = figures.word_bars(found.shifts, originals, mask=page.marks.mask)
         table, how = tables.word_table(found.shifts), frame.reading("what-if.words")
         frame.figure(fig, "what-if-words", table, code, how=how)
         frame.how_to_read("what-if.words")
@@ -38,7 +38,7 @@ def show_answers(page: frame.Page, case: what_if.Case) -> what_if.Compared:
     if not found.shifts and not is_tuned and page.bert.module.mlm is None:
         st.warning(texts.TEXTS["what-if.no_head"])
     elif not found.shifts and not is_tuned and found.next_before is None:
-        st.info(texts.TEXTS["what-if.no_answer"])
+        st.info(frame.reading("what-if.no_answer"))
     return compared
 
 

@@ -9,8 +9,8 @@ TEXTS["attention.overview"] = (
     "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is a "
     "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head "
     "for its numbers; click to open it below. *Measure* writes one number under each head: sort by "
-    "it and dim the rest, to find the head that does most of it. The page Heads counts the same over "
-    "many sentences, and finds grammar."
+    "it and dim the rest, to find the head that does most of it. The page Heads counts the same "
+    "over many sentences, and finds grammar."
 )
 TEXTS["attention.lines"] = (
     "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
@@ -52,3 +52,16 @@ TEXTS["attention.bertviz_limit"] = (
 TEXTS["attention.switch_off"] = (
     "Opens What if with it off: what BERT answers with and without it, side by side."
 )
+TEXTS["attention.decoder"] = (
+    "Each row is a token that the decoder reads; from its state it writes the next (point at a "
+    "cell to see which). BART's decoder reads the text itself, one place later, as in its "
+    "training; T5's reads what it wrote so far, the most probable token each time. Cross-attention "
+    "looks at the tokens of the encoder, self-attention at the decoder's own and never ahead. A "
+    "row sums to 1; brightness follows the square root of the weight."
+)
+CODE["attention.decoder"] = """import bertcore
+
+bert = bertcore.load({source!r})
+found = bert.decoder({a!r}, {b!r})
+found.{which}[{layer}].{part}     # [Td, N], rows are found.tokens
+"""

@@ -101,3 +101,30 @@ TEXTS["words.replaced"] = (
 CODE["words.replaced"] = """
 bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
 """
+TEXTS["next.no_head"] = (
+    "This checkpoint has no next-token head, so it predicts nothing; fine-tuned checkpoints often "
+    "lost it."
+)
+TEXTS["next.strip"] = "Click a token to see what was expected in its place, given those before it."
+TEXTS["next.words"] = (
+    "Each bar is the probability of one piece of the vocabulary at this place, given only the "
+    "tokens before it; all pieces together make 100%. The pink bar is the token that stands there."
+)
+TEXTS["next.surprise"] = (
+    "Each token is guessed from those before it, in one run. Colour is its surprise in bits: 0 "
+    "means it was certain, each bit more halves the probability. Below stands the model's own "
+    "guess, ✓ if it was right. The first token ({first}) has nothing before it. The perplexity is "
+    "**{perplexity}**: as if the model had to choose among so many equally likely pieces each time."
+)
+CODE["next.words"] = """
+from bertcore.analysis.next_words import predict_next
+
+found = predict_next(bert, trace.text_a, trace.text_b, [{place}], {top_k})
+found.words, found.probabilities            # [1, k]
+"""
+CODE["next.surprise"] = """
+from bertcore.analysis.next_words import next_surprise
+
+found = next_surprise(bert, trace.text_a, trace.text_b)
+found.bits, found.pseudo_perplexity
+"""

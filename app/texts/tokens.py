@@ -67,8 +67,9 @@ TEXTS["tokens.nearest"] = (
     "token's: what the model holds for alike before it has read any context."
 )
 TEXTS["tokens.added"] = (
-    "{token} is no piece of the text: it is added in front (\\[CLS\\] in BERT), where a whole-text "
-    "answer is read off, and after each sentence (\\[SEP\\]). Choose a word to see how it is cut."
+    "{token} is no piece of the text: the tokenizer adds it, as in training. One such token is "
+    "where answers about the whole text are read off, others end a sentence. Choose a word to see "
+    "how it is cut."
 )
 CODE["tokens.strip"] = """
 import pandas as pd

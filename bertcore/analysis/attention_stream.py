@@ -57,7 +57,7 @@ def run_surveys(
         How many sentences were cut.
 
     Raises:
-        ValueError: If there is no sentence, or a pair for a checkpoint without segments.
+        ValueError: If there is no sentence.
     """
     if not sentences:
         raise ValueError("there is no sentence. Give at least one.")
@@ -77,16 +77,8 @@ def attention_batches(bert: Bert, sentences: Sequence[Sentence]) -> Iterator[Att
     """Yield the attention of all sentences, those of like length together.
 
     A test holds it equal to that of `bert.trace` on each sentence alone.
-
-    Raises:
-        ValueError: If a sentence is a pair and the checkpoint has one segment embedding only.
     """
     config = bert.config
-    if config.type_vocab_size < 2 and any(s.text_pair is not None for s in sentences):
-        raise ValueError(
-            "a pair needs two segment embeddings, but this checkpoint has "
-            f"{config.type_vocab_size}. Use single texts, or a checkpoint with two."
-        )
     bytes_per_cell = 4 * config.num_hidden_layers * config.num_attention_heads
     for begin in range(0, len(sentences), WINDOW):
         part = sentences[begin : begin + WINDOW]

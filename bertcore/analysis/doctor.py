@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.bert import Bert
+from bertcore.trace import Trace
 
 PROBE_TEXTS = (
     "The river bank was steep, and nobody crossed it in the rain.",
@@ -149,7 +150,7 @@ def examine(bert: Bert, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     entropies = np.mean([_entropies(trace.attentions.float()) for trace in traces], axis=0)
     attention = _attention(entropies)
     states = [trace.hidden_states[-1].float() for trace in traces]
-    cls, tokens = _cls(states), _tokens(states)
+    cls, tokens = _cls(states, *_summary_token(bert, traces[0])), _tokens(states)
     verdict = "trained"
     if not weights.is_healthy:
         verdict = "random"
@@ -279,11 +280,23 @@ def _attention(entropies: NDArray[np.float32]) -> Finding:
     return Finding("attention", mean, healthy, text)
 
 
-def _cls(states: Sequence[Tensor]) -> Finding:
-    cosine = _mean_cosine(torch.stack([state[0] for state in states]))
+def _summary_token(bert: Bert, trace: Trace) -> tuple[int, str]:
+    """Return where the token stands that answers about whole texts are read off, and its name.
+
+    [CLS] in front; <cls> at the end in XLNet, the last token where there is none (GPT-2, T5).
+    """
+    cls_id = bert.tokenizer.cls_id
+    if cls_id not in trace.input_ids:
+        return -1, "The last token"
+    place = trace.input_ids.index(cls_id)
+    return (0 if place == 0 else place - trace.num_tokens), trace.tokens[place]
+
+
+def _cls(states: Sequence[Tensor], place: int, name: str) -> Finding:
+    cosine = _mean_cosine(torch.stack([state[place] for state in states]))
     healthy = cosine < COLLAPSED
     text = (
-        f"[CLS]: its last state has a mean cosine of {cosine:.4f} over {len(states)} unlike "
+        f"{name}: its last state has a mean cosine of {cosine:.4f} over {len(states)} unlike "
         "sentences. "
     )
     if not healthy:

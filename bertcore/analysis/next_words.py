@@ -66,6 +66,7 @@ def predict_next(
         original_probabilities=tuple(
             None if i is None else float(row[i].exp()) for row, i in zip(named, own, strict=True)
         ),
+        mask="next token",
     )
 
 

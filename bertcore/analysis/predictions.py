@@ -30,6 +30,8 @@ class MaskPredictions:
     """Its rank, 1 = the most probable piece, [M]."""
     original_probabilities: tuple[float | None, ...]
     """Its probability, [M]."""
+    mask: str = "[MASK]"
+    """What stands in its place: the tokenizer's mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def predict_masks(
         ),
         original_ranks=tuple(ranks),
         original_probabilities=tuple(own),
+        mask=tokenizer.mask_token,
     )
 
 

@@ -81,7 +81,8 @@ class WeightDrift:
     tensors: tuple[TensorDrift, ...]
     """Those that both have, in the order of the network."""
     layers: Mapping[tuple[int, str], Drift]
-    """By (layer, part): matrix and bias as one vector; a key for each that both have."""
+    """By (layer, part): matrix and bias as one vector; a key for each that both have in the same
+    shape."""
     others: Mapping[str, Drift]
     """By part, outside the layers."""
     only_first: tuple[str, ...]
@@ -135,7 +136,9 @@ def weight_drift(first: Bert, second: Bert) -> WeightDrift:
             not_finite.append(name)
         tensors.append(TensorDrift(name, part, layer, drift, note))
         groups[layer, part] = groups.get((layer, part), _Sums()) + sums
-    drifts = {key: sums.drift() for key, sums in groups.items()}
+    # A bias that fits says little of a part whose matrix does not.
+    broken = {part_of(name) for name in mis_shaped}
+    drifts = {key: sums.drift() for key, sums in groups.items() if key not in broken}
     return WeightDrift(
         tensors=tuple(tensors),
         layers={(layer, part): d for (layer, part), d in drifts.items() if layer is not None},

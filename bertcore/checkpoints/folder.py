@@ -61,7 +61,9 @@ def find_checkpoint(folder: Path) -> Path:
     if _steps(folder):
         raise ValueError(_no_weights(folder))
     for _ in range(MAX_DEPTH):
-        nested = [child for child in level if has_weights(child)]
+        # A link such as `latest` leads to a folder that is there already.
+        own = {child.resolve(): child for child in reversed(level) if has_weights(child)}
+        nested = sorted(own.values())
         if len(nested) == 1:
             return nested[0]
         if nested:
@@ -168,6 +170,8 @@ def read_json(file: Path) -> dict[str, Any]:
         RuntimeError: If it is missing, unreadable, not UTF-8, no JSON, or no object.
     """
     try:
+        if file.exists() and not file.is_file():
+            raise RuntimeError(f"{file} is no file. Copy it from where the weights come from.")
         if file.stat().st_size > _JSON_LIMIT:
             raise RuntimeError(f"{file} has over {_JSON_LIMIT:,} bytes. Is it the right file?")
         content = json.loads(file.read_text(encoding="utf-8"))

@@ -91,6 +91,8 @@ def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
         for file in weights.files:
             handle = _open_safetensors(file, stack)
             for name in handle.keys():  # noqa: SIM118 - not iterable in old versions
+                if name in stored:
+                    raise RuntimeError(_stored_twice(name, file))
                 part = handle.get_slice(name)
                 stored[name] = StoredTensor(tuple(part.get_shape()), str(part.get_dtype()))
                 handles[name] = handle
@@ -128,8 +130,19 @@ def _refuse_pointer(file: Path) -> None:
 def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     for file in files:
-        tensors |= _read_pickle(file)
+        found = _read_pickle(file)
+        twice = sorted(found.keys() & tensors.keys())
+        if twice:
+            raise RuntimeError(_stored_twice(twice[0], file))
+        tensors |= found
     return tensors
+
+
+def _stored_twice(name: str, file: Path) -> str:
+    return (
+        f"{file} holds {name}, which another of the weight files holds too. Which of them is meant "
+        "cannot be told: copy the checkpoint again."
+    )
 
 
 def _read_pickle(file: Path) -> dict[str, Tensor]:

@@ -37,8 +37,16 @@ class OtherBert(Bert):
         return self.module.other.has_decoder and self.module.mlm is not None
 
     def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
-        """Return the tokens of a text or pair, cut to what is read at most."""
+        """Return the tokens of a text or pair, cut to what is read at most.
+
+        Raises:
+            ValueError: If there is none, as for an empty text where nothing is added to it (GPT-2).
+        """
         encoding = self.tokenizer.encode(text, text_pair, max_length=self.max_length)
+        if not encoding.input_ids:
+            raise ValueError(
+                "the text has no token: this tokenizer adds none before or after it. Type a word."
+            )
         if self.config.type_vocab_size == 0:
             return replace(encoding, segment_ids=[0] * len(encoding))
         return encoding
@@ -57,16 +65,11 @@ class OtherBert(Bert):
         """Run a text or pair and keep what `transformers` gives: tokens, states, attention.
 
         Raises:
-            ValueError: If there is no token, positions or changes are given, or segment ids are
-                out of range.
+            ValueError: If positions or changes are given, or segment ids are out of range.
         """
         if changes or position_ids is not None:
             self.require_parts()
         encoding = encoding or self.tokenize(text, text_pair)
-        if not encoding.input_ids:
-            raise ValueError(
-                "the text has no token: this tokenizer adds none before or after it. Type a word."
-            )
         segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
         limit = max(1, self.config.type_vocab_size)
         if len(segments) != len(encoding) or not all(0 <= s < limit for s in segments):

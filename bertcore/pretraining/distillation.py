@@ -8,12 +8,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
-from torch.utils.checkpoint import checkpoint
 
 from bertcore.bert import Bert
 from bertcore.checkpoints import load, save
 from bertcore.config import BertConfig
-from bertcore.distillation import DistillConfig, cosine_loss, soft_target_loss
+from bertcore.distillation import DistillConfig, cosine_loss
 from bertcore.distillation.losses import attended
 from bertcore.distillation.states import (
     States,
@@ -24,12 +23,11 @@ from bertcore.distillation.states import (
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused, attention_in_products
 from bertcore.pretraining.objective import BatchTensors, loss_of_hidden
+from bertcore.pretraining.soft_word_loss import Decoder, soft_word_loss
 from bertcore.pretraining.word_loss import word_loss, word_loss_in_chunks
 
 TEACHER_FOLDER = "teacher"
 """Where a run keeps its teacher, in its data folder."""
-_CHUNK = 512
-"""Tokens whose logits exist at a time: 32 MB each for student and teacher with 16,384 pieces."""
 
 
 class DistillationLoss(NamedTuple):
@@ -128,27 +126,17 @@ class DistillationWithLoss(nn.Module):
         )
 
     def _soft_loss(self, student: Tensor, teacher: Tensor) -> Tensor:
-        """Return the sum over tokens of the soft-target loss, of vectors [N, D].
-
-        The logits of all tokens would be the largest tensors by far, so they are made a chunk at a
-        time, and once more for the gradients.
-        """
-        heads = self.network.masked_word_head(), self.teacher.masked_word_head()
-        tables = self.network.embeddings.word_embeddings, self.teacher.embeddings.word_embeddings
-
-        def of_chunk(ours: Tensor, theirs: Tensor) -> Tensor:
-            with torch.no_grad():
-                wanted = heads[1](theirs, tables[1])
-            return soft_target_loss(
-                heads[0](ours, tables[0]), wanted, self.config.temperature
-            ).sum()
-
-        chunks = zip(torch.split(student, _CHUNK), torch.split(teacher, _CHUNK), strict=True)
-        losses: list[Tensor] = [
-            checkpoint(of_chunk, *chunk, use_reentrant=False, preserve_rng_state=False)
-            for chunk in chunks
-        ]
-        return torch.stack(losses).sum()
+        """Return the sum over tokens of the soft-target loss, of vectors [N, D]."""
+        ours, theirs = self.network.masked_word_head(), self.teacher.masked_word_head()
+        with torch.no_grad():
+            wanted = theirs.transform(teacher)
+        return soft_word_loss(
+            ours.transform(student),
+            Decoder(self.network.embeddings.word_embeddings, ours.decoder_bias),
+            wanted,
+            Decoder(self.teacher.embeddings.word_embeddings, theirs.decoder_bias),
+            temperature=self.config.temperature,
+        )
 
 
 def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:

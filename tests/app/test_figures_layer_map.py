@@ -201,7 +201,7 @@ def test_the_commonest_groups_have_colours_and_the_rest_is_counted() -> None:
     assert names.groups[-1] == "7 others"  # 16 letters, [CLS] and [SEP], of which 11 are named
     assert np.bincount(names.codes).sum() == 21
     segments = colouring(pair(), "segment")
-    assert segments.groups == ("sentence A", "sentence B", "[CLS], [SEP]")
+    assert segments.groups == ("sentence A", "sentence B", "special tokens")
     many = table_of(*[Sentence("the")] * 20)
     assert colouring(many, "sentence").groups == ()
     assert colouring(many, "label").groups == ("no label",)

@@ -202,7 +202,7 @@ def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> N
 def test_a_kind_that_was_not_drawn_keeps_its_legend() -> None:
     fig = strips.masking_strip(Corruption(("a",), ("a",), (None,)))
     names = [trace.name for trace in fig.data if trace.type == "bar"]
-    assert names == [*strips.ACTION_NAMES.values(), "not chosen"]
+    assert names == ["became [MASK] (80%)", *strips.ACTION_NAMES.values(), "not chosen"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 200])

@@ -153,6 +153,15 @@ def test_examples_are_of_every_kind():
     assert all(len(e.text_a) + len(e.text_b) < state.MAX_URL_CHARACTERS for e in examples.EXAMPLES)
 
 
+def test_checkpoints_of_one_name_are_told_apart():
+    sources = ["default", "/a/SST-2/seed-1", "/a/RTE/seed-1", "/b/mine", "me/seed-1"]
+    names = sidebar.distinct_names(sources)
+    assert list(names.values())[1:] == ["SST-2/seed-1", "RTE/seed-1", "mine", "me/seed-1"]
+    assert len(set(names.values())) == len(sources)
+    same_tails = ["/a/x/seed-1", "/b/x/seed-1", "x/seed-1"]
+    assert len(set(sidebar.distinct_names(same_tails).values())) == 3
+
+
 def test_short_names():
     assert sidebar.short_name("/home/me/my-bert") == "my-bert"
     assert sidebar.short_name("google-bert/bert-base-uncased") == "google-bert/bert-base-uncased"

@@ -143,11 +143,12 @@ def test_progress_is_told_and_may_stop_the_pass() -> None:
         run_surveys(bert, [], [])
 
 
-def test_pairs_need_segments() -> None:
+def test_pairs_run_without_segments_too() -> None:
     bert = tiny_bert(tiny_config(type_vocab_size=1))
-    with pytest.raises(ValueError, match="needs two segment embeddings"):
-        run_surveys(bert, SENTENCES, [])
-    assert run_surveys(bert, SENTENCES[:1], []) == 0
+    pair = Sentence("The river.", "It rose.")
+    [batch] = attention_batches(bert, [pair])
+    wanted = bert.trace(pair.text, pair.text_pair).attentions
+    torch.testing.assert_close(batch.attentions[:, 0], wanted, atol=1e-5, rtol=0)
 
 
 def test_texts_are_read_from_lines_tables_and_trees() -> None:

@@ -93,6 +93,8 @@ def test_heads_that_one_lacks_and_other_shapes() -> None:
     shape = found.mis_shaped["layers.0.feed_forward.intermediate_weight"]
     assert shape == ((64, 32), (48, 32))
     assert (0, "query") in found.layers
+    assert (0, "feed-forward in") not in found.layers
+    assert (0, "feed-forward out") not in found.layers  # its bias fits, its matrix does not
     assert (2, "query") not in found.layers
 
 

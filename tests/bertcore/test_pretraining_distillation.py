@@ -18,12 +18,13 @@ from typer.testing import CliRunner
 
 from bertcore.bert import Bert
 from bertcore.cli.main import app
-from bertcore.distillation import DistillConfig, student_of
+from bertcore.distillation import DistillConfig, soft_target_loss, student_of
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, resume_run, start_run
 from bertcore.pretraining.batches import Batch, cut, make_batch
 from bertcore.pretraining.distillation import TEACHER_FOLDER, DistillationWithLoss
 from bertcore.pretraining.objective import to_device
+from bertcore.pretraining.soft_word_loss import Decoder, soft_word_loss
 from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -101,6 +102,31 @@ def test_parts_of_a_batch_sum_to_the_batch() -> None:
         batch = make_batch(corpus, rows, tokenizer, config, generator=generator, part=part)
         losses.append(float(module(to_device(batch, torch.device("cpu"))).loss.detach()))
     assert losses[1] + losses[2] == pytest.approx(losses[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_chunks_have_the_loss_and_gradients_of_plain_logits(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    num = 600  # two whole chunks and a part
+    ours = [torch.randn(*s, requires_grad=True) for s in ((num, 16), (40, 16), (40,))]
+    theirs = [torch.randn(*s) for s in ((num, 24), (40, 24), (40,))]
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
+        found = soft_word_loss(
+            ours[0], Decoder(*ours[1:]), theirs[0], Decoder(*theirs[1:]), temperature=3.0
+        )
+    (found * 0.5).backward()
+    gradients = [x.grad for x in ours]
+    for x in ours:
+        x.grad = None
+    logits = [F.linear(*parts) for parts in (ours, theirs)]
+    expected = soft_target_loss(logits[0], logits[1], 3.0).sum()
+    (expected * 0.5).backward()
+    close = 1e-5 if dtype == torch.float32 else 2e-2
+    torch.testing.assert_close(found, expected, rtol=close, atol=0)
+    for gradient, x in zip(gradients, ours, strict=True):
+        assert gradient is not None
+        assert x.grad is not None
+        assert float((gradient - x.grad).norm()) < close * float(x.grad.norm())
 
 
 @pytest.fixture(scope="module")

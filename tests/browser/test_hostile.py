@@ -75,6 +75,13 @@ def use(visit: Visit, name: str) -> None:
         visit.wait_for_query("other_a", f"{SCRIPT} {SIGNS} {MARKUP}")
         visit.settle()
         visit.picture("figure_minimal-pair-attention").hover()
+    elif name == "compare":
+        visit.picture("figure_compare-gradients").hover()
+        visit.page.get_by_role("radio", name="Heads").click()
+        visit.inked(".st-key-compare_map_second")
+        visit.page.locator(".st-key-compare_map_first .field").hover(position={"x": 150, "y": 150})
+        visit.page.get_by_role("radio", name="Answers").click()
+        visit.settle()
     elif name == "what-if":
         visit.page.get_by_role("switch", name="Layer 0 head 1", exact=True).click()
         visit.wait_for_query("off", "0.1")

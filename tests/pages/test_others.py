@@ -1,0 +1,166 @@
+"""Every page with each other architecture: it works, or says in a sentence what is lacking.
+
+Run: pytest tests/pages/test_others.py
+"""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app import state
+from app.sections import head_job
+from tests.bertcore.tiny_others import make_other
+
+PAGES = Path(__file__).parents[2] / "pages"
+NAMES = [
+    "DebertaForMaskedLM",
+    "DebertaV2ForMaskedLM",
+    "MobileBertForPreTraining",
+    "XLNetLMHeadModel",
+    "T5ForConditionalGeneration",
+    "BartForConditionalGeneration",
+    "GPT2LMHeadModel",
+    "XLNetModel",
+]
+WHOLE = NAMES[1:-1]
+"""Those that differ in what a page says: one DeBERTa, all with their heads."""
+PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    made = {}
+    for name in NAMES:
+        made[name] = tmp_path_factory.mktemp("other") / name
+        make_other(name, made[name])
+    return made
+
+
+@pytest.fixture
+def open_page(folders, monkeypatch):
+    st.cache_resource.clear()
+
+    def opened(name, page, **query):
+        monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
+        at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+        for key, value in {**PAIR, **query}.items():
+            at.query_params[key] = value
+        at.run()
+        assert not at.exception, at.exception
+        assert not at.error, [error.value for error in at.error]
+        return at
+
+    return opened
+
+
+def words(at):
+    boxes = (*at.warning, *at.info, *at.caption, *at.markdown)
+    return " ".join(box.value for box in boxes).replace("\\", "")
+
+
+VIEWS = {
+    "Three embeddings": None,
+    "LayerNorm": {"XLNet": "XLNet has no LayerNorm", "T5": "T5 has no", "GPT2": "GPT-2 has no"},
+    "Leave one out": dict.fromkeys(NAMES, "but not its parts"),
+    "Position table": dict.fromkeys(
+        ("DebertaForMaskedLM", "DebertaV2ForMaskedLM", "XLNet", "T5"), "adds no position vectors"
+    ),
+    "Nearest words": None,
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("view", VIEWS)
+def test_tokens(open_page, name, view):
+    at = open_page(name, "tokens", view=view, token="2")
+    lacks = {k: v for k, v in (VIEWS[view] or {}).items() if name.startswith(k)}
+    if name.startswith("MobileBert") and view == "LayerNorm":
+        lacks = {name: "MobileBERT has no LayerNorm"}
+    for sentence in lacks.values():
+        assert sentence in words(at)
+    assert bool(at.get("plotly_chart")) == (not lacks)
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        *((name, "lines") for name in NAMES),
+        ("XLNetLMHeadModel", "heat-map"),
+        ("GPT2LMHeadModel", "bertviz"),
+        ("GPT2LMHeadModel", "decoder"),
+        ("DebertaV2ForMaskedLM", "neurons"),
+        ("T5ForConditionalGeneration", "decoder"),
+        ("BartForConditionalGeneration", "decoder"),
+    ],
+)
+def test_attention(open_page, name, view):
+    at = open_page(name, "attention", view=view)
+    text = words(at)
+    assert ("but not its queries and keys" in text) == (view == "neurons")
+    has_decoder = name.startswith(("T5", "Bart"))
+    assert bool(at.get("plotly_chart")) == (has_decoder and view == "decoder")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_masked_words(open_page, name):
+    at = open_page(name, "masked_words", masked="3", candidates="the")
+    text = words(at)
+    if name == "GPT2LMHeadModel":
+        assert "GPT-2 has no mask" in text
+    elif name.endswith("Model") and "LMHead" not in name:
+        assert "no masked-word (MLM) head" in text
+    else:
+        assert at.get("plotly_chart")
+    lens = {"XLNetLM": "second stream", "T5": "come from its decoder", "Bart": "from its decoder"}
+    for start, sentence in lens.items():
+        assert (sentence in text) or not name.startswith(start)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_sentence_pairs(open_page, name):
+    at = open_page(name, "sentence_pairs")
+    assert ("no next-sentence head" in words(at)) == (not name.startswith("MobileBert"))
+    assert at.get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_layer_map(open_page, name):
+    assert open_page(name, "layer_map", source="sentence").get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", ["DebertaForMaskedLM", "GPT2LMHeadModel"])
+@pytest.mark.parametrize("page", ["mixing", "what_if"])
+def test_pages_that_need_the_parts_say_so(open_page, name, page):
+    at = open_page(name, page)
+    assert "but not its parts" in words(at)
+    assert not at.get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", ["XLNetLMHeadModel", "GPT2LMHeadModel"])
+def test_heads(open_page, name, monkeypatch):
+    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
+    at = open_page(name, "heads")
+    assert at.get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_minimal_pair(open_page, name):
+    assert open_page(name, "minimal_pair").get("plotly_chart")
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        *((name, "What was read") for name in WHOLE),
+        *(("T5ForConditionalGeneration", view) for view in ("Doctor", "Shape", "Memory")),
+        ("MobileBertForPreTraining", "Doctor"),
+    ],
+)
+def test_checkpoints(open_page, name, view):
+    at = open_page(name, "checkpoints", checkpoint_view=view)
+    if view == "What was read":
+        assert "another architecture, run by transformers" in words(at)
+    if view == "Shape":
+        assert len(at.table[0].value) >= 5
