@@ -9,8 +9,8 @@ TEXTS["attention.overview"] = (
     "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is a "
     "head that looks at neighbours, a vertical stripe a token that all look at. Point at a head "
     "for its numbers; click to open it below. *Measure* writes one number under each head: sort by "
-    "it and dim the rest, to find the head that does most of it. The page Heads counts the same over "
-    "many sentences, and finds grammar."
+    "it and dim the rest, to find the head that does most of it. The page Heads counts the same "
+    "over many sentences, and finds grammar."
 )
 TEXTS["attention.lines"] = (
     "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
