@@ -284,7 +284,7 @@ def _grid(
             hoverongaps=False,
             hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
             colorbar={
-                "title": {"text": f"{unit}\u2002"},
+                "title": {"text": f"{unit}\u2002\u200b"},  # a bare space at the end is cut off
                 "orientation": "h",
                 "thickness": 10,
                 "len": 0.6,
@@ -318,6 +318,7 @@ def _grid(
         tickvals=_thinned(range(num_heads)),
         range=[-0.5, num_heads - 0.5],
         showgrid=False,
+        ticks="",
     )
     fig.update_yaxes(
         tickvals=_thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False

@@ -23,9 +23,8 @@ from tests.pages.view_changes import make_changes, view_changes
 
 HOSTILE = "</script><img src=x onerror=alert(1)> \u202eabc\u202c \u200b {{x}} ${x} | : $x$ [a](b)"
 WARM_UP, CHANGES = 100, 200
-LARGEST_GROWTH = 10e6
-"""Bytes. A picture of attention kept at each change (12 kB here) or a page's messages would be
-within it; what it finds is what the issue is about: 50 kB and more for each change."""
+LARGEST_GROWTH = 50e6 * CHANGES / 2000
+"""Bytes: what is allowed for 2,000 changes, in proportion."""
 
 
 @pytest.fixture(scope="module")
