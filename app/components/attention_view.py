@@ -1,8 +1,8 @@
 """The lines view: one layer's attention between two columns of tokens, on a canvas.
 
 How one looks (pinning, threshold, filters) stays in the browser. The layer and the heads are
-reported back, so that they get into the address and the other views follow. Only the heads that are
-shown are sent; the browser keeps those it has got for as long as the layer stays.
+reported back, so that they get into the address and the other views follow. Of a long text only the
+heads that are shown are sent; the browser keeps those it has got for as long as the layer stays.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ from bertcore.analysis.inputs import sentence_numbers
 _HERE = Path(__file__).parent
 SCRIPTS = ("levels", "lines", "choice", "paint", "words", "files", "controls", "view")
 """Each builds on those before; the browser gets them as one."""
+
+SMALL = 250_000
+"""Weights of a layer up to which all its heads are sent, so that they switch without a wait: 12
+heads of 144 tokens, about 0.1 MB deflated."""
 
 LOOK: Look = {"special": False, "words": False, "mean": False, "filter": "all", "threshold": None}
 """How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
@@ -82,13 +86,14 @@ def message(
     Args:
         trace: One text or pair. May hold NaN, which is shown as such.
         layer: 0 to L-1.
-        heads: Sent and shown at first; empty for all.
+        heads: Shown at first, and sent if the text is long; empty for all.
         revision: Of the last selection that the view reported.
         look: How it opens.
     """
     words = words_of(trace)
     num_layers, num_heads = trace.attentions.shape[:2]
-    sent = sorted(set(heads)) or list(range(num_heads))
+    is_small = trace.attentions[layer].numel() <= SMALL
+    sent = list(range(num_heads)) if is_small or not heads else sorted(set(heads))
     weights = trace.attentions[layer][sent]
     encoded = transport.encode(weights)
     counts = count_missing(weights[None])

@@ -344,6 +344,13 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
     expect(page.get_by_role("heading", level=4)).to_contain_text("looks at")
 
 
+@pytest.fixture
+def sparing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short texts are sent as long ones are: the shown heads only."""
+    monkeypatch.setattr(attention_view, "SMALL", 0)
+
+
+@pytest.mark.usefixtures("sparing")
 def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> None:
     page = tab.show(bare_view.lines(pair, 0, [1], look={"threshold": 0.0}))
     lines = pair.num_tokens**2
@@ -375,6 +382,7 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     expect(page.get_by_text("Head 3 on the way")).to_be_visible()
 
 
+@pytest.mark.usefixtures("sparing")
 def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
     page = tab.show(bare_view.lines(broken, 0, [0]))
     expect(page.get_by_text(BROKEN)).to_be_visible()
