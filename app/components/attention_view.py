@@ -7,6 +7,7 @@ heads that are shown are sent; the browser keeps those it has got for as long as
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,7 +19,7 @@ import streamlit as st
 
 from app import theme
 from app.components import reports, transport
-from app.components.looks import Look
+from app.components.looks import Look, Options
 from app.figures.attention_words import words_of
 from app.figures.missing import count_missing, missing_sentence
 from bertcore import Trace
@@ -32,10 +33,21 @@ SMALL = 250_000
 """Weights of a layer up to which all its heads are sent, so that they switch without a wait: 12
 heads of 144 tokens, about 0.1 MB deflated."""
 
-LOOK: Look = {"special": False, "words": False, "mean": False, "filter": "all", "threshold": None}
+LOOK: Look = {
+    "special": False,
+    "words": False,
+    "mean": False,
+    "filter": "all",
+    "threshold": None,
+    "chosen": "",
+}
 """How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
-averaged; between which sentences; the least weight shown (None: by the length of the text)."""
-LOOK_OPTIONS = {"filter": ("all", "0>0", "0>1", "1>0", "1>1")}
+averaged; between which sentences; the least weight shown (None: by the length of the text); which
+tokens are chosen ("l2.5r7": 2 and 5 of those that look, on the left, and 7 on the right)."""
+LOOK_OPTIONS: dict[str, Options] = {
+    "filter": ("all", "0>0", "0>1", "1>0", "1>1"),
+    "chosen": re.compile(r"(?=[lr])(l\d{1,5}(\.\d{1,5}){0,99})?(r\d{1,5}(\.\d{1,5}){0,99})?"),
+}
 
 _Component = Callable[..., Any]
 

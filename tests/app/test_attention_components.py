@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -248,7 +249,8 @@ def test_looks_go_through_the_address(view: Any) -> None:
         if isinstance(default, bool):
             other[name] = not default
         elif isinstance(default, str):
-            other[name] = view.LOOK_OPTIONS[name][-1]
+            options = view.LOOK_OPTIONS[name]
+            other[name] = "l2.5r7" if isinstance(options, re.Pattern) else options[-1]
         else:
             other[name] = 0.125
     assert other != view.LOOK
@@ -261,6 +263,15 @@ def test_looks_go_through_the_address(view: Any) -> None:
 def test_a_wrong_address_opens_as_by_default(wrong: str) -> None:
     view = attention_overview
     assert read_look(wrong, view.LOOK, view.LOOK_OPTIONS) == view.LOOK
+
+
+@pytest.mark.parametrize(
+    "wrong", ["l", "r", "l1.", "x1", "l1r", "r1l2", "l" + "1." * 300 + "1", "l123456"]
+)
+def test_a_choice_of_tokens_that_is_none_is_left_out(wrong: str) -> None:
+    view = attention_view
+    look = read_look(f"words:1,chosen:{wrong}", view.LOOK, view.LOOK_OPTIONS)
+    assert (look["chosen"], look["words"]) == ("", True)
 
 
 # ---- numbers and code ----
