@@ -7,7 +7,7 @@ that measures in units of their own can stand below each other.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -150,15 +150,20 @@ def slow_measures(texts: Texts, choice: Choice, num_rows: int) -> dict[str, floa
     return {name: seconds for name, seconds in known.items() if seconds > AT_ONCE}
 
 
-def stop(texts: Texts, choice: Choice, view: str) -> None:
-    """Give up what is computed for a choice; the page asks for it no more.
+def job_keys(texts: Texts, choice: Choice, view: str) -> set[Hashable]:
+    """Return the names of the jobs that a choice may wait for.
 
     Args:
         view: "all" or "token", of which the flow is.
     """
     token = None if view == "all" else choice.token
-    background.leave(("flow", (texts, choice.layer, choice.head, token)))
-    background.leave(("zeroing", texts))
+    return {("flow", _flow_key(texts, choice, token)), ("zeroing", texts)}
+
+
+def stop(keys: Iterable[Hashable]) -> None:
+    """Give up jobs, unless another visitor waits for them: the next one begins the sooner."""
+    for key in keys:
+        background.leave(key)
 
 
 def _asked(found: Found, texts: Texts, choice: Choice, num_rows: int, *, slow: bool) -> set[str]:
@@ -239,8 +244,11 @@ def _flow_job(texts: Texts, choice: Choice, token: int | None) -> background.Job
         )
         return shares(found.values)
 
-    key = (texts, choice.layer, choice.head, token)
-    return _job("flow", key, "Attention flow", work)
+    return _job("flow", _flow_key(texts, choice, token), "Attention flow", work)
+
+
+def _flow_key(texts: Texts, choice: Choice, token: int | None) -> Hashable:
+    return (texts, choice.layer, choice.head, token)
 
 
 def _zeroing_job(texts: Texts) -> background.Job:

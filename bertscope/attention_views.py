@@ -64,6 +64,8 @@ def show_lines(
     hide_special: bool = False,
     between: Between = "all",
     threshold: float | None = None,
+    looking: Sequence[int] = (),
+    looked_at: Sequence[int] = (),
     bert: Bert | None = None,
     height: int | None = None,
 ) -> NotebookView:
@@ -78,16 +80,26 @@ def show_lines(
         hide_special: Leave out [CLS] and [SEP].
         between: "0>1" shows the lines from text A to text B only, and so on.
         threshold: Lines below this weight are hidden; by the length of the text if not given.
+        looking, looked_at: Positions of tokens that are chosen on the left and on the right.
         bert: Names the checkpoint in what is shown.
         height: Of the frame, in pixels; as high as it needs if not given.
 
     Raises:
-        ValueError: If there is no such layer, head or choice.
+        ValueError: If there is no such layer, head, token or choice.
     """
     check(trace, [layer], heads)
+    for place in (*looking, *looked_at):
+        inside("token", place, trace.num_tokens, "the text has tokens")
     lines = app_module("app.components.attention_view")
+    sides = (("l", looking), ("r", looked_at))
     look = chosen_look(
-        lines, special=hide_special, words=words, mean=mean, filter=between, threshold=threshold
+        lines,
+        special=hide_special,
+        words=words,
+        mean=mean,
+        filter=between,
+        threshold=threshold,
+        chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
     part = app_module("app.report.view").lines(trace, layer, heads, look)
     code = app_module("app.figures.attention_data").attention_code(

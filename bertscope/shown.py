@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,8 @@ def chosen_look(view: ModuleType, **chosen: Any) -> dict[str, Any]:
         ValueError: If a choice is none of those that the view has.
     """
     for name, options in view.LOOK_OPTIONS.items():
+        if isinstance(options, re.Pattern):  # made by the caller
+            continue
         known = dict.fromkeys((view.LOOK[name], *options))
         if name in chosen and chosen[name] not in known:
             said = ", ".join(repr(option) for option in known)

@@ -44,7 +44,7 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
         elif view == "neurons":
             attention_views.draw_neurons(key, trace, layer, heads)
         elif view == "bertviz":
-            bertviz.draw(trace, layer, heads)
+            bertviz.draw(key, trace, layer, heads)
         else:
             attention_views.draw_lines(key, trace, layer, heads)
 

@@ -47,7 +47,7 @@ code = map_view.code(page.bert_key.source, points, view._replace(method=found.me
 fig = layer_map.travel(
     found, marks, layer=st.session_state["map_layer"], ink=layer_map.INK[page.is_dark]
 )
-frame.figure(fig, "layer-map", coordinates, code)
+frame.figure(fig, "layer-map", coordinates, code, how=frame.reading(f"layer-map.{found.method}"))
 frame.how_to_read(f"layer-map.{found.method}")
 
 st.subheader("All layers at a glance", anchor=False)
@@ -68,15 +68,29 @@ with frame.guard():
         with next(curves):
             chart = layer_curves.separation_curve(parted)
             data = layer_curves.table(parted, ("silhouette", "purity"))
-            frame.figure(chart, "layer-map-labels", data, code)
+            frame.figure(
+                chart, "layer-map-labels", data, code, how=frame.reading("layer-map.labels")
+            )
             frame.how_to_read("layer-map.labels")
     with next(curves):
         narrow = map_view.isotropy(page.bert_key, points)
         data = layer_curves.table(narrow, ("any_pair", "same_word"))
-        frame.figure(layer_curves.isotropy_curve(narrow), "layer-map-isotropy", data, code)
+        frame.figure(
+            layer_curves.isotropy_curve(narrow),
+            "layer-map-isotropy",
+            data,
+            code,
+            how=frame.reading("layer-map.isotropy"),
+        )
         frame.how_to_read("layer-map.isotropy")
     with next(curves):
         true = map_view.faithfulness(page.bert_key, points, view, found)
         data = layer_curves.table(true, ("trustworthiness", "overlap"))
-        frame.figure(layer_curves.faithfulness_curve(true, found), "layer-map-truth", data, code)
+        frame.figure(
+            layer_curves.faithfulness_curve(true, found),
+            "layer-map-truth",
+            data,
+            code,
+            how=frame.reading("layer-map.truth"),
+        )
         frame.how_to_read("layer-map.truth")

@@ -55,7 +55,8 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     top_k = state.value(state.keep("top_k", 5, low=3, high=15))
     found = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
     code = page.setup_code + texts.CODE["words.fill"].format(masked=masked, top_k=top_k)
-    frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code)
+    how = frame.reading("words.fill")
+    frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code, how=how)
     frame.how_to_read("words.fill")
     frame.lacks(page, "mask")
     if 1 < len(found.positions) <= MOST_IN_TURN:
@@ -100,7 +101,10 @@ def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) ->
     if not all(candidate.problem for candidate in scored):
         code = texts.CODE["words.candidates"].format(masked=masked, position=position, words=asked)
         table = tables.candidates(scored)
-        frame.figure(words.candidate_dots(scored), "candidates", table, page.setup_code + code)
+        how = frame.reading("words.candidates")
+        frame.figure(
+            words.candidate_dots(scored), "candidates", table, page.setup_code + code, how=how
+        )
         frame.how_to_read("words.candidates")
     return asked
 

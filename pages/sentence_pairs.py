@@ -52,7 +52,13 @@ def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) 
         a=page.text_a, b=page.text_b, segments=segments
     )
     table = tables.variants([v for v in variants if v.name == name])
-    frame.figure(pairs.probability_bar(is_next), "next-sentence", table, code)
+    frame.figure(
+        pairs.probability_bar(is_next),
+        "next-sentence",
+        table,
+        code,
+        how=frame.reading("pairs.answer"),
+    )
     frame.how_to_read("pairs.answer")
 
 
@@ -61,7 +67,13 @@ def show_variants(page: frame.Page, variants: tuple[Variant, ...], others: tuple
     st.subheader("What changes the answer?", anchor=False)
     code = texts.CODE["pairs.variants"].format(a=page.text_a, b=page.text_b, others=others)
     fig = pairs.variant_dots(variants)
-    frame.figure(fig, "variants", tables.variants(variants), page.setup_code + code)
+    frame.figure(
+        fig,
+        "variants",
+        tables.variants(variants),
+        page.setup_code + code,
+        how=frame.reading("pairs.variants"),
+    )
     frame.how_to_read("pairs.variants")
 
 
@@ -77,7 +89,7 @@ def show_mass(page: frame.Page, segments: str) -> None:
     fig = pairs.mass_heatmaps(mass) if view == views[1] else pairs.mass_lines(mass)
     data = {"mass": mass.mass, "share": mass.share}
     code = page.setup_code + texts.CODE["pairs.mass"].format(segments=segments)
-    frame.figure(fig, "attention-mass", data, code)
+    frame.figure(fig, "attention-mass", data, code, how=frame.reading("pairs.mass"))
     frame.how_to_read("pairs.mass")
 
 

@@ -18,7 +18,8 @@ def show_sum(page: frame.Page, index: int) -> None:
     fig = figures.sum_strips(
         page.trace.tokens, parts, numbers.sum_numbers(page.trace.embeddings), selected=index
     )
-    frame.figure(fig, "embedding-sum", parts, page.setup_code + texts.CODE["tokens.sum"])
+    how = frame.reading("tokens.sum", num_dims=num_dims)
+    frame.figure(fig, "embedding-sum", parts, page.setup_code + texts.CODE["tokens.sum"], how=how)
     frame.how_to_read("tokens.sum", num_dims=num_dims)
     frame.lacks(page, "segments")
     frame.lacks(page, "positions")
@@ -44,7 +45,8 @@ def show_leave_one_out(page: frame.Page, index: int) -> None:
     result = cache.call(numbers.leave_one_out, page.bert_key, page.text_a, page.text_b)
     fig = figures.leave_one_out(page.trace.tokens, result, selected=index)
     code = page.setup_code + texts.CODE["tokens.leave_one_out"]
-    frame.figure(fig, "leave-one-out", result.cosines, code)
+    how = frame.reading("tokens.leave_one_out")
+    frame.figure(fig, "leave-one-out", result.cosines, code, how=how)
     frame.how_to_read("tokens.leave_one_out")
     frame.lacks(page, "segments")
 
@@ -63,7 +65,10 @@ def show_positions(page: frame.Page, index: int) -> None:
     )
     if row < size:
         table = pd.DataFrame({"position": range(size), "cosine": cosines[row]})
-        frame.figure(figures.position_row(cosines, position=row), "position-row", table, code)
+        how = frame.reading("tokens.positions")
+        frame.figure(
+            figures.position_row(cosines, position=row), "position-row", table, code, how=how
+        )
     frame.how_to_read("tokens.positions")
 
 
@@ -73,7 +78,8 @@ def show_nearest(page: frame.Page, index: int) -> None:
     table = pd.DataFrame(found, columns=["piece", "cosine"])
     code = page.setup_code + texts.CODE["tokens.nearest"].format(index=index)
     fig = figures.nearest_words(page.trace.tokens[index], found)
-    frame.figure(fig, "nearest-words", table, code)
+    how = frame.reading("tokens.nearest")
+    frame.figure(fig, "nearest-words", table, code, how=how)
     frame.how_to_read("tokens.nearest")
 
 

@@ -10,6 +10,23 @@ class AttentionChoice extends AttentionLines {
     this.chosen = { left: new Set(), right: new Set() };
   }
 
+  // As the address has it: places of tokens, "l2.5r7"; at most a hundred on a side.
+  writtenChoice() {
+    return ["left", "right"].map((side) => {
+      const places = [...this.chosen[side]].slice(0, 100).map((unit) => this.units.starts[unit]);
+      return places.length ? side[0] + places.join(".") : "";
+    }).join("");
+  }
+
+  // Tokens that are not there are left out.
+  readChoice(written) {
+    this.clearChoice();
+    for (const [, letter, places] of written.matchAll(/([lr])([\d.]+)/g)) {
+      const units = places.split(".").map((place) => this.units.starts.indexOf(Number(place)));
+      this.chosen[letter === "l" ? "left" : "right"] = new Set(units.filter((unit) => unit >= 0));
+    }
+  }
+
   // What the view is about: the chosen tokens, else the pointed one; null for everything.
   focus() {
     if (this.anyChosen) return this.chosen;
@@ -32,6 +49,7 @@ class AttentionChoice extends AttentionLines {
       else own.add(place.index);
     }
     this.pointed = place;
+    this.noteLook();
     this.refreshPanel();
     this.draw();
   }

@@ -45,7 +45,9 @@ class AttentionView extends AttentionControls {
   update({ header, blocks }) {
     const sameTokens = this.header && this.header.tokens.join("\u0000") === header.tokens.join("\u0000");
     const sameLayer = sameTokens && this.header.layer === header.layer && this.header.weights === header.weights;
-    if (!this.header) {
+    const first = !this.header;
+    const hadChoice = this.anyChosen;
+    if (first) {
       const { special, words, mean, filter, threshold } = header.look;
       Object.assign(this, { hideSpecial: special, byWord: words, mean, filter });
       this.threshold = threshold === null ? null : Math.max(0, Math.min(0.5, threshold));
@@ -62,6 +64,8 @@ class AttentionView extends AttentionControls {
       if (this.scroller) this.scroller.scrollTop = 0;
     }
     this.refreshUnits();
+    if (first) this.readChoice(header.look.chosen);
+    else if (hadChoice && !sameTokens) this.noteLook(); // what was chosen is gone
     if (header.revision === this.revision || !sameTokens) {
       this.revision = header.revision;
       const all = header.colours.map((_, head) => head);
@@ -103,7 +107,8 @@ class AttentionView extends AttentionControls {
     clearTimeout(this.noting);
     const { hideSpecial: special, byWord: words, mean, filter } = this;
     const threshold = this.touchedThreshold ? this.threshold : null;
-    this.noting = setTimeout(() => this.reportLook({ special, words, mean, filter, threshold }), 400);
+    const chosen = this.writtenChoice();
+    this.noting = setTimeout(() => this.reportLook({ special, words, mean, filter, threshold, chosen }), 400);
   }
 
   // ---- pointing ----
@@ -156,7 +161,10 @@ class AttentionView extends AttentionControls {
 
   // With `add` the tokens that are passed are chosen too.
   moveTo(place, add) {
-    if (add) this.chosen[place.side].add(place.index);
+    if (add) {
+      this.chosen[place.side].add(place.index);
+      this.noteLook();
+    }
     this.pointed = place;
     const y = this.top + place.index * this.rowHeight;
     const { scrollTop } = this.scroller;

@@ -22,6 +22,8 @@ from typing import Any
 
 from torch import Tensor
 
+from bertcore import Trace
+
 HEAD_VIEW_TOKENS = 64
 MODEL_VIEW_TOKENS = 32
 """BertViz draws an SVG line for every weight, so it gets slow: 12 x 12 heads and 64 tokens are
@@ -95,6 +97,20 @@ def model_view(
     detail = shown * 18 + 60
     height = round(max(num_layers * thumbnail, detail)) + 130
     return BertvizView(html, height, shown, len(tokens))
+
+
+def of_trace(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> BertvizView:
+    """Return the head view ("head") or the model view ("model") of a trace.
+
+    Args:
+        trace: One text or pair.
+        kind: Which.
+        layer, heads: Shown at first in the head view; no heads for all.
+    """
+    second = trace.text_ids.index(1) if 1 in trace.text_ids else None
+    if kind == "model":
+        return model_view(trace.attentions, trace.tokens, second_start=second)
+    return head_view(trace.attentions, trace.tokens, second_start=second, layer=layer, heads=heads)
 
 
 def _draw(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 
 Value = str | bool | float | None
 Look = dict[str, Value]
+Options = Collection[str] | re.Pattern[str]
+"""What a text may be: one of several, or whatever has this form."""
 
 
 def write_look(look: Mapping[str, object], defaults: Mapping[str, Value]) -> str:
@@ -28,9 +31,7 @@ def write_look(look: Mapping[str, object], defaults: Mapping[str, Value]) -> str
     return ",".join(parts)
 
 
-def read_look(
-    text: str, defaults: Mapping[str, Value], options: Mapping[str, Collection[str]]
-) -> Look:
+def read_look(text: str, defaults: Mapping[str, Value], options: Mapping[str, Options]) -> Look:
     """Return the look that a text describes; what is wrong in it is the default.
 
     Args:
@@ -50,10 +51,17 @@ def read_look(
         if isinstance(default, bool):
             look[name] = {"1": True, "0": False}.get(written, default)
         elif isinstance(default, str):
-            look[name] = written if written in options.get(name, ()) else default
+            look[name] = written if is_one_of(written, options.get(name, ())) else default
         else:
             look[name] = _number(written, default)
     return look
+
+
+def is_one_of(written: str, options: Options) -> bool:
+    """Return whether a text is allowed."""
+    if isinstance(options, re.Pattern):
+        return options.fullmatch(written) is not None
+    return written in options
 
 
 def _number(written: str, default: float | None) -> float | None:

@@ -109,6 +109,20 @@ def overview_code(source: str, trace: Trace) -> str:
     )
 
 
+def bertviz_code(source: str, trace: Trace, kind: str, shown: int) -> str:
+    """Return Python that draws the first `shown` tokens in BertViz's own view, in a notebook.
+
+    Args:
+        kind: "head" or "model".
+    """
+    return (
+        f"{opening(source, trace)}\nfrom bertviz import {kind}_view\n\n"
+        f"shown = slice({shown})\n"
+        "layers = [layer[None, :, shown, shown] for layer in trace.attentions]\n"
+        f"{kind}_view(layers, trace.tokens[shown])  # asks other hosts for d3 and jQuery\n"
+    )
+
+
 def neuron_code(source: str, trace: Trace, layer: int, head: int) -> str:
     """Return Python that takes the weights of one head apart."""
     return (

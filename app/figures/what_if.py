@@ -254,13 +254,14 @@ def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]]
     return _grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
 
 
-def effect_grid(found: HeadImportance, measure: str) -> go.Figure:
+def effect_grid(found: HeadImportance, measure: str, *, is_dark: bool = False) -> go.Figure:
     """Draw the effect of removing each head; a cross marks heads that were off already."""
     effect: NDArray[np.float32] = getattr(found, measure)
     largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
     is_signed = measure in SIGNED
     counted = unit(measure, found.task)
-    scale = theme.DIVERGING if is_signed else theme.SEQUENTIAL
+    diverging = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    scale = diverging if is_signed else theme.SEQUENTIAL
     colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
     off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
     sign = "%{z:+.4f}" if is_signed else "%{z:.4f}"
@@ -285,7 +286,7 @@ def _grid(
             hoverongaps=False,
             hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
             colorbar={
-                "title": {"text": f"{unit}  "},
+                "title": {"text": f"{unit}\u2002\u200b"},  # a bare space at the end is cut off
                 "orientation": "h",
                 "thickness": 10,
                 "len": 0.6,
@@ -309,13 +310,17 @@ def _grid(
                 showlegend=False,
             )
         )
-    theme.plot_layout(fig, "", "head", "layer", min(26 * num_layers, 420) + 128)
+    theme.plot_layout(fig, "", "", "layer", min(26 * num_layers, 420) + 128)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 44})  # below: numbers, then "head"
+    # No axis title: Plotly sets it among the numbers here.
+    fig.add_annotation(
+        x=0.5, y=0, xref="paper", yref="paper", yshift=-34, text="head", showarrow=False
+    )
     fig.update_xaxes(
         tickvals=_thinned(range(num_heads)),
         range=[-0.5, num_heads - 0.5],
         showgrid=False,
-        title_standoff=16,
+        ticks="",
     )
     fig.update_yaxes(
         tickvals=_thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
 import streamlit as st
 
-from app import frame, state, texts
+from app import cache, frame, state, texts
 from app.components import bertviz_view
+from app.figures.attention_data import bertviz_code
+from app.report import framed
+from app.sections import attention_views
 from bertcore import Trace
 
 BERTVIZ = {"head": "Head view", "model": "Model view"}
 
 
-def draw(trace: Trace, layer: int, heads: list[int]) -> None:
+def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
     """Draw the chosen one of BertViz's views.
 
     Args:
-        trace: One text or pair.
+        key, trace: One text or pair of a checkpoint.
         layer, heads: Shown at first in the head view; no heads for all.
     """
     kind = st.segmented_control(
@@ -26,15 +32,26 @@ def draw(trace: Trace, layer: int, heads: list[int]) -> None:
         label_visibility="collapsed",
         required=True,
     )
-    second = trace.text_ids.index(1) if 1 in trace.text_ids else None
-    if kind == "model":
-        view = bertviz_view.model_view(trace.attentions, trace.tokens, second_start=second)
-    else:
-        view = bertviz_view.head_view(
-            trace.attentions, trace.tokens, second_start=second, layer=layer, heads=heads
-        )
+    view = bertviz_view.of_trace(trace, kind, layer, heads)
     if view.shown < view.total:
         limit = texts.TEXTS["attention.bertviz_limit"]
         st.warning(limit.format(shown=view.shown, total=view.total))
     st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {BERTVIZ[kind].lower()}")
+    title, code = (
+        f"BertViz, {BERTVIZ[kind].lower()}",
+        bertviz_code(key.source, trace, kind, view.shown),
+    )
+    report = attention_views.html_file(
+        key,
+        trace,
+        title,
+        partial(framed.bertviz, kind=kind, layer=layer, heads=heads),
+        code,
+        frame.reading("attention.bertviz"),
+    )
+    shown = {
+        "attention": trace.attentions[:, :, : view.shown, : view.shown].float().numpy(),
+        "tokens": np.array(trace.tokens[: view.shown]),
+    }
+    frame.downloads(f"attention-bertviz-{kind}", shown, code, report=report)
     frame.how_to_read("attention.bertviz")

@@ -24,9 +24,17 @@ def show_doctor(page: frame.Page) -> None:
     columns = ["matrix", "spread", "largest singular value, times chance", "limit", "looks random"]
     st.subheader("Are these random numbers?", anchor=False)
     table = pd.DataFrame(rows, columns=columns)
-    frame.figure(figures.spectrum_dots(found), "spectra", table, code)
+    frame.figure(
+        figures.spectrum_dots(found), "spectra", table, code, how=frame.reading("doctor.spectrum")
+    )
     frame.how_to_read("doctor.spectrum")
     st.subheader("Is attention even?", anchor=False)
     data = {"entropies": found.entropies}
-    frame.figure(figures.entropy_map(found), "attention-entropy", data, code)
+    frame.figure(
+        figures.entropy_map(found),
+        "attention-entropy",
+        data,
+        code,
+        how=frame.reading("doctor.entropy"),
+    )
     frame.how_to_read("doctor.entropy")

@@ -30,7 +30,7 @@ def show_order(page: frame.Page) -> None:
     code = page.setup_code + texts.CODE["pairs.order"].format(a=page.text_a, b=page.text_b)
     table = pd.DataFrame({"class": pairs.SENTENCE_ORDER, "probability": [in_order, 1 - in_order]})
     fig = pairs.probability_bar(in_order, pairs.SENTENCE_ORDER)
-    frame.figure(fig, "sentence-order", table, code)
+    frame.figure(fig, "sentence-order", table, code, how=frame.reading("pairs.order"))
     frame.how_to_read("pairs.order")
 
 
@@ -43,7 +43,7 @@ def show_replaced(page: frame.Page) -> None:
         table = pd.DataFrame({"token": tokens, "probability of being replaced": found})
         code = page.setup_code + texts.CODE["words.replaced"]
         fig = strips.replaced_strip(tokens, np.array(found, dtype=np.float32))
-        frame.figure(fig, "replaced-tokens", table, code)
+        frame.figure(fig, "replaced-tokens", table, code, how=frame.reading("words.replaced"))
         frame.how_to_read("words.replaced")
 
 

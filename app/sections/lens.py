@@ -25,7 +25,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     found = cache.call(layer_predictions, page.bert_key, *where)
     fig = figures.lens_sentence(found) if view == views[1] else figures.lens_mask(found)
     code = page.setup_code + texts.CODE["words.lens"].format(masked=masked, shown=shown)
-    frame.figure(fig, "lens", tables.lens(found), code)
+    frame.figure(fig, "lens", tables.lens(found), code, how=frame.reading("words.lens"))
     frame.how_to_read("words.lens")
 
 
@@ -50,5 +50,11 @@ def show_ranks(
     found = cache.call(word_trajectories, page.bert_key, *where)
     code = texts.CODE["words.ranks"].format(masked=masked, position=position, words=chosen)
     table = tables.trajectories(found)
-    frame.figure(figures.rank_curves(found, original), "ranks", table, page.setup_code + code)
+    frame.figure(
+        figures.rank_curves(found, original),
+        "ranks",
+        table,
+        page.setup_code + code,
+        how=frame.reading("words.ranks"),
+    )
     frame.how_to_read("words.ranks")

@@ -19,6 +19,7 @@ from bertcore.analysis.maps import rank_agreement
 VIEWS = {"token": "One token", "all": "Every token"}
 TARGETS = {"word": "the word predicted at the token", "next": "B follows A"}
 ALL_HEADS = "all"
+_ASKED = "_mix_asked"
 
 
 def kept_choice(page: frame.Page) -> Choice:
@@ -86,6 +87,9 @@ def show_picture(
         view: One of VIEWS.
         below: Draws what stands under the picture, while the visitor waits.
     """
+    keys = mixing.job_keys(where, choice, view)
+    mixing.stop(st.session_state.get(_ASKED, keys) - keys)  # of the choice before
+    st.session_state[_ASKED] = keys
     measure = mixing.every_token if view == "all" else mixing.one_token
     measure = partial(measure, slow=state.value("mix_slow"))
     place = st.empty()
@@ -158,7 +162,7 @@ def offer_slow(page: frame.Page, where: Texts, choice: Choice, view: str) -> Non
 
     def switched() -> None:
         if not st.session_state["mix_slow"]:
-            mixing.stop(where, choice, view)
+            mixing.stop(mixing.job_keys(where, choice, view))
 
     # Both value zeroings are one job.
     seconds = slow.get("flow", 0.0) + slow.get("zeroing_rollout", 0.0)

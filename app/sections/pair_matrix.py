@@ -35,5 +35,11 @@ def show_matrix(page: frame.Page) -> None:
         matrix = cache.call(next_sentence_matrix, page.bert_key, sentences)
         code = page.setup_code + texts.CODE["pairs.matrix"].format(sentences=list(sentences))
         table = tables.matrix(matrix, sentences)
-        frame.figure(pairs.pair_matrix(matrix, sentences), "pair-matrix", table, code)
+        frame.figure(
+            pairs.pair_matrix(matrix, sentences),
+            "pair-matrix",
+            table,
+            code,
+            how=frame.reading("pairs.matrix"),
+        )
         frame.how_to_read("pairs.matrix")

@@ -33,7 +33,7 @@ def _show_heads(path: Path, found: list[Probe]) -> None:
     arrays = {"steps": history.steps, "spread": history.spread, "favourite": history.favourite}
     code = texts.CODE["training.heads"].format(path=str(path))
     fig = heads_over_time(history)
-    frame.figure(fig, "training-heads", arrays, code)
+    frame.figure(fig, "training-heads", arrays, code, how=frame.reading("training.heads"))
     frame.how_to_read("training.heads")
 
 

@@ -137,7 +137,7 @@ def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> 
     with left:
         table = tables.head_table({name: getattr(found, name) for name in measures})
         record = {**results.about(page, ranked.case), "ranking": found}
-        fig = figures.effect_grid(found, chosen)
+        fig = figures.effect_grid(found, chosen, is_dark=page.is_dark)
         how = frame.reading("what-if.rank")
         frame.figure(fig, "what-if-ranking", table, code, record=record, how=how)
         if len(measures) > 1:

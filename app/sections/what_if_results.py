@@ -49,10 +49,12 @@ def _show_task(page: frame.Page, compared: what_if.Compared, code: str) -> bool:
     """
     task = compared.task
     if task is None:
-        with frame.guard():
+        try:
             what_if.task_head(page.bert_key)
-            return False
-        return True  # the guard has said what is wrong with it
+        except (ValueError, RuntimeError) as error:
+            st.warning(texts.plain(frame.sentence_of(error)))
+            return True
+        return False
     table = tables.task_table(task)
     if task.kind == "score":
         fig = task_figures.score_bars([task.before.item(), task.after.item()])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -48,7 +49,10 @@ def read(message: bytes) -> tuple[dict[str, Any], list[bytes]]:
 
 
 @pytest.mark.parametrize("heads", [[2], [0, 3], []])
-def test_lines_send_the_shown_heads_as_bytes(pair: Trace, heads: list[int]) -> None:
+def test_lines_send_the_shown_heads_as_bytes(
+    pair: Trace, heads: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attention_view, "SMALL", 0)
     header, (codes, table, flags) = read(attention_view.message(pair, 1, heads, revision=7))
     sent = heads or list(range(pair.attentions.shape[1]))
     weights = pair.attentions[1][sent].numpy()
@@ -58,6 +62,12 @@ def test_lines_send_the_shown_heads_as_bytes(pair: Trace, heads: list[int]) -> N
     assert (header["layer"], header["heads"], header["revision"]) == (1, heads, 7)
     assert (header["sent"], header["broken"], header["missing"], flags) == (sent, [], "", b"")
     assert header["is_pair"]
+
+
+def test_lines_of_a_short_text_have_all_heads_at_hand(pair: Trace) -> None:
+    header, (codes, *_) = read(attention_view.message(pair, 1, [2]))
+    assert (header["heads"], header["sent"]) == ([2], [0, 1, 2, 3])
+    assert len(codes) == pair.attentions[1].numel()
 
 
 def test_lines_know_one_checkpoint_from_another(pair: Trace) -> None:
@@ -95,11 +105,12 @@ def test_every_view_of_12_heads_and_512_tokens_stays_small(pair: Trace) -> None:
     assert len(attention_view.message(long, 0, [5])) < 200_000
 
 
-def test_views_show_what_is_not_a_number(pair: Trace) -> None:
+def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = pair.attentions.clone()
     weights[1, 2, 3] = torch.nan
     broken = replace(pair, activations=replace(pair.activations, attentions=weights))
     size = pair.num_tokens
+    monkeypatch.setattr(attention_view, "SMALL", 0)
     header, (_, _, flags) = read(attention_view.message(broken, 1, [1, 2]))
     assert header["broken"] == [2]
     assert np.array_equal(
@@ -238,7 +249,8 @@ def test_looks_go_through_the_address(view: Any) -> None:
         if isinstance(default, bool):
             other[name] = not default
         elif isinstance(default, str):
-            other[name] = view.LOOK_OPTIONS[name][-1]
+            options = view.LOOK_OPTIONS[name]
+            other[name] = "l2.5r7" if isinstance(options, re.Pattern) else options[-1]
         else:
             other[name] = 0.125
     assert other != view.LOOK
@@ -251,6 +263,15 @@ def test_looks_go_through_the_address(view: Any) -> None:
 def test_a_wrong_address_opens_as_by_default(wrong: str) -> None:
     view = attention_overview
     assert read_look(wrong, view.LOOK, view.LOOK_OPTIONS) == view.LOOK
+
+
+@pytest.mark.parametrize(
+    "wrong", ["l", "r", "l1.", "x1", "l1r", "r1l2", "l" + "1." * 300 + "1", "l123456"]
+)
+def test_a_choice_of_tokens_that_is_none_is_left_out(wrong: str) -> None:
+    view = attention_view
+    look = read_look(f"words:1,chosen:{wrong}", view.LOOK, view.LOOK_OPTIONS)
+    assert (look["chosen"], look["words"]) == ("", True)
 
 
 # ---- numbers and code ----

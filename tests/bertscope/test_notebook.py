@@ -84,12 +84,13 @@ def held(view: NotebookView) -> list[dict[str, Any]]:
 
 
 def test_lines_hold_every_layer_and_open_on_the_asked_one(trace: Trace) -> None:
-    headers = held(notebook.show_lines(trace, 1, [2], words=True, between="0>1"))
+    headers = held(notebook.show_lines(trace, 1, [2], words=True, between="0>1", looking=[3]))
     assert [header["layer"] for header in headers] == [1, 0]
     assert headers[0]["heads"] == [2]
     assert headers[0]["sent"] == [0, 1, 2, 3]
     assert headers[0]["alone"] == [0, 1]
-    assert (headers[0]["look"]["words"], headers[0]["look"]["filter"]) == (True, "0>1")
+    look = headers[0]["look"]
+    assert (look["words"], look["filter"], look["chosen"]) == (True, "0>1", "l3")
 
 
 def test_a_changed_message_keeps_its_numbers() -> None:
@@ -109,6 +110,7 @@ def test_a_changed_message_keeps_its_numbers() -> None:
         (lambda t: notebook.show_lines(t, 2), "layer is 2, but this checkpoint has layers 0 to 1"),
         (lambda t: notebook.show_lines(t, 0, [4]), "head is 4, but a layer of this checkpoint has"),
         (lambda t: notebook.show_lines(t, between="2>0"), "'2>0' is no choice of this view"),
+        (lambda t: notebook.show_lines(t, looked_at=[-1]), "token is -1, but the text has tokens"),
         (lambda t: notebook.show_overview(t, measure="fame"), "measure is 'fame'; expected one of"),
         (lambda t: notebook.show_map(t, []), "no layer is given"),
         (lambda t: notebook.show_map(t, rows="best"), "'best' is no choice of this view"),

@@ -344,6 +344,39 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
     expect(page.get_by_role("heading", level=4)).to_contain_text("looks at")
 
 
+def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
+    page = tab.show(bare_view.lines(pair, 0, [1]))
+    field = page.get_by_role("application")
+    field.focus()
+    for key in (
+        "Home",
+        "ArrowDown",
+        "ArrowDown",
+        "Enter",
+        "ArrowDown",
+        "Space",
+        "ArrowRight",
+        "Space",
+    ):
+        field.press(key)
+    page.wait_for_function("window.reports.look?.chosen === 'l2.3r3'")
+    title = page.get_by_role("heading", level=4).inner_text()
+    table = tab.sheet()
+    page = tab.show(bare_view.lines(pair, 0, [1], look={"chosen": "l2.3.999r3"}))
+    assert page.get_by_role("heading", level=4).inner_text() == title
+    assert tab.sheet() == table
+    field.focus()
+    field.press("Escape")
+    page.wait_for_function("window.reports.look?.chosen === ''")
+
+
+@pytest.fixture
+def sparing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short texts are sent as long ones are: the shown heads only."""
+    monkeypatch.setattr(attention_view, "SMALL", 0)
+
+
+@pytest.mark.usefixtures("sparing")
 def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> None:
     page = tab.show(bare_view.lines(pair, 0, [1], look={"threshold": 0.0}))
     lines = pair.num_tokens**2
@@ -375,6 +408,7 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     expect(page.get_by_text("Head 3 on the way")).to_be_visible()
 
 
+@pytest.mark.usefixtures("sparing")
 def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
     page = tab.show(bare_view.lines(broken, 0, [0]))
     expect(page.get_by_text(BROKEN)).to_be_visible()

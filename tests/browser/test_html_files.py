@@ -20,7 +20,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.figures import mixing
-from app.report import chart, view
+from app.report import chart, framed, view
 from app.report.document import File, Part, Report, to_html
 from bertcore import Trace
 from bertscope.shown import NotebookView
@@ -185,6 +185,17 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
     expect(page.get_by_label("Layer before")).to_be_disabled()
     expect(page.get_by_label("Layer", exact=True)).to_be_disabled()
     assert (opened.folder / "view.html").stat().st_size < 3_000_000
+
+
+@pytest.mark.parametrize("kind", ["head", "model"])
+def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
+    trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
+    page = opened.open(report(framed.bertviz(trace, kind, 0, [])))
+    inner = page.frame_locator(".part iframe")
+    expect(inner.locator("svg line").first).to_be_attached()
+    if kind == "head":  # the model view has words only in what is enlarged
+        expect(inner.get_by_text(IMAGE).first).to_be_attached()
+    assert page.frames[1].evaluate("window.origin") == "null"
 
 
 def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:

@@ -61,7 +61,7 @@ def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
 
 
 def test_a_long_text_has_every_strip_and_no_maps(visit: Visit) -> None:
-    visit.open("mixing", text_a="river bank " * 150, text_b=TEXT_B, mix_slow="1")
+    visit.open("mixing", text_a="river bank " * 130, text_b=TEXT_B, mix_slow="1")
     expect(strips(visit)).to_contain_text("Value zeroing rolled out")
     chosen = visit.page.locator(".st-key-mix_strip .words [aria-selected=true]")
     inside = """token => {

@@ -202,17 +202,24 @@ def test_what_takes_long_waits_until_it_is_asked_for(
     assert "Compute value zeroing and value zeroing rolled out too" in app.toggle[-1].label
 
 
-def test_switching_off_gives_the_work_up(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    left: list[object] = []
+def test_switching_off_or_elsewhere_gives_the_work_up(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[Any] = []
     monkeypatch.setattr("app.mixing.AT_ONCE", 0.0)
     monkeypatch.setattr("app.mixing.background.leave", left.append)
-    page.query_params["mix_slow"] = "1"
+    page.query_params.update({"mix_slow": "1", "mix_layer": "1"})
     app = ok(page.run())
     assert not left
-    ok(app.toggle(key="mix_slow").set_value(False).run())
-    asked = [key for key in background._jobs if key[1] == left[1][1] or key == left[0]]
-    assert {key[0] for key in asked} == {"zeroing", "flow"}
-    assert set(left) <= set(background._jobs)
+    asked = {key for key in background._jobs if key[0] in ("flow", "zeroing")}
+    app = ok(app.toggle(key="mix_slow").set_value(False).run())
+    assert {key[0] for key in left} == {"flow", "zeroing"}
+    assert set(left) <= asked
+    left.clear()
+    app.session_state["mix_token"] = 2
+    ok(app.run())
+    ((kind, key),) = left  # value zeroing has all tokens: it goes on
+    assert (kind, key[-1]) == ("flow", MASK)
 
 
 def test_estimates_grow_as_the_work_does(checkpoint: str) -> None:

@@ -33,6 +33,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "lines": ("attention", {"view": "lines", "layer": "1", "heads": ["0", "2"]}, 2),
     "heat map": ("attention", {"view": "heat-map", "layers": ["0", "1"]}, 2),
     "neurons": ("attention", {"view": "neurons", "layer": "1", "heads": ["3"]}, 2),
+    "head view": ("attention", {"view": "bertviz", "bertviz": "head"}, 2),
+    "model view": ("attention", {"view": "bertviz", "bertviz": "model"}, 2),
     "one token": ("mixing", {"mix_layer": "1"}, 2),
     "one token, one head": ("mixing", {"mix_head": "2", "mix_target": "next"}, 2),
     "every token": ("mixing", {"mix_view": "all", "mix_layer": "0"}, 2),
