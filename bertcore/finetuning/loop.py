@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.random_state import random_state, set_random_state
 from bertcore.pretraining.training_state import restore_random, seed_process
 
+logger = logging.getLogger(__name__)
 LOG_EVERY = 50
 METRICS_FILE = "metrics.jsonl"
 MAX_BAD_STEPS = 20
@@ -218,17 +220,21 @@ class Finetuning:
             epoch, first = divmod(self.step, self._batches_an_epoch)
             for examples in self._batches(epoch)[first:]:
                 began = time.perf_counter()
-                self._losses.append(self._take_step(examples))
+                loss = self._take_step(examples)
+                if loss is not None:
+                    self._losses.append(loss)
                 self.num_seen += len(examples)
                 self.step += 1
                 at_end = self.step % self._batches_an_epoch == 0
                 every = self.config.evaluate_every
                 looks = at_end or (every is not None and self.step % every == 0)
                 if looks or self.step % LOG_EVERY == 0:
-                    mean = float(torch.stack(self._losses).mean())  # waits for the device
+                    # Waits for the device. Of steps that were left out there is no loss.
+                    means = [float(torch.stack(self._losses).mean())] if self._losses else []
                     self._losses = []
                     self.seconds += time.perf_counter() - began
-                    self._log(on_progress, {"loss": mean})
+                    for mean in means:
+                        self._log(on_progress, {"loss": mean})
                     if looks:
                         self._look(on_progress)
                 else:
@@ -255,8 +261,9 @@ class Finetuning:
     ) -> None:
         """Run an encoder that is not trained once, in place of once an epoch.
 
-        Where there is no room for what it says, it runs in each step, as one that is trained. Every
-        process has all of it, since the batches of each epoch are others.
+        Where there is no room for what it says, a warning is logged, and it runs in each step, as
+        one that is trained. Every process has all of it, since the batches of each epoch are
+        others.
         """
 
         def compute(rows: Rows, what: str, dtype: str) -> Features | None:
@@ -276,13 +283,19 @@ class Finetuning:
         self.take_step.features = compute(self.train.rows, "training data", self.config.dtype)
         self.seconds += time.perf_counter() - began
         self._dev_features = compute(self.dev.rows, "dev data", "float32")  # as it is scored
+        if self.processes.is_main and None in (self.take_step.features, self._dev_features):
+            logger.warning(
+                "the disk of %r has no room for what the frozen encoder says of all rows, so it "
+                "runs anew in every epoch, which takes longer.",
+                str(self.folder),
+            )
 
     def _set_mode(self) -> None:
         self.with_loss.train()
         if self.config.keeps_encoder:
             self.module.network.eval()
 
-    def _take_step(self, examples: NDArray[np.int64]) -> Tensor:
+    def _take_step(self, examples: NDArray[np.int64]) -> Tensor | None:
         # Half a step on: the first one then learns too.
         rate = self._optimizer_config.rate_at((self.step + 0.5) / self.total_steps)
         set_rate(self.optimizers, rate)
@@ -296,7 +309,7 @@ class Finetuning:
                 f"the loss was NaN or infinite in {self.num_bad} steps in a row (step "
                 f"{self.step}). Lower the learning rate, or check the data."
             )
-        return torch.tensor(math.nan, device=self.device)
+        return None
 
     def _log(self, on_progress: Callable[[Progress], None], values: dict[str, Any]) -> None:
         line = {
