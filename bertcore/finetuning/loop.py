@@ -209,9 +209,12 @@ class Finetuning:
         self.take_step.join()
         is_left = self.step < self.total_steps and not self._is_over()
         if self.config.keeps_encoder and is_left:
+            is_stopped = False
             try:
                 self._run_encoder(on_progress, should_stop)
             except StoppedEarly:
+                is_stopped = True
+            if self.processes.any(is_stopped):
                 if self.step == 0:
                     self._save()
                 return False

@@ -222,6 +222,13 @@ def test_teachers_that_cannot_teach(texts: Path, tmp_path: Path) -> None:
             "no second segment",
         ),
     ]
+    roberta = tiny_config(model_type="roberta", position_offset=2)
+    cases.append(
+        (
+            {"teacher": tiny_bert(roberta, heads=frozenset({"mlm"})), "student": tiny_bert()},
+            "the teacher is a roberta checkpoint; .* is for BERT itself",
+        )
+    )
     for more, match in cases:
         with pytest.raises(ValueError, match=match):
             start(texts, tmp_path / "run", **more)
