@@ -22,7 +22,7 @@ COLOURS = (BEFORE, AFTER)
 """Of the first and the second checkpoint, in every picture of the page."""
 MOST_ROWS = 8
 """Answers that are drawn; the table has all that either finds likely."""
-MOST_TOKENS = 60
+MOST_TOKENS = 36
 """Tokens along an axis for which every name is written; of more every second, third ..."""
 _ROW = 34
 
