@@ -114,11 +114,12 @@ def test_answers_layers_and_gradients_are_the_cores(
     question, one, two = true.answers[0]
     assert one is not None
     assert two is not None
-    order = np.argsort(-two.probabilities[-1, 0], kind="stable")
+    last = np.stack([one.probabilities[-1, 0], two.probabilities[-1, 0]])
+    order = np.argsort(-last.max(0), kind="stable")
     for trace, side in zip(found["answers"][:2], (one, two), strict=True):
         np.testing.assert_allclose(numbers(trace["x"]), side.probabilities[-1, 0][order], atol=1e-6)
         assert trace["customdata"] == [LABELS["classify"][i] for i in order]
-    best = int(order[0])
+    best = int(last[1].argmax())
     curves = [t for t in found["layers"] if t["mode"] == "lines+markers"]
     rings = [t for t in found["layers"] if t["mode"] == "markers"]
     for curve, ring, side in zip(curves, rings, (one, two), strict=True):
@@ -204,6 +205,8 @@ def test_many_texts_are_the_cores(page: AppTest, folders: dict[str, Path]) -> No
     count = true.similarity.num_examples
     assert f"Only {count} tokens for vectors of 32 numbers" in said(app)
     changed = sum(answer.is_changed for answer in true.answers)
+    assert list(app.dataframe[0].value["Text"]).count("a dog runs ||| she sat") == 2  # class, next
+    assert "nan" not in " ".join(app.dataframe[0].value["Text"])
     assert f"{changed} of {len(true.answers)} answers differ" in said(app).replace("*", "")
 
 
