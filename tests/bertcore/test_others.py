@@ -21,6 +21,7 @@ from bertcore.analysis.attention_stream import attention_batches
 from bertcore.analysis.collect import Sentence, collect_tokens
 from bertcore.analysis.doctor import examine
 from bertcore.analysis.head_importance import rank_heads
+from bertcore.analysis.heads import measure_heads
 from bertcore.analysis.lens import layer_predictions
 from bertcore.analysis.minimal_pair import compare_pair
 from bertcore.analysis.next_words import next_surprise, predict_next
@@ -416,6 +417,16 @@ def test_what_is_saved_opens_again_and_in_transformers(
     model = getattr(transformers, name).from_pretrained(saved)
     ours = dict(bert.module.model.named_parameters())
     assert all(torch.equal(p, ours[n]) for n, p in model.named_parameters() if n in ours)
+
+
+def test_the_row_of_the_first_token_is_measured_only_where_it_is_a_special_one(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name, in_front in (("DebertaForMaskedLM", True), ("T5ForConditionalGeneration", False)):
+        trace = opened(folders[name][0]).trace(TEXT)
+        found = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
+        assert bool(found.entropy_first.isfinite().all()) == in_front
+        assert found.to_first.isfinite().all()
 
 
 def test_offsets_point_into_the_text(folders: dict[str, tuple[Path, Any]]) -> None:
