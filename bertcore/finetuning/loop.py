@@ -7,7 +7,6 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,11 +18,11 @@ from torch import Tensor, nn
 from bertcore.distillation import DistillConfig
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
-from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
-from bertcore.finetuning.labels import balanced_weights
-from bertcore.finetuning.metrics import Scores
+from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.finetuning.rows import Rows, share_padding, shuffled_batches
+from bertcore.finetuning.run_checks import check_for_labels, check_launcher, class_weights
+from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_best, save_state
 from bertcore.finetuning.task_data import TaskData
@@ -39,44 +38,6 @@ logger = logging.getLogger(__name__)
 LOG_EVERY = 50
 METRICS_FILE = "metrics.jsonl"
 MAX_BAD_STEPS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is."""
-
-    share: float
-    """Of all its steps."""
-    step: int
-    line: dict[str, Any]
-    """The newest line of metrics; while an encoder that is not trained runs once over the data,
-    "encoded", the share of it, and "of" what."""
-    is_scored: bool
-    """Whether the line is of a look at the dev data."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
-    """What came out of a run."""
-
-    config: FinetuneConfig
-    scores: Scores
-    """On the dev data, of the best moment."""
-    best_step: int
-    num_steps: int
-    """Steps made; fewer than planned if it was stopped early."""
-    num_examples_seen: int
-    seconds: float
-    """Of training; looks at the dev data and saves not counted."""
-    history: list[dict[str, Any]]
-    """The lines of metrics.jsonl."""
-    share_padding: float
-    """Of the tokens in the batches of the first epoch."""
-
-    @property
-    def examples_per_second(self) -> float:
-        """Training examples a second."""
-        return self.num_examples_seen / max(self.seconds, 1e-9)
 
 
 class Finetuning:
@@ -143,7 +104,7 @@ class Finetuning:
 
     def _with_loss(self, teacher: TaskModel | None, distill: DistillConfig | None) -> TaskWithLoss:
         attention = training_attention(self.device, self.config.dtype)
-        weights = _class_weights(self.config, self.train, self.model.labels, self.device)
+        weights = class_weights(self.config, self.train, self.model.labels, self.device)
         if teacher is None or distill is None:
             return TaskWithLoss(self.module, attention=attention, class_weights=weights)
         check_teacher(self.model, teacher, distill)
@@ -388,48 +349,5 @@ class Finetuning:
         return self.folder / BEST_FOLDER
 
 
-def check_launcher(processes: Processes) -> None:
-    """Refuse what fine-tuning cannot do together.
-
-    Raises:
-        ValueError: If the launcher asks for sharding.
-    """
-    if processes.are_sharding:
-        raise ValueError(
-            "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
-            "whole network in each process. Start it without --use_fsdp."
-        )
-
-
 def _prefixed(metrics: dict[str, float]) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in metrics.items()}
-
-
-def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
-    """Refuse settings that do not fit the number of labels.
-
-    Raises:
-        ValueError: If there are more or fewer class weights, or the metric is for two labels.
-    """
-    labels = model.labels
-    metric = config.metric or model.task.metrics[0]
-    if metric == "f1" and model.task.kind == "sequence" and len(labels) != 2:
-        raise ValueError(f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1.")
-    weights = config.class_weights
-    if isinstance(weights, tuple) and len(weights) != len(labels):
-        raise ValueError(
-            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
-            f"{', '.join(labels[:20])}. Give one for each, in this order."
-        )
-
-
-def _class_weights(
-    config: FinetuneConfig, train: TaskData, labels: tuple[str, ...], device: torch.device
-) -> Tensor | None:
-    if config.class_weights is None:
-        return None
-    if config.class_weights == BALANCED:
-        weights = balanced_weights(train.rows.targets.astype("int64"), len(labels))
-    else:
-        weights = [float(weight) for weight in config.class_weights]
-    return torch.tensor(weights, device=device)
