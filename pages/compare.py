@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import compare, frame, state, texts
+from app import compare, frame, state
 from app.sections import (
     compare_answers,
     compare_choice,
@@ -36,7 +36,4 @@ def show(case: compare.Case) -> None:
 
 page = frame.begin("compare")
 first, second = compare_choice.choose(page)
-if second.is_untrained and frame.tells_lack(page, "parts"):
-    st.caption(texts.TEXTS["compare.no_untrained"])
-else:
-    show(compare.Case(first, second, page.text_a, page.text_b))
+show(compare.Case(first, second, page.text_a, page.text_b))

@@ -51,6 +51,10 @@ def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
 def _open(side: compare.Side) -> None:
     """Open the second checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
+        reason = cache.opened(side.key).config.family.lacks.get("parts")
+        if reason is not None:  # of another architecture, which cannot be made anew here
+            st.info(f"{texts.plain(reason)} {texts.TEXTS['compare.no_untrained']}")
+            frame.end_page()
         with frame.guard(stop=True):
             assert side.bert
         return
