@@ -202,6 +202,8 @@ class Bert:
             ValueError: If there is no [MASK], or the checkpoint has no masked-word head.
         """
         mask_id = self.tokenizer.mask_id
+        if mask_id < 0:
+            self.module.masked_word_head()  # says why there are no masks
         positions = [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
         if not positions:
             raise ValueError(

@@ -35,18 +35,19 @@ def open_typed() -> None:
 def show_tensors(page: frame.Page) -> None:
     """Draw the load report."""
     report = page.bert.report
-    columns = st.columns(4)
+    columns = st.columns(5)
     for column, (label, found) in zip(
         columns,
         {
             "loaded": report.matched,
             "missing": report.missing,
-            "not used": {**report.unexpected, **report.task_heads},
+            "of a task head": report.task_heads,
+            "unexpected": report.unexpected,
             "of wrong shape": report.mis_shaped,
         }.items(),
         strict=True,
     ):
-        column.metric(f"Tensors {label}", len(found))
+        column.metric(label[0].upper() + label[1:], len(found))
     st.markdown("\n".join(f"- {texts.plain(sentence)}" for sentence in report.sentences()))
     table = pd.DataFrame(tensor_rows(report), columns=["tensor", "shape", "what happened"])
     st.dataframe(table, hide_index=True, width="stretch", height=320)

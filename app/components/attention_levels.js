@@ -40,7 +40,7 @@ function kindColour(header, textId) {
 
 // The legend of those marks.
 function kindKeys(header) {
-  const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added by BERT"]];
+  const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
   return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
     const square = element("b");
     square.style.background = header.kinds[kind];

@@ -97,7 +97,7 @@ function legend(data) {
     const segment = data.segments[data.texts.indexOf(1)];
     entries.push([data.colors[1], `sentence B, segment ${segment}`]);
   }
-  entries.push([data.colors[2], "added by BERT"]);
+  if (data.texts.includes(-1)) entries.push([data.colors[2], "added special tokens"]);
   for (const [tone, name] of entries) {
     const entry = element("span");
     const box = element("i");

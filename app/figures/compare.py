@@ -22,7 +22,7 @@ COLOURS = (BEFORE, AFTER)
 """Of the first and the second checkpoint, in every picture of the page."""
 MOST_ROWS = 8
 """Answers that are drawn; the table has all that either finds likely."""
-MOST_TOKENS = 60
+MOST_TOKENS = 36
 """Tokens along an axis for which every name is written; of more every second, third ..."""
 _ROW = 34
 
@@ -44,7 +44,7 @@ def answer_rows(
     places: tuple[int, int],
     most: int = MOST_ROWS,
 ) -> AnswerRows:
-    """Return the most probable answers of both, the second's best first, matched by name.
+    """Return the most probable answers of both, matched by name, the highest bar first.
 
     Args:
         sides: What both say; None where one says nothing.
@@ -60,11 +60,15 @@ def answer_rows(
         # Only the largest: a vocabulary has 30,000.
         best = np.argsort(-row, kind="stable")[: max(most, 20)]
         found.append({side.names[i]: float(row[i]) for i in best})
-    order: list[str] = []
-    for part in (found[1], found[0]):
-        ranked = sorted(part, key=lambda name: -part[name])
-        order += ranked[: most if len(part) <= most else most // 2 + 1]
-    names = tuple(dict.fromkeys(order))[:most]
+    highest: dict[str, float] = {}
+    for part in found:
+        for name, p in part.items():
+            highest[name] = max(p, highest.get(name, -math.inf))
+    ranked = [sorted(part, key=lambda name: -part[name]) for part in found]
+    # Some of each, however unsure one of them is: half of the rows, or all where there are few.
+    kept = {name for names in ranked for name in names[: max(1, most // 2)]}
+    kept |= set(highest) if len(highest) <= most else set()
+    names = tuple(sorted(kept, key=lambda name: -highest[name]))[:most]
     values = []
     for side, place in zip(sides, places, strict=True):
         known = (

@@ -60,7 +60,8 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
                 "orientation": "h",
                 "thickness": 10,
                 "lenmode": "pixels",
-                "len": 170,
+                "len": 300,
+                "tickangle": 0,
                 "x": 1,
                 "xanchor": "right",
                 "y": 1,
@@ -82,7 +83,7 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
     fig.update_yaxes(
         tickvals=places[::step], ticktext=names[::step], autorange="reversed", showgrid=False
     )
-    fig.update_xaxes(title_standoff=10)
+    fig.update_xaxes(title_standoff=28)
     fig.update_layout(margin={"t": 56, "b": 60})
     return fig
 

@@ -86,7 +86,8 @@ def attributed_text(
                     "orientation": "h",
                     "thickness": 10,
                     "lenmode": "pixels",
-                    "len": 190,
+                    "len": 350,
+                    "tickangle": 0,
                     "x": 0.98,
                     "xanchor": "right",
                     "y": 1,
@@ -202,7 +203,7 @@ def faithfulness_dots(
         low, high = min([*values, of_random.min(), 0]), max([*values, of_random.max(), 0])
         room = max(float(high - low), 1e-3)
         fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
-        fig.update_xaxes(range=[low - 0.05 * room, high + 0.22 * room], row=row)
+        fig.update_xaxes(range=[low - 0.05 * room, high + 0.45 * room], row=row)
     theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
     fig.update_xaxes(title_text=f"{unit} lost", row=2, col=1)
     fig.update_yaxes(

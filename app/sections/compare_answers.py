@@ -103,14 +103,15 @@ def _choose_answer(
 ) -> str:
     """Draw the choice of the answer that is followed.
 
-    Unless told otherwise it is the second's own; the first's where the second only borrows a head.
+    Unless told otherwise it is the second's own; the first's where the second borrows a head or
+    is untrained.
     """
     own = {
         side: read.final[place]
         for side, (read, place) in enumerate(zip(asked.sides, asked.places, strict=True))
         if read is not None
     }
-    first_choice = 0 if asked.question.borrower == 1 else 1
+    first_choice = 0 if asked.question.borrower == 1 or case.second.is_untrained else 1
     followed = first_choice if first_choice in own else next(iter(own))
     if asked.question.kind == "score":
         return own[followed]

@@ -42,7 +42,7 @@ def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
         disabled=second_side.is_untrained,
     )
     with row.popover("Two moments of a run", icon=":material/history:"):
-        _choose_moments()
+        _choose_moments(first)
     _open(second_side)
     _say(first_side, second_side)
     return first_side, second_side
@@ -51,6 +51,10 @@ def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
 def _open(side: compare.Side) -> None:
     """Open the second checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
+        reason = cache.opened(side.key).config.family.lacks.get("parts")
+        if reason is not None:  # of another architecture, which cannot be made anew here
+            st.info(f"{texts.plain(reason)} {texts.TEXTS['compare.no_untrained']}")
+            frame.end_page()
         with frame.guard(stop=True):
             assert side.bert
         return
@@ -90,9 +94,13 @@ def _say(first: compare.Side, second: compare.Side) -> None:
         st.warning("\n\n".join(texts.plain(sentence) for sentence in said))
 
 
-def _choose_moments() -> None:
-    """Draw the choice of a run and of two of its saved moments."""
+def _choose_moments(first: str) -> None:
+    """Draw the choice of a run, at first the page's own, and of two of its saved moments."""
     default = str(training_runs.default_folder())
+    own = ""
+    place = Path(first).expanduser()
+    if place.parent.name == "checkpoints" and len(place.parents) > 2:
+        own, default = place.parents[1].name, str(place.parents[2])
     typed = st.text_input(
         "Folder of the runs", key=state.keep("runs", default), help=texts.TEXTS["training.folder"]
     )
@@ -102,9 +110,9 @@ def _choose_moments() -> None:
         if not moments:
             st.caption(texts.TEXTS["compare.moments_none"])
             return
-        run = st.selectbox(
-            "Run", list(moments), key=state.keep("run", next(iter(moments)), options=list(moments))
-        )
+        names = list(moments)
+        key = state.keep("run", own if own in moments else names[0], options=names)
+        run = st.selectbox("Run", names, key=key)
         steps = [int(path.name.removeprefix("step-")) for path in moments[run]]
         left, right = st.columns(2)
         one = left.selectbox("First step", steps, index=0, key=f"compare_step_1_{run}")

@@ -154,7 +154,7 @@ def _answer_table(found: TextsComparison) -> pd.DataFrame:
         [
             {
                 "text": answer.sentence.text,
-                "text_b": answer.sentence.text_pair,
+                "text_b": answer.sentence.text_pair or "",
                 "question": answer.kind,
                 "first": answer.answers[0],
                 "p_first": answer.probabilities[0],

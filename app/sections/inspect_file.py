@@ -227,7 +227,7 @@ def _show_errors(page: frame.Page, found: FileRun, code: str) -> None:
         on_select=pick,
         selection_mode="single-row",
         column_config={
-            "text": st.column_config.TextColumn(width="large"),
+            "text": st.column_config.TextColumn(width="medium"),
             "confidence": st.column_config.NumberColumn(format="percent"),
             **{
                 title: st.column_config.LinkColumn(display_text="open", width="small")

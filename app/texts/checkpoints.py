@@ -48,9 +48,10 @@ TEXTS["checkpoints.parameters"] = (
     "training sets. In small BERTs most of them are the token table."
 )
 TEXTS["checkpoints.tensors"] = (
-    "Every tensor of the file and every one that BERT asks for. Missing ones belong to a head that "
-    "the file does not have; unexpected ones are no part of BERT, such as a classifier from "
-    "fine-tuning, and are not used. A tensor of the wrong shape is never loaded."
+    "Every tensor of the file and every one that the network asks for. Missing ones belong to a "
+    "head that the file does not have; those of a task head (a classifier from fine-tuning) are "
+    "used on the Inspect page; unexpected ones are no part of the network and are not used. A "
+    "tensor of the wrong shape is never loaded."
 )
 TEXTS["checkpoints.no_card"] = (
     "This checkpoint has no model card (README.md), so nobody says what it was trained on."

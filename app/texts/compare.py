@@ -150,3 +150,6 @@ from bertcore.analysis.head_texts import (
 many.similarity.plain, many.similarity.debiased         # [L+1, L+1]
 many.divergence, many.answers
 """
+TEXTS["compare.no_untrained"] = (
+    "So no untrained network can be made of this architecture: choose a second checkpoint above."
+)

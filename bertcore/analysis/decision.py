@@ -131,7 +131,14 @@ def open_decisions(bert: Bert, source: str | Path) -> Decisions:
 
 
 def pretraining_decisions(bert: Bert) -> tuple[Decision, ...]:
-    """Return the next-sentence and masked-word decisions that a checkpoint has heads for."""
+    """Return the next-sentence and masked-word decisions that a checkpoint has heads for.
+
+    None for another architecture: its heads read other states than the last hidden one.
+    """
+    try:
+        bert.require_parts()
+    except ValueError:
+        return ()
     module, width = bert.module, bert.config.hidden_size
     found = []
     if module.nsp is not None:

@@ -44,11 +44,13 @@ def decision_gradients(
         place: 0 to P-1, as in `Decision.places`.
 
     Raises:
-        ValueError: If the answer or the place does not exist, or the run holds NaN.
+        ValueError: If the answer or the place does not exist, the run holds NaN, or this is another
+            architecture, which runs on code of `transformers`.
 
     Source: Shrikumar et al. 2016, "Not Just a Black Box", for gradient times input; log-odds
         because a number added to all logits changes no answer.
     """
+    bert.require_parts()
     require_finite(trace.hidden_states[-1], "hidden states")
     module = bert.module
     ids, segments, positions = (

@@ -106,6 +106,7 @@ def rank_heads(
 
     Source: Michel et al. 2019, section 3.2 (ablating one head); one input in place of a test set.
     """
+    bert.require_parts()
     changes = changes or Changes()
     trace = bert.trace("", encoding=encoding, changes=changes)
     check_finite(trace)

@@ -152,7 +152,7 @@ def make_patterns(inputs: Sequence[TokenKinds]) -> Patterns:
     stacked = torch.stack([cells[name] for name in _LINEAR], dim=-1).float()  # [B, T, T, M]
     num_rows = (stacked > 0).any(2).sum(1)
     num_rows[:, _LINEAR.index("distance")] = is_token.sum(1)
-    return Patterns(stacked.flatten(1, 2), num_rows, is_token, is_special.any(1))
+    return Patterns(stacked.flatten(1, 2), num_rows, is_token, is_special[:, 0])
 
 
 def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:

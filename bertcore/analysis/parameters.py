@@ -69,8 +69,8 @@ def tensor_rows(report: LoadReport) -> list[tuple[str, str, str]]:
     ]
     kinds = (
         ("missing", report.missing),
-        ("not used: task head", report.task_heads),
-        ("not used: no part of BERT", report.unexpected),
+        ("of a task head", report.task_heads),
+        ("unexpected, not used", report.unexpected),
         ("loaded", report.matched),
     )
     return wrong + [

@@ -24,7 +24,7 @@ from bertcore.checkpoints.keys import count_layers, token_table
 from bertcore.checkpoints.other import Opening, load_other
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
-from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
@@ -79,6 +79,9 @@ def load(
         plan = plan_loading(weights, config, folder)
         network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
         fingerprint = _fingerprint(files, plan, weights)
+        # Names as mended: those in the file are what can be read.
+        stored_heads = {plan.keys.stored.get(n, n): s for n, s in plan.task_heads.items()}
+        fresh = fresh_heads(weights, stored_heads)
         stored_dtype = weights.stored[plan.keys.stored[token_table(config.family)]].dtype
     report = LoadReport(
         source=str(source),
@@ -100,6 +103,7 @@ def load(
         incomplete_heads=plan.incomplete_heads,
         task=read_task(values, plan.task_heads),
         task_heads=plan.task_heads,
+        fresh_heads=fresh,
         not_finite=not_finite,
         num_layers=config.num_hidden_layers,
         num_stored_layers=_num_stored_layers(plan, config),

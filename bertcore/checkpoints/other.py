@@ -16,7 +16,7 @@ from torch import Tensor
 
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
-from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.others.bert import OtherBert
 from bertcore.others.config import read_config, transformers_config
@@ -134,6 +134,7 @@ def load_other(
         incomplete_heads=(),
         task=read_task(values, tasks),
         task_heads=tasks,
+        fresh_heads=fresh_heads(weights, tasks),
         not_finite=not_finite,
         num_layers=network.config.num_hidden_layers,
         num_stored_layers=network.config.num_hidden_layers,

@@ -43,6 +43,7 @@ def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
     chosen = sorted(set(heads))
     if not chosen:
         raise ValueError("no head was chosen. Name at least one, such as 0.3.")
+    bert.require_parts()
     check_heads(chosen, bert.config)
     network = copy.deepcopy(bert.module)
     width = bert.config.head_size

@@ -99,6 +99,8 @@ class LoadReport:
     """What it was trained to answer."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
+    fresh_heads: tuple[str, ...] = ()
+    """Biases of task heads that are exactly 0, as before the first step of training."""
     not_finite: tuple[str, ...]
     """Loaded tensors that hold NaN or infinity."""
     num_layers: int
@@ -168,7 +170,14 @@ class LoadReport:
                 f"{self.family} does not have; the head was left out."
             )
         if self.task_heads:
-            lines.append(f"Task head found but not used: {_some(tuple(self.task_heads))}.")
+            names = _some(tuple(self.task_heads))
+            lines.append(f"Task head: {names}. The Inspect page and `bertscope evaluate` use it.")
+        if self.fresh_heads:
+            verb = "is" if len(self.fresh_heads) == 1 else "are"
+            lines.append(
+                f"Warning: {_some(self.fresh_heads)} {verb} exactly 0, as in a head that was added "
+                "and never trained."
+            )
         lines += self.task.sentences()
         if self.decoder == "tied":
             head = "word head" if self.is_other else "masked-word head"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertcore.checkpoints.report import Shape, TaskFacts
+from bertcore.checkpoints.weights import OpenWeights
 
 _KINDS = {
     "ForSequenceClassification": "a class or a number for a text or pair",
@@ -27,6 +28,8 @@ _LAST_MATRICES = (
     "logits_proj.weight",
 )
 """What the last matrix of a task head is called."""
+_MOST_OUTPUTS = 100_000
+"""Longer biases are not read for a remark."""
 
 
 def read_task(values: Mapping[str, Any], task_heads: Mapping[str, Shape]) -> TaskFacts:
@@ -45,6 +48,19 @@ def read_task(values: Mapping[str, Any], task_heads: Mapping[str, Shape]) -> Tas
         label_names=_label_names(values),
         num_outputs=_num_outputs(task_heads),
     )
+
+
+def fresh_heads(weights: OpenWeights, task_heads: Mapping[str, Shape]) -> tuple[str, ...]:
+    """Return the biases of task heads that are exactly 0: one step of training moves them.
+
+    Source: ours; `transformers` starts the biases of new heads at 0.
+    """
+    found = []
+    for name, shape in task_heads.items():
+        is_small = len(shape) == 1 and 0 < shape[0] <= _MOST_OUTPUTS
+        if name.endswith(".bias") and is_small and weights.stored[name].is_float:
+            found += [] if bool(weights.read(name).any()) else [name]
+    return tuple(found)
 
 
 def _task(architecture: str | None, task_heads: Mapping[str, Shape]) -> str | None:

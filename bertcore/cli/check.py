@@ -234,6 +234,7 @@ def evaluate(
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
     bert = load(checkpoint, device=device, dtype=dtype)
+    bert.require_parts()
     limit = bert.config.max_position_embeddings
     length = min(128, limit) if max_seq_length is None else max_seq_length
     if length > limit:

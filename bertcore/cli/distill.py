@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Option
@@ -16,13 +16,10 @@ from typer import Option
 from bertcore.cli import finetune as of_task
 from bertcore.cli import pretrain as of_corpus
 from bertcore.cli import pretrain_options as options
+from bertcore.cli.distill_on_corpus import named_layers, start_on_corpus
 from bertcore.cli.finetune import TASKS_HELP, refuse_options
 from bertcore.cli.grouped_help import GroupedCommand
 from bertcore.cli.progress import stages
-from bertcore.cli.show_training import train as train_run
-
-if TYPE_CHECKING:
-    from bertcore.distillation import DistillConfig
 
 _STUDENT = "Teacher and student"
 _LOSSES = "Losses"
@@ -248,7 +245,7 @@ def distill(
             wait_for_file(out / "config.json")
             resume_folder(out)
             return
-        _start_on_corpus(
+        start_on_corpus(
             out,
             teacher=teacher,
             layers=layers,
@@ -291,7 +288,7 @@ def distill(
         on_stage("reading the data", None)
         chosen = None
         if layers is not None:
-            chosen = _layers(layers, load(teacher, device="cpu").config.num_hidden_layers)
+            chosen = named_layers(layers, load(teacher, device="cpu").config.num_hidden_layers)
         settings = make_settings(
             task=task,
             train=Path(train),
@@ -331,76 +328,3 @@ def resume_folder(out: Path) -> None:
         of_task.resume_experiment_in(out, as_json=False)
     else:
         of_corpus.resume_in(out, tensorboard=False)
-
-
-def _start_on_corpus(
-    out: Path,
-    *,
-    teacher: str,
-    layers: str | None,
-    student: str | None,
-    distill: DistillConfig,
-    corpus: list[Path],
-    valid: Path,
-    data: dict[str, object],
-    max_seq_length: int,
-    learning_rate: float,
-    training: dict[str, object],
-    command: str,
-) -> None:
-    from typing import Any, cast
-
-    from bertcore.checkpoints import load
-    from bertcore.distillation import student_of
-    from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
-
-    data_config = DataConfig.for_length(max_seq_length, **cast(dict[str, Any], data))
-    train_config = TrainConfig(start="checkpoint", compile="off", **cast(dict[str, Any], training))
-    # DistilBERT's: AdamW with a short warm-up.
-    optimizer_config = OptimizerConfig(
-        optimizer="adamw",
-        learning_rate=learning_rate,
-        adam_beta2=0.98,
-        weight_decay=0.0,
-        warmup_ratio=0.05,
-        max_grad_norm=5.0,
-    )
-    opened = load(teacher, device="cpu")
-    if student is not None:
-        start_from = load(student, device="cpu")
-    else:
-        assert layers is not None
-        start_from = student_of(opened, _layers(layers, opened.config.num_hidden_layers))
-    with stages() as on_stage:
-        run = start_run(
-            out,
-            corpus=corpus,
-            valid=valid,
-            tokenizer=start_from.tokenizer,
-            shape=start_from.config,
-            train_config=train_config,
-            data_config=data_config,
-            optimizer_config=optimizer_config,
-            start_from=start_from,
-            distill=distill,
-            teacher=opened,
-            command=command,
-            on_stage=on_stage,
-        )
-    train_run(run, tensorboard=False)
-
-
-def _layers(text: str, num_teacher: int) -> tuple[int, ...]:
-    """Return the layers that a text names: how many, or which."""
-    from bertcore.distillation.student import check_layers, spread_layers
-
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise ValueError(
-            f"--layers is {text!r}; expected how many (2), or which, from 0 (0,2,3)."
-        ) from error
-    if "," not in text:
-        return spread_layers(num_teacher, numbers[0])
-    check_layers(numbers, num_teacher)
-    return tuple(numbers)

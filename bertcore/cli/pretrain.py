@@ -147,6 +147,7 @@ def pretrain(
     start_from = load(from_checkpoint, device="cpu") if from_checkpoint else None
     opened: Tokenizer | None
     if start_from is not None:
+        start_from.require_parts()
         opened, shape = start_from.tokenizer, start_from.config
     else:
         opened = Tokenizer.open(tokenizer) if tokenizer else None

@@ -2,10 +2,11 @@
 
 from bertcore.finetuning.experiment import Experiment, resume_experiment, start_experiment
 from bertcore.finetuning.finetune_config import FinetuneConfig
-from bertcore.finetuning.loop import Finetuning, Progress, RunResult
+from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.metrics import Scores
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.read_texts import Columns
+from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import Scored, score_model
 from bertcore.finetuning.settings import Settings, make_settings
 from bertcore.finetuning.task_data import TaskData, read_task_data

@@ -21,13 +21,7 @@ from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.labels import describe_unseen
-from bertcore.finetuning.loop import (
-    Finetuning,
-    Progress,
-    RunResult,
-    check_for_labels,
-    check_launcher,
-)
+from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.model import (
     TaskModel,
     check_labels,
@@ -35,6 +29,8 @@ from bertcore.finetuning.model import (
     start_task_model,
 )
 from bertcore.finetuning.report import medians, write_report
+from bertcore.finetuning.run_checks import check_for_labels, check_launcher
+from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
 from bertcore.finetuning.task_data import TaskData, read_task_data, with_labels

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from bertcore.distillation import DistillConfig
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
-from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
-from bertcore.finetuning.labels import balanced_weights
-from bertcore.finetuning.metrics import Scores
+from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.finetuning.rows import Rows, share_padding, shuffled_batches
+from bertcore.finetuning.run_checks import check_for_labels, check_launcher, class_weights
+from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_best, save_state
 from bertcore.finetuning.task_data import TaskData
@@ -34,47 +34,10 @@ from bertcore.pretraining.processes import Processes
 from bertcore.pretraining.random_state import random_state, set_random_state
 from bertcore.pretraining.training_state import restore_random, seed_process
 
+logger = logging.getLogger(__name__)
 LOG_EVERY = 50
 METRICS_FILE = "metrics.jsonl"
 MAX_BAD_STEPS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is."""
-
-    share: float
-    """Of all its steps."""
-    step: int
-    line: dict[str, Any]
-    """The newest line of metrics; while an encoder that is not trained runs once over the data,
-    "encoded", the share of it, and "of" what."""
-    is_scored: bool
-    """Whether the line is of a look at the dev data."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
-    """What came out of a run."""
-
-    config: FinetuneConfig
-    scores: Scores
-    """On the dev data, of the best moment."""
-    best_step: int
-    num_steps: int
-    """Steps made; fewer than planned if it was stopped early."""
-    num_examples_seen: int
-    seconds: float
-    """Of training; looks at the dev data and saves not counted."""
-    history: list[dict[str, Any]]
-    """The lines of metrics.jsonl."""
-    share_padding: float
-    """Of the tokens in the batches of the first epoch."""
-
-    @property
-    def examples_per_second(self) -> float:
-        """Training examples a second."""
-        return self.num_examples_seen / max(self.seconds, 1e-9)
 
 
 class Finetuning:
@@ -141,7 +104,7 @@ class Finetuning:
 
     def _with_loss(self, teacher: TaskModel | None, distill: DistillConfig | None) -> TaskWithLoss:
         attention = training_attention(self.device, self.config.dtype)
-        weights = _class_weights(self.config, self.train, self.model.labels, self.device)
+        weights = class_weights(self.config, self.train, self.model.labels, self.device)
         if teacher is None or distill is None:
             return TaskWithLoss(self.module, attention=attention, class_weights=weights)
         check_teacher(self.model, teacher, distill)
@@ -207,9 +170,12 @@ class Finetuning:
         self.take_step.join()
         is_left = self.step < self.total_steps and not self._is_over()
         if self.config.keeps_encoder and is_left:
+            is_stopped = False
             try:
                 self._run_encoder(on_progress, should_stop)
             except StoppedEarly:
+                is_stopped = True
+            if self.processes.any(is_stopped):
                 if self.step == 0:
                     self._save()
                 return False
@@ -218,17 +184,21 @@ class Finetuning:
             epoch, first = divmod(self.step, self._batches_an_epoch)
             for examples in self._batches(epoch)[first:]:
                 began = time.perf_counter()
-                self._losses.append(self._take_step(examples))
+                loss = self._take_step(examples)
+                if loss is not None:
+                    self._losses.append(loss)
                 self.num_seen += len(examples)
                 self.step += 1
                 at_end = self.step % self._batches_an_epoch == 0
                 every = self.config.evaluate_every
                 looks = at_end or (every is not None and self.step % every == 0)
                 if looks or self.step % LOG_EVERY == 0:
-                    mean = float(torch.stack(self._losses).mean())  # waits for the device
+                    # Waits for the device. Of steps that were left out there is no loss.
+                    means = [float(torch.stack(self._losses).mean())] if self._losses else []
                     self._losses = []
                     self.seconds += time.perf_counter() - began
-                    self._log(on_progress, {"loss": mean})
+                    for mean in means:
+                        self._log(on_progress, {"loss": mean})
                     if looks:
                         self._look(on_progress)
                 else:
@@ -255,8 +225,9 @@ class Finetuning:
     ) -> None:
         """Run an encoder that is not trained once, in place of once an epoch.
 
-        Where there is no room for what it says, it runs in each step, as one that is trained. Every
-        process has all of it, since the batches of each epoch are others.
+        Where there is no room for what it says, a warning is logged, and it runs in each step, as
+        one that is trained. Every process has all of it, since the batches of each epoch are
+        others.
         """
 
         def compute(rows: Rows, what: str, dtype: str) -> Features | None:
@@ -276,13 +247,19 @@ class Finetuning:
         self.take_step.features = compute(self.train.rows, "training data", self.config.dtype)
         self.seconds += time.perf_counter() - began
         self._dev_features = compute(self.dev.rows, "dev data", "float32")  # as it is scored
+        if self.processes.is_main and None in (self.take_step.features, self._dev_features):
+            logger.warning(
+                "the disk of %r has no room for what the frozen encoder says of all rows, so it "
+                "runs anew in every epoch, which takes longer.",
+                str(self.folder),
+            )
 
     def _set_mode(self) -> None:
         self.with_loss.train()
         if self.config.keeps_encoder:
             self.module.network.eval()
 
-    def _take_step(self, examples: NDArray[np.int64]) -> Tensor:
+    def _take_step(self, examples: NDArray[np.int64]) -> Tensor | None:
         # Half a step on: the first one then learns too.
         rate = self._optimizer_config.rate_at((self.step + 0.5) / self.total_steps)
         set_rate(self.optimizers, rate)
@@ -296,7 +273,7 @@ class Finetuning:
                 f"the loss was NaN or infinite in {self.num_bad} steps in a row (step "
                 f"{self.step}). Lower the learning rate, or check the data."
             )
-        return torch.tensor(math.nan, device=self.device)
+        return None
 
     def _log(self, on_progress: Callable[[Progress], None], values: dict[str, Any]) -> None:
         line = {
@@ -372,48 +349,5 @@ class Finetuning:
         return self.folder / BEST_FOLDER
 
 
-def check_launcher(processes: Processes) -> None:
-    """Refuse what fine-tuning cannot do together.
-
-    Raises:
-        ValueError: If the launcher asks for sharding.
-    """
-    if processes.are_sharding:
-        raise ValueError(
-            "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
-            "whole network in each process. Start it without --use_fsdp."
-        )
-
-
 def _prefixed(metrics: dict[str, float]) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in metrics.items()}
-
-
-def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
-    """Refuse settings that do not fit the number of labels.
-
-    Raises:
-        ValueError: If there are more or fewer class weights, or the metric is for two labels.
-    """
-    labels = model.labels
-    metric = config.metric or model.task.metrics[0]
-    if metric == "f1" and model.task.kind == "sequence" and len(labels) != 2:
-        raise ValueError(f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1.")
-    weights = config.class_weights
-    if isinstance(weights, tuple) and len(weights) != len(labels):
-        raise ValueError(
-            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
-            f"{', '.join(labels[:20])}. Give one for each, in this order."
-        )
-
-
-def _class_weights(
-    config: FinetuneConfig, train: TaskData, labels: tuple[str, ...], device: torch.device
-) -> Tensor | None:
-    if config.class_weights is None:
-        return None
-    if config.class_weights == BALANCED:
-        weights = balanced_weights(train.rows.targets.astype("int64"), len(labels))
-    else:
-        weights = [float(weight) for weight in config.class_weights]
-    return torch.tensor(weights, device=device)

@@ -158,9 +158,16 @@ def check_teacher(teacher: Bert, student: BertConfig, longest_row: int, *, has_p
     """Refuse a teacher that cannot read the rows or say the student's words.
 
     Raises:
-        ValueError: If it has no masked-word head, another number of rows in its token table, too
-            few positions, no second segment for pairs, or weights that are no numbers.
+        ValueError: If one of them is no BERT, or the teacher has no masked-word head, another
+            number of rows in its token table, too few positions, no second segment for pairs, or
+            weights that are no numbers.
     """
+    for who, config in (("teacher", teacher.config), ("student", student)):
+        if config.model_type != "bert":
+            raise ValueError(
+                f"the {who} is a {config.model_type} checkpoint; distillation on a corpus is for "
+                "BERT itself. Choose a BERT checkpoint."
+            )
     teacher.module.masked_word_head()
     rows = student.vocab_size, teacher.config.vocab_size
     if rows[0] != rows[1]:

@@ -79,9 +79,10 @@ def check_start(bert: Bert) -> None:
     """Refuse a checkpoint with which no run can begin.
 
     Raises:
-        ValueError: If its tokenizer has fewer pieces than its token table rows, or weights of it
-            are no numbers.
+        ValueError: If it is of another architecture, its tokenizer has fewer pieces than its token
+            table rows, or weights of it are no numbers.
     """
+    bert.require_parts()
     pieces, rows = bert.tokenizer.vocab_size, bert.config.vocab_size
     if pieces != rows:
         raise ValueError(

@@ -23,13 +23,20 @@ from bertcore.analysis.compare import (
     with_mask_of,
 )
 from bertcore.analysis.compare_texts import compare_texts
-from bertcore.analysis.decision import NEXT_LABELS, Decisions, open_decisions
+from bertcore.analysis.decision import (
+    NEXT_LABELS,
+    Decisions,
+    open_decisions,
+    pretraining_decisions,
+)
 from bertcore.analysis.decision_gradients import decision_gradients, log_odds
 from bertcore.analysis.layer_decisions import layer_decisions, settling_layer
 from bertcore.analysis.untrained import untrained
+from bertcore.analysis.weight_drift import weight_drift
 from bertcore.trace import Trace
 from tests.bertcore.task_checkpoints import LABELS, save_task_checkpoint
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
+from tests.bertcore.tiny_others import make_other
 
 A, B = "the film was very good", "she sat on the mat"
 MASKED = "the [MASK] was on the [MASK]"
@@ -247,6 +254,28 @@ def test_other_shapes_are_told_and_the_rest_is_compared(folders: dict[str, Path]
     assert not many.are_tokens
     assert many.answers[0].answers[1] == ""
     assert not many.answers[0].is_changed
+
+
+@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "T5ForConditionalGeneration"])
+def test_other_architectures_are_compared_by_their_layers(name: str, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    first, second = tiny_bert(), load(tmp_path, device="cpu")
+    decisions = open_decisions(second, tmp_path)
+    assert decisions.found == ()
+    assert decisions.no_task
+    said = " ".join(limits(first, second))
+    assert "family" in said
+    drift = weight_drift(first, second)
+    assert not drift.layers
+    assert drift.only_first
+    sentences = [Sentence(A), Sentence(B), Sentence("the cat runs and the dog sat")]
+    asked = questions(first, second, (Decisions(pretraining_decisions(first)), decisions))
+    many = compare_texts(first, second, sentences, asked)
+    assert not many.are_tokens
+    assert np.isfinite(many.similarity.plain).all()
+    assert many.similarity.plain.shape[1] == second.config.num_hidden_layers + 1
+    with pytest.raises(ValueError, match="transformers"):
+        untrained(second)
 
 
 def test_many_texts_are_the_mean_of_each(folders: dict[str, Path]) -> None:

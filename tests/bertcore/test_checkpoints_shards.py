@@ -163,3 +163,20 @@ def test_weights_that_are_no_numbers_are_told(value: float, folder: Path) -> Non
     assert report is not None
     assert report.not_finite == (name,)
     assert "NaN or infinite numbers" in " ".join(report.sentences())
+
+
+def test_a_task_head_that_was_never_trained_is_told(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
+    head = {"classifier.weight": torch.randn(3, 32) * 0.02, "classifier.bias": torch.zeros(3)}
+    save_file({**tensors, **head}, file)
+    report = opened(folder).report
+    assert report is not None
+    assert report.fresh_heads == ("classifier.bias",)
+    assert "exactly 0, as in a head that was added and never trained" in " ".join(
+        report.sentences()
+    )
+    save_file({**tensors, **head, "classifier.bias": torch.tensor([0.0, 1e-3, 0.0])}, file)
+    report = opened(folder).report
+    assert report is not None
+    assert report.fresh_heads == ()

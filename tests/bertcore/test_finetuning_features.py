@@ -73,7 +73,10 @@ def test_the_top_reads_the_same_from_what_was_kept(
 
 
 def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
-    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     calls: list[int] = []
     encode = TaskNetwork.encode
@@ -89,10 +92,12 @@ def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
     # 48 for training, 24 to score, 24 to score what was saved; not 4 times as many.
     assert sum(calls) == 48 + 24 + 24
     calls.clear()
+    assert not caplog.text
     monkeypatch.setattr("bertcore.finetuning.features._room_for", lambda *_: None)
     other = make_experiment(tmp_path / "anew", tiny, **usual).run()
     assert other is not None
     assert sum(calls) == 4 * (48 + 24) + 24
+    assert "has no room for what the frozen encoder says" in caplog.text
     losses = [
         [line.get("loss", line.get("dev_loss")) for line in r["history"]] for r in (report, other)
     ]

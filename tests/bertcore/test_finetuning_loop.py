@@ -23,6 +23,7 @@ from bertcore.finetuning import (
 )
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
 from bertcore.finetuning.state import STATE_FILE
+from bertcore.finetuning.task_step import TaskStep
 from bertcore.finetuning.tasks import TASKS
 from tests.bertcore.finetuning_files import WRITERS, write_questions, write_reviews
 from tests.bertcore.full_disk import largest_file
@@ -268,6 +269,27 @@ def test_a_rate_that_is_much_too_high_is_told(tiny: Path, tmp_path: Path) -> Non
     experiment = make_experiment(tmp_path, tiny, epochs=20, learning_rates=(1e30,))
     with pytest.raises(RuntimeError, match=r"NaN or infinite in 20 steps in a row.*Lower"):
         experiment.run()
+
+
+def test_a_step_that_is_left_out_leaves_no_nan(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss that is no number now and then: nothing is updated, and the metrics stay JSON."""
+    backward, calls = TaskStep._backward, []
+
+    def sometimes_wrong(self: TaskStep, examples: Any) -> torch.Tensor:
+        calls.append(1)
+        loss = backward(self, examples)
+        return loss * float("nan") if len(calls) in (2, 6) else loss  # 6: alone before a look
+
+    monkeypatch.setattr(TaskStep, "_backward", sometimes_wrong)
+    report = make_experiment(tmp_path, tiny, epochs=1, evaluate_every=5).run()
+    assert report is not None
+    assert report["best"]["num_steps"] == 6
+    assert [line["step"] for line in report["history"]] == [5, 5, 6]
+    json.dumps(report, allow_nan=False)
+    weights = load_file(tmp_path / "out" / "model.safetensors")
+    assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 
 def test_changed_data_are_refused_at_resume(tiny: Path, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from bertcore.finetuning.loop import check_launcher
 from bertcore.finetuning.loss import loss_weight, task_loss
 from bertcore.finetuning.rows import IGNORED
+from bertcore.finetuning.run_checks import check_launcher
 from bertcore.pretraining.processes import Processes
 from tests.bertcore.finetuning_files import WRITERS
 from tests.bertcore.tiny import tiny_bert, tiny_config

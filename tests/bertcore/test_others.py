@@ -20,6 +20,8 @@ import bertcore
 from bertcore.analysis.attention_stream import attention_batches
 from bertcore.analysis.collect import Sentence, collect_tokens
 from bertcore.analysis.doctor import examine
+from bertcore.analysis.head_importance import rank_heads
+from bertcore.analysis.heads import measure_heads
 from bertcore.analysis.lens import layer_predictions
 from bertcore.analysis.minimal_pair import compare_pair
 from bertcore.analysis.next_words import next_surprise, predict_next
@@ -27,8 +29,10 @@ from bertcore.analysis.pairs import score_pairs
 from bertcore.analysis.parameters import count_parameters
 from bertcore.analysis.predictions import fill_in_turn, predict_masks
 from bertcore.analysis.surprise import surprise
+from bertcore.checkpoints.prune import prune
 from bertcore.others.bert import OtherBert
 from bertcore.others.families import OTHERS
+from bertcore.pretraining.starting_weights import check_start
 from tests.bertcore.tiny_others import CLASSES, make_other
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
@@ -342,6 +346,21 @@ def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[P
             _ = bert.module.embeddings.position_embeddings
 
 
+def test_what_needs_the_parts_refuses_in_words(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name in ("T5ForConditionalGeneration", "GPT2LMHeadModel"):
+        bert = opened(folders[name][0])
+        with pytest.raises(ValueError, match="but not its parts"):
+            prune(bert, [(0, 0)])
+        with pytest.raises(ValueError, match="but not its parts"):
+            rank_heads(bert, bert.tokenize(TEXT))
+        with pytest.raises(ValueError, match="but not its parts"):
+            check_start(bert)
+    with pytest.raises(ValueError, match="GPT-2 has no mask"):
+        bert.fill_mask("The river.")
+
+
 @pytest.mark.parametrize("name", ["XLNetModel", "DebertaModel", "T5EncoderModel"])
 def test_a_bare_encoder_predicts_nothing(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
     bert = opened(folders[name][0])
@@ -398,6 +417,16 @@ def test_what_is_saved_opens_again_and_in_transformers(
     model = getattr(transformers, name).from_pretrained(saved)
     ours = dict(bert.module.model.named_parameters())
     assert all(torch.equal(p, ours[n]) for n, p in model.named_parameters() if n in ours)
+
+
+def test_the_row_of_the_first_token_is_measured_only_where_it_is_a_special_one(
+    folders: dict[str, tuple[Path, Any]],
+) -> None:
+    for name, in_front in (("DebertaForMaskedLM", True), ("T5ForConditionalGeneration", False)):
+        trace = opened(folders[name][0]).trace(TEXT)
+        found = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
+        assert bool(found.entropy_first.isfinite().all()) == in_front
+        assert found.to_first.isfinite().all()
 
 
 def test_offsets_point_into_the_text(folders: dict[str, tuple[Path, Any]]) -> None:
@@ -504,6 +533,9 @@ def test_a_task_head_of_any_label_count_is_reported_and_not_used(
     assert bert.report is not None
     assert bert.report.heads == ()
     assert bert.report.task.num_outputs == num_labels
+    fresh = " ".join(bert.report.sentences())
+    assert ("added and never trained" in fresh) == bool(bert.report.fresh_heads)
+    assert all(name.endswith(".bias") for name in bert.report.fresh_heads)
     assert bert.trace(TEXT).attentions.shape[:2] == (3, 4)
 
 

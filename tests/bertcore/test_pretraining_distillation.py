@@ -107,7 +107,7 @@ def test_parts_of_a_batch_sum_to_the_batch() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_chunks_have_the_loss_and_gradients_of_plain_logits(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
-    num = 600  # two whole chunks and a part
+    num = 1100  # a whole block and a part, whole chunks and a part
     ours = [torch.randn(*s, requires_grad=True) for s in ((num, 16), (40, 16), (40,))]
     theirs = [torch.randn(*s) for s in ((num, 24), (40, 24), (40,))]
     with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
@@ -222,6 +222,13 @@ def test_teachers_that_cannot_teach(texts: Path, tmp_path: Path) -> None:
             "no second segment",
         ),
     ]
+    roberta = tiny_config(model_type="roberta", position_offset=2)
+    cases.append(
+        (
+            {"teacher": tiny_bert(roberta, heads=frozenset({"mlm"})), "student": tiny_bert()},
+            "the teacher is a roberta checkpoint; .* is for BERT itself",
+        )
+    )
     for more, match in cases:
         with pytest.raises(ValueError, match=match):
             start(texts, tmp_path / "run", **more)

@@ -43,9 +43,9 @@ def test_every_view_is_drawn(page, view):
 def test_the_report_counts_the_tensors(page, folder):
     at = page.run()
     counts = {metric.label: metric.value for metric in at.metric}
-    assert counts["Tensors missing"] == "0"
+    assert counts["Missing"] == "0"
     rows = at.dataframe[0].value
-    assert int(counts["Tensors loaded"]) == len(rows)
+    assert int(counts["Loaded"]) == len(rows)
     assert "bert.embeddings.word_embeddings.weight" in list(rows["tensor"])
 
 
@@ -57,7 +57,7 @@ def test_a_typed_folder_is_opened(page, tmp_path):
     assert not at.exception
     assert at.session_state["checkpoint"] == str(other)
     assert at.subheader[0].value == "other"
-    assert int(next(m.value for m in at.metric if m.label == "Tensors missing")) > 0
+    assert int(next(m.value for m in at.metric if m.label == "Missing")) > 0
 
 
 def test_the_config_table_has_every_field(page):

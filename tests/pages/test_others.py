@@ -164,3 +164,10 @@ def test_checkpoints(open_page, name, view):
         assert "another architecture, run by transformers" in words(at)
     if view == "Shape":
         assert len(at.table[0].value) >= 5
+
+
+@pytest.mark.parametrize("name", ["T5ForConditionalGeneration", "GPT2LMHeadModel"])
+@pytest.mark.parametrize("page", ["compare", "inspect_checkpoint"])
+def test_pages_of_fine_tuned_checkpoints_do_not_crash(open_page, name, page):
+    at = open_page(name, page)
+    assert words(at)

@@ -1,0 +1,56 @@
+"""Whether the settings of a run fit its launcher and its labels; the weights of classes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
+from bertcore.finetuning.labels import balanced_weights
+from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.task_data import TaskData
+from bertcore.pretraining.processes import Processes
+
+
+def check_launcher(processes: Processes) -> None:
+    """Refuse what fine-tuning cannot do together.
+
+    Raises:
+        ValueError: If the launcher asks for sharding.
+    """
+    if processes.are_sharding:
+        raise ValueError(
+            "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
+            "whole network in each process. Start it without --use_fsdp."
+        )
+
+
+def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
+    """Refuse settings that do not fit the number of labels.
+
+    Raises:
+        ValueError: If there are more or fewer class weights, or the metric is for two labels.
+    """
+    labels = model.labels
+    metric = config.metric or model.task.metrics[0]
+    if metric == "f1" and model.task.kind == "sequence" and len(labels) != 2:
+        raise ValueError(f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1.")
+    weights = config.class_weights
+    if isinstance(weights, tuple) and len(weights) != len(labels):
+        raise ValueError(
+            f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
+            f"{', '.join(labels[:20])}. Give one for each, in this order."
+        )
+
+
+def class_weights(
+    config: FinetuneConfig, train: TaskData, labels: tuple[str, ...], device: torch.device
+) -> Tensor | None:
+    """Return a weight for each class, [C], as the settings have them; None if all count alike."""
+    if config.class_weights is None:
+        return None
+    if config.class_weights == BALANCED:
+        weights = balanced_weights(train.rows.targets.astype("int64"), len(labels))
+    else:
+        weights = [float(weight) for weight in config.class_weights]
+    return torch.tensor(weights, device=device)

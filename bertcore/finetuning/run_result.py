@@ -1,0 +1,47 @@
+"""Where a run is, and what came out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bertcore.finetuning.finetune_config import FinetuneConfig
+from bertcore.finetuning.metrics import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is."""
+
+    share: float
+    """Of all its steps."""
+    step: int
+    line: dict[str, Any]
+    """The newest line of metrics; while an encoder that is not trained runs once over the data,
+    "encoded", the share of it, and "of" what."""
+    is_scored: bool
+    """Whether the line is of a look at the dev data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What came out of a run."""
+
+    config: FinetuneConfig
+    scores: Scores
+    """On the dev data, of the best moment."""
+    best_step: int
+    num_steps: int
+    """Steps made; fewer than planned if it was stopped early."""
+    num_examples_seen: int
+    seconds: float
+    """Of training; looks at the dev data and saves not counted."""
+    history: list[dict[str, Any]]
+    """The lines of metrics.jsonl."""
+    share_padding: float
+    """Of the tokens in the batches of the first epoch."""
+
+    @property
+    def examples_per_second(self) -> float:
+        """Training examples a second."""
+        return self.num_examples_seen / max(self.seconds, 1e-9)
