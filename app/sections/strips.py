@@ -57,9 +57,7 @@ def show_masking(page: frame.Page) -> None:
         share = share or 15
         drawn = cache.call(corrupt, page.bert_key, page.text_a, page.text_b, seed, share / 100)
         code = page.setup_code + texts.CODE["words.masking"].format(seed=seed, share=share / 100)
-        how = frame.reading(
-            "words.masking", chosen=drawn.num_chosen, num_tokens=len(drawn.tokens)
-        )
+        how = frame.reading("words.masking", chosen=drawn.num_chosen, num_tokens=len(drawn.tokens))
         fig = strips.masking_strip(drawn, page.marks.mask)
         frame.figure(fig, "masking", tables.corruption(drawn), code, how=how)
         frame.how_to_read("words.masking", chosen=drawn.num_chosen, num_tokens=len(drawn.tokens))
