@@ -50,7 +50,7 @@ def main() -> None:
         )
         for name, (script, icon) in SCRIPTS.items()
     ]
-    chosen = st.navigation(pages)
+    chosen = st.navigation(pages, expanded=True)  # no page hides behind "View 3 more"
     try:
         with frame.guard():
             sidebar.draw()
