@@ -194,7 +194,7 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
     """Start the app and a browser, which end with `stack`; return what opens a visitor's tab."""
     url = stack.enter_context(running_app())
     playwright = stack.enter_context(sync_playwright())
-    expect.set_options(timeout=4 * TIMEOUT_MS)
+    expect.set_options(timeout=6 * TIMEOUT_MS)
     browser = playwright.chromium.launch(executable_path=find_browser(), args=list(LAUNCH_FLAGS))
     stack.callback(browser.close)
 
@@ -202,7 +202,7 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
         size = {"width": 1280, "height": 2600}
         context = browser.new_context(viewport=size, device_scale_factor=SCALE)
         visit = Visit(context, url)
-        context.set_default_timeout(4 * TIMEOUT_MS)  # last: a picture may wait where a test fails
+        context.set_default_timeout(6 * TIMEOUT_MS)  # last: a picture may wait where a test fails
         return visit
 
     return tab
