@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -192,6 +193,12 @@ def shown_name(source: str) -> str:
     if source == UNTRAINED:
         return "untrained: the same shape, random weights"
     return sidebar.short_name(source)
+
+
+def shown_names(sources: Sequence[str]) -> dict[str, str]:
+    """Return what the sources of a list are called in it, each by a name of its own."""
+    places = [source for source in sources if source not in (UNTRAINED, SUGGESTED)]
+    return sidebar.distinct_names(places)
 
 
 def choices() -> list[str]:

@@ -134,13 +134,14 @@ def _choose_row() -> int:
 
 def _choose_checkpoint() -> str:
     chosen = state.value("checkpoint") or state.default_source()
-    known = [chosen, "default", *sidebar.local_checkpoints()]
+    known = list(dict.fromkeys([chosen, "default", *sidebar.local_checkpoints()]))
+    names = sidebar.distinct_names(known)
     source = st.selectbox(
         "Checkpoint to start from",
-        list(dict.fromkeys(known)),
+        known,
         key="start_checkpoint",
         accept_new_options=True,
-        format_func=sidebar.short_name,
+        format_func=lambda source: names.get(source) or sidebar.short_name(source),
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
     st.caption(texts.TEXTS["training.from_checkpoint"])

@@ -17,16 +17,19 @@ def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
     """
     first = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
-    options = [compare.SUGGESTED, *compare.choices()]
     chosen = state.value("compare_with", compare.SUGGESTED) or compare.SUGGESTED
+    options = list(dict.fromkeys([compare.SUGGESTED, *compare.choices(), chosen]))
+    names = compare.shown_names(options)
     hint = compare.shown_name(compare.suggested(first))
     row.selectbox(
         f"Compare {texts.plain(compare.shown_name(first))} with",
-        list(dict.fromkeys([*options, chosen])),
+        options,
         key=state.keep("compare_with", compare.SUGGESTED),
         accept_new_options=True,
         format_func=lambda source: (
-            f"{hint} (suggested)" if source == compare.SUGGESTED else compare.shown_name(source)
+            f"{hint} (suggested)"
+            if source == compare.SUGGESTED
+            else names.get(source) or compare.shown_name(source)
         ),
         on_change=lambda: sidebar.allow(st.session_state["compare_with"]),
         help=texts.TEXTS["compare.help"],

