@@ -5,8 +5,8 @@ import streamlit as st
 
 from app import cache, frame, state, texts
 from app.components.token_strip import token_strip
-from app.components.word_steps import word_steps
 from app.figures import embeddings as figures
+from app.sections import word_cut
 from bertcore.analysis import embeddings as numbers
 
 
@@ -108,7 +108,7 @@ def show(page: frame.Page) -> None:
             code = page.setup_code + texts.CODE["tokens.strip"]
             table = pd.DataFrame(numbers.token_columns(trace))
             frame.downloads("tokens", table, code, width="content")
-        show_steps(page, index)
+        word_cut.show_steps(page, index)
     view = st.segmented_control(
         "Picture",
         list(VIEWS),
@@ -118,25 +118,6 @@ def show(page: frame.Page) -> None:
     with frame.guard():
         if not frame.tells_lack(page, NEEDS.get(view or "", "")):
             VIEWS[view or next(iter(VIEWS))](page, index)
-
-
-def show_steps(page: frame.Page, index: int) -> None:
-    """Draw how the chosen token's word was cut."""
-    text_id = page.trace.text_ids[index]
-    if text_id < 0:
-        st.caption(texts.TEXTS["tokens.added"].format(token=texts.plain(page.trace.tokens[index])))
-        return
-    if page.bert.tokenizer.kind != "WordPiece":
-        st.caption(texts.TEXTS["tokens.no_steps"].format(kind=page.bert.tokenizer.kind))
-        return
-    text = numbers.kept_text(page.trace, text_id)
-    words = cache.call(numbers.explain_words, page.bert_key, text)
-    steps = numbers.word_at(words, page.trace.offsets[index])
-    with st.container(border=True):
-        st.markdown(f"**How “{texts.plain(texts.shorten(steps.word))}” is cut**")
-        word_steps(steps, key="steps")
-        if any(piece.tried for piece in steps.pieces):
-            st.caption(texts.TEXTS["tokens.steps"])
 
 
 show(frame.begin("tokens"))

@@ -103,8 +103,9 @@ def _drawn(scores: NDArray[np.float32], found: MinimalPair) -> list[int]:
     count = len(found.columns)
     if count <= MOST_DRAWN or state.value(state.keep("pair_all", False)):
         return list(range(count))
-    # What differs comes first: the picture is about it.
-    order = np.lexsort((-scores, ~np.array(found.changed)))
+    # What differs comes first: the picture is about it. What one version lacks has nothing to draw.
+    lacks = np.array([None in column for column in found.columns])
+    order = np.lexsort((-scores, ~np.array(found.changed), lacks))
     return sorted(order[:MOST_DRAWN].tolist())
 
 

@@ -10,8 +10,8 @@ TEXTS["minimal-pair.same"] = (
     "version* and change a word in it."
 )
 TEXTS["minimal-pair.part"] = (
-    "Drawn are {drawn} of {total} tokens, those that differ and those that change most, with their "
-    "positions. *All tokens* draws the rest; CSV and NPZ always have all."
+    "Drawn are {drawn} of {total} tokens, of those in both versions the ones that differ or change "
+    "most, with their positions. *All tokens* draws the rest; CSV and NPZ always have all."
 )
 TEXTS["minimal-pair.tokens"] = (
     "What both versions share stands once. What differs is framed, the first version above the "

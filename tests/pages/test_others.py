@@ -147,7 +147,8 @@ def test_heads(open_page, name, monkeypatch):
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_minimal_pair(open_page, name):
-    assert open_page(name, "minimal_pair").get("plotly_chart")
+    at = open_page(name, "minimal_pair", other_a="The lake bank was steep.")
+    assert at.get("plotly_chart")
 
 
 @pytest.mark.parametrize(
