@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app import theme
+from app.figures.head_cells import add_cells
 from bertcore.analysis.cka import LayerSimilarity
 from bertcore.analysis.weight_drift import LAYER_KINDS, Drift, WeightDrift
 
@@ -29,27 +30,15 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     """
     num_layers, num_heads = change.shape
     fig = go.Figure(_heat(change, 100 * change, num_heads, "bits"))
-    layers, heads = np.divmod(np.arange(change.size), num_heads)
-    fig.add_scatter(
-        x=heads,
-        y=layers,
-        mode="markers",
-        marker={"symbol": "square", "size": _point(num_layers, num_heads), "opacity": 0.0},
-        customdata=[f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)],
-        text=[_bits(value) for value in change.flatten()],
-        hovertemplate="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
-        showlegend=False,
+    add_cells(
+        fig,
+        num_layers,
+        num_heads,
+        size=_point(num_layers, num_heads),
+        words=[_bits(value) for value in change.flatten()],
+        hover="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
+        opened=opened,
     )
-    if opened is not None:
-        layer, head = opened
-        fig.add_shape(
-            type="rect",
-            x0=head - 0.5,
-            x1=head + 0.5,
-            y0=layer - 0.5,
-            y1=layer + 0.5,
-            line={"color": theme.ACCENT, "width": 3},
-        )
     theme.plot_layout(fig, "", "head", "layer", min(44 * num_layers, 520) + 70)
     _square(fig, num_layers, num_heads)
     fig.update_layout(dragmode=False, clickmode="event+select")

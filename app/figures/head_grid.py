@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app import theme
+from app.figures.head_cells import add_cells
 from app.head_names import HABITS, Measured, relation_title
 from bertcore.analysis.head_report import HeadReport
 from bertcore.analysis.head_statistics import measure_index
@@ -58,26 +59,15 @@ def head_grid(report: HeadReport, measured: Measured, opened: tuple[int, int] | 
         )
     )
     size = max(6.0, min(34.0, 300 / max(num_layers, num_heads)))
-    fig.add_scatter(
-        x=heads,
-        y=layers,
-        mode="markers",
-        marker={"symbol": "square", "size": size, "opacity": 0.0},
-        customdata=[f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)],
-        text=words,
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
+    add_cells(
+        fig,
+        num_layers,
+        num_heads,
+        size=size,
+        words=words,
+        hover="%{text}<extra></extra>",
+        opened=opened,
     )
-    if opened is not None:
-        layer, head = opened
-        fig.add_shape(
-            type="rect",
-            x0=head - 0.5,
-            x1=head + 0.5,
-            y0=layer - 0.5,
-            y1=layer + 0.5,
-            line={"color": theme.ACCENT, "width": 3},
-        )
     title = f"Looks at: {measured.title}" if measured.name in HABITS else measured.title
     height = grid_height(report)
     theme.plot_layout(fig, theme.escape(title), "head", "layer", height)
