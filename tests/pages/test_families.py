@@ -1,15 +1,10 @@
 """Every page with each of BERT's relatives. Run: pytest tests/pages/test_families.py"""
 
-from pathlib import Path
-
 import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
 
-from app import state
 from tests.bertcore.tiny_families import make
+from tests.pages.opened import opener, words
 
-PAGES = Path(__file__).parents[2] / "pages"
 NAMES = [
     "DistilBertForMaskedLM",
     "RobertaForMaskedLM",
@@ -18,7 +13,6 @@ NAMES = [
     "ElectraForPreTraining",
     "AlbertForPreTraining",
 ]
-PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}
 
 
 @pytest.fixture(scope="module")
@@ -33,24 +27,7 @@ def folders(tmp_path_factory):
 
 @pytest.fixture
 def open_page(folders, monkeypatch):
-    st.cache_resource.clear()
-
-    def opened(name, page, **query):
-        monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
-        at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-        for key, value in {**PAIR, **query}.items():
-            at.query_params[key] = value
-        at.run()
-        assert not at.exception, at.exception
-        assert not at.error, [error.value for error in at.error]
-        return at
-
-    return opened
-
-
-def words(at):
-    boxes = (*at.warning, *at.info, *at.caption, *at.markdown)
-    return " ".join(box.value for box in boxes).replace("\\", "")
+    return opener(folders, monkeypatch)
 
 
 @pytest.mark.parametrize(
