@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -39,15 +40,15 @@ class StoredTensor:
         return self.dtype in _DTYPES
 
 
-class OpenWeights:
+class OpenWeights(ABC):
     """Opened weight files: `stored` describes every tensor, `read` brings one into memory."""
 
     def __init__(self, stored: dict[str, StoredTensor]) -> None:
         self.stored = stored
 
+    @abstractmethod
     def read(self, name: str) -> Tensor:
         """Return one tensor on the CPU, as stored; it may lie in the mapped file."""
-        raise NotImplementedError
 
 
 class _Safetensors(OpenWeights):
