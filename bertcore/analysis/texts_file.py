@@ -19,6 +19,8 @@ MAX_ROWS = 2000
 """Sentences taken; the rest is left out and the notes say so."""
 MAX_CHARACTERS = 20_000
 """Characters of one sentence; BERT reads at most 512 tokens of them."""
+MAX_CELL = 2**17
+"""Characters of a table's cell; a longer one began with a quotation mark that nothing closed."""
 
 TEXT_NAMES = ("text", "sentence", "sentence1", "text_a", "sentence_a", "content", "review")
 PAIR_NAMES = ("text_b", "sentence2", "sentence_b", "text_pair")
@@ -212,6 +214,9 @@ def _table(text: str, shown: str, *, tab: bool, max_rows: int) -> tuple[list[str
     rows: list[list[str]] = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            # csv's own limit belongs to the whole process, where other readers raise it.
+            if any(len(cell) > MAX_CELL for cell in row):
+                raise csv.Error(f"a cell has more than {MAX_CELL:,} characters")
             if any(cell.strip() for cell in row):
                 rows.append(row)
             if len(rows) > 2 * max_rows:
