@@ -14,14 +14,24 @@ HTML file that needs no network.
 from __future__ import annotations
 
 from bertscope.attention_views import show_lines, show_map, show_neurons, show_overview
+from bertscope.bertviz import show_bertviz
+from bertscope.heads import show_head_map, show_heads
+from bertscope.minimal_pair import show_minimal_pair
 from bertscope.mixing import show_mixing
 from bertscope.shown import NotebookView
+from bertscope.what_if import show_ranking, show_what_if
 
 __all__ = [
     "NotebookView",
+    "show_bertviz",
+    "show_head_map",
+    "show_heads",
     "show_lines",
     "show_map",
+    "show_minimal_pair",
     "show_mixing",
     "show_neurons",
     "show_overview",
+    "show_ranking",
+    "show_what_if",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from bertcore import Bert, Trace
 from bertscope.app_modules import app_module
@@ -68,9 +68,56 @@ def shown(
         table: A `Table` of the same module, where the picture has none of its own.
         width: What the braces of the text stand for, if it has any.
     """
-    document, texts = app_module("app.report.document"), app_module("app.texts")
-    how = texts.TEXTS[key] if width is None else texts.TEXTS[key].format(width=width)
-    typed = {"Text A": trace.text_a, "Text B": trace.text_b}
+    how = app_module("app.texts").TEXTS[key]
+    if width is not None:
+        how = how.format(width=width)
+    return written(title, [part], bert, typed(trace), code, height, how=how, table=table)
+
+
+class Drawn(NamedTuple):
+    """One of several figures of a view."""
+
+    title: str
+    fig: Any
+    """A Plotly figure."""
+    caption: str
+    """How to read it, in Markdown."""
+
+
+def show_figures(
+    title: str, drawn: Sequence[Drawn], bert: Bert | None, texts: Mapping[str, str], code: str
+) -> NotebookView:
+    """Return a view of Plotly figures, each with its caption; arguments as `written`."""
+    chart = app_module("app.report.chart")
+    parts = [chart.chart(one.fig).among_others(one.title, one.caption) for one in drawn]
+    height = sum(int(one.fig.layout.height or 420) + 130 for one in drawn)
+    return written(title, parts, bert, texts, code, height)
+
+
+def written(
+    title: str,
+    parts: Sequence[Any],
+    bert: Bert | None,
+    texts: Mapping[str, str],
+    code: str,
+    height: int,
+    *,
+    how: str = "",
+    table: Any = None,
+) -> NotebookView:
+    """Return a view.
+
+    Args:
+        title: Of the view.
+        parts: Pictures, each a `Part` of the app's `report.document`.
+        bert: The checkpoint where it is known.
+        texts: What was typed, by its name.
+        code: Python that makes the numbers.
+        height: Pixels of the pictures and their controls.
+        how: How to read it, in Markdown.
+        table: A `Table` of the same module.
+    """
+    document = app_module("app.report.document")
     facts = {}
     if bert is not None:
         facts["Checkpoint"] = bert.name
@@ -78,15 +125,29 @@ def shown(
             facts["Fingerprint of the weights"] = bert.report.fingerprint
     report = document.Report(
         title=title,
-        parts=[part],
+        parts=parts,
         how_to_read=how,
-        texts={name: text for name, text in typed.items() if text},
+        texts=texts,
         facts=facts,
         code=code,
         table=table,
         folds=True,
     )
     return NotebookView(document.to_html(report), height + AROUND)
+
+
+def reading(bert: Bert, key: str) -> str:
+    """Return how to read a picture, with the checkpoint's special tokens."""
+    marks = app_module("app.marks")
+    text: str = app_module("app.texts").TEXTS[key]
+    own: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
+    return own
+
+
+def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
+    """Return the texts of a trace by their names."""
+    both = {f"{prefix}Text A": trace.text_a, f"{prefix}Text B": trace.text_b}
+    return {name: text for name, text in both.items() if text}
 
 
 def source_of(bert: Bert | None) -> str:

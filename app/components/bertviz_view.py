@@ -1,4 +1,4 @@
-"""BertViz's own head view and model view, as people know them, without a network.
+"""BertViz's own head, model and neuron views, as people know them, without a network.
 
 Two things are changed on the way. The page that BertViz writes asks three other hosts for
 require.js, jQuery and d3; here jQuery and d3 come from installed packages and a few lines stand in
@@ -22,14 +22,13 @@ from typing import Any
 
 from torch import Tensor
 
-from bertcore import Trace
-
 HEAD_VIEW_TOKENS = 64
 MODEL_VIEW_TOKENS = 32
 """BertViz draws an SVG line for every weight, so it gets slow: 12 x 12 heads and 64 tokens are
 50,000 lines for each layer in the head view, 32 tokens are 147,000 in the model view, at once."""
 
-_DECIMALS = 4
+DECIMALS = 4
+"""Of the numbers that are sent; BertViz would write every digit, 22 characters for each."""
 # Nothing that BertViz writes looks like it; the number is the token's place.
 _NAME = re.compile(r'"bertscope-token-(\d+)-"')
 
@@ -99,20 +98,6 @@ def model_view(
     return BertvizView(html, height, shown, len(tokens))
 
 
-def of_trace(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> BertvizView:
-    """Return the head view ("head") or the model view ("model") of a trace.
-
-    Args:
-        trace: One text or pair.
-        kind: Which.
-        layer, heads: Shown at first in the head view; no heads for all.
-    """
-    second = trace.text_ids.index(1) if 1 in trace.text_ids else None
-    if kind == "model":
-        return model_view(trace.attentions, trace.tokens, second_start=second)
-    return head_view(trace.attentions, trace.tokens, second_start=second, layer=layer, heads=heads)
-
-
 def _draw(
     draw: Callable[..., Any],
     attentions: Tensor,
@@ -121,16 +106,30 @@ def _draw(
     second_start: int | None,
     **options: Any,
 ) -> str:
-    """Return a whole page, safe to put into a frame."""
-    # Rounded: BertViz writes every digit, 22 characters for each weight.
-    weights = attentions[:, :, :shown, :shown].detach().double().round(decimals=_DECIMALS)
+    weights = attentions[:, :, :shown, :shown].detach().double().round(decimals=DECIMALS)
     written = draw(
         attention=[layer[None] for layer in weights],
-        tokens=[f"bertscope-token-{place}-" for place in range(shown)],
+        tokens=stand_ins(shown),
         sentence_b_start=second_start,
         html_action="return",
         **options,
     ).data
+    return page_of(written, tokens)
+
+
+def stand_ins(num_tokens: int) -> list[str]:
+    """Return the harmless names that BertViz gets in place of tokens."""
+    return [f"bertscope-token-{place}-" for place in range(num_tokens)]
+
+
+def page_of(written: str, tokens: Sequence[str], *, min_width: int = 0) -> str:
+    """Return what BertViz wrote for `stand_ins` as a whole page, safe to put into a frame.
+
+    Args:
+        written: Markup and scripts.
+        tokens: What takes the names' places.
+        min_width: Pixels below which the picture is scrolled, not cut.
+    """
     body = _without_hosts(written)
     body = _NAME.sub(lambda found: _as_string(tokens[int(found[1])]), body)
     return (
@@ -138,7 +137,7 @@ def _draw(
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         # BertViz's labels are black whatever the theme: it gets a white sheet of its own.
         "<style>html{color-scheme:light}body{background:#fff;color:#000;margin:12px;"
-        "overflow:auto;font-family:sans-serif}</style>"
+        f"overflow:auto;font-family:sans-serif}}#vis>svg{{min-width:{min_width}px}}</style>"
         f"<script>{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"
     )
 

@@ -109,12 +109,23 @@ def overview_code(source: str, trace: Trace) -> str:
     )
 
 
-def bertviz_code(source: str, trace: Trace, kind: str, shown: int) -> str:
-    """Return Python that draws the first `shown` tokens in BertViz's own view, in a notebook.
+def bertviz_code(
+    source: str, trace: Trace, kind: str, layer: int, heads: Sequence[int], shown: int
+) -> str:
+    """Return Python that draws one of BertViz's own views in a notebook.
 
     Args:
-        kind: "head" or "model".
+        source: Of the checkpoint.
+        trace: One text or pair.
+        kind: "head", "model" or "neuron".
+        layer, heads: Shown at first.
+        shown: So many tokens, the first ones.
     """
+    if kind == "neuron":  # BertViz's own function takes the model classes of 2019 only
+        return (
+            f"{opening(source, trace)}\nfrom bertscope.notebook import show_bertviz\n\n"
+            f'show_bertviz(trace, "neuron", {layer}, {list(heads[:1])}, bert=bert)\n'
+        )
     return (
         f"{opening(source, trace)}\nfrom bertviz import {kind}_view\n\n"
         f"shown = slice({shown})\n"

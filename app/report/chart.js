@@ -1,12 +1,15 @@
 // Draws a Plotly figure in `place`: the library comes deflated with the file and joins the page as
-// a script of its own, which the page's policy knows by its hash.
+// a script of its own, which the page's policy knows by its hash; once for all figures of a file.
 async function drawChart(place, [libraryId, figureId]) {
   const bytes = (id) =>
     Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes(libraryId)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const script = document.createElement("script");
-  script.textContent = await new Response(stream).text();
-  document.head.append(script);
+  const joined = async () => {
+    const stream = new Blob([bytes(libraryId)]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+  };
+  await (window.plotlyJoined ??= joined());
   const { data, layout, frames } = JSON.parse(new TextDecoder().decode(bytes(figureId)));
   const read = (name) => getComputedStyle(place).getPropertyValue(name).trim();
   layout.template = { layout: {
@@ -15,6 +18,10 @@ async function drawChart(place, [libraryId, figureId]) {
     hoverlabel: { bgcolor: read("--st-secondary-background-color"), font: { color: read("--st-text-color") } },
     xaxis: { automargin: true }, yaxis: { automargin: true },
   } };
+  // With a standoff the margin has room for the axis title too, not for its numbers alone.
+  for (const [name, axis] of Object.entries(layout)) {
+    if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.standoff ??= 16;
+  }
   const picture = { format: "svg", filename: "bertscope", scale: 2 };
   const config = {
     responsive: true, displaylogo: false, toImageButtonOptions: picture,

@@ -35,12 +35,20 @@ class Part:
     """Each in base64."""
     note: str = ""
     """What the file leaves out, in a sentence."""
+    title: str = ""
+    """Stands above it, where a file has several."""
+    caption: str = ""
+    """How to read this one of several, in Markdown."""
     extra_hashes: Sequence[str] = ()
     """Of scripts that it adds to the page, as `hash_of` gives them."""
 
     def with_note(self, note: str) -> Part:
         """Return it with another sentence below."""
         return replace(self, note=note)
+
+    def among_others(self, title: str, caption: str) -> Part:
+        """Return it with words of its own, for a file of several parts."""
+        return replace(self, title=title, caption=caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +103,24 @@ def to_html(report: Report) -> str:
         ValueError: If a script holds the letters that would end it.
     """
     scripts, pictures = [], []
+    held: dict[str, str] = {}  # what several parts need, such as a library, is there once
     for number, part in enumerate(report.parts):
-        names = [f"data-{number}-{k}" for k in range(len(part.data))]
+        new = [data for data in dict.fromkeys(part.data) if data not in held]
+        held.update({data: f"data-{number}-{k}" for k, data in enumerate(new)})
+        names = [held[data] for data in part.data]
         place = f"document.getElementById('part-{number}')"
         script = part.script.replace("%PLACE%", place).replace("%DATA%", json.dumps(names))
         if "</script" in script.lower() or "<!--" in script:
             raise ValueError("a script of a report holds '</script' or '<!--', which would end it.")
         scripts.append(script)
         blocks = "".join(
-            f'<script type="text/plain" id="{name}">{data}</script>\n'
-            for name, data in zip(names, part.data, strict=True)
+            f'<script type="text/plain" id="{held[data]}">{data}</script>\n' for data in new
         )
+        heading = f"<h2>{as_html(part.title)}</h2>" if part.title else ""
         note = f'<p class="note">{as_html(part.note)}</p>' if part.note else ""
+        own = f'<div class="caption">{caption_html(part.caption)}</div>' if part.caption else ""
         pictures.append(
-            f'<div class="part" id="part-{number}"></div>{note}\n{blocks}'
+            f'{heading}<div class="part" id="part-{number}"></div>{note}{own}\n{blocks}'
             f'<script type="module">{script}</script>\n'
         )
     extra = [one for part in report.parts for one in part.extra_hashes]

@@ -7,20 +7,20 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.components import bertviz_view
+from app.components.bertviz_kinds import of_trace
 from app.report.document import Part, hash_of
 from bertcore import Trace
 
 
 def bertviz(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Part:
-    """Return BertViz's head view ("head") or model view ("model").
+    """Return one of BertViz's own views.
 
     Args:
         trace: One text or pair.
-        kind: Which.
-        layer, heads: Shown at first in the head view; no heads for all.
+        kind: Which: "head", "model" or "neuron".
+        layer, heads: Shown at first; no heads for all.
     """
-    found = bertviz_view.of_trace(trace, kind, layer, heads)
+    found = of_trace(trace, kind, layer, heads)
     # A frame of the same file lives under the file's policy too, which knows scripts by hash.
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", found.html, re.S)
     script = (Path(__file__).parent / "framed.js").read_text(encoding="utf-8")

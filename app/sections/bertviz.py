@@ -8,13 +8,11 @@ import numpy as np
 import streamlit as st
 
 from app import cache, frame, state, texts
-from app.components import bertviz_view
+from app.components.bertviz_kinds import KINDS, of_trace
 from app.figures.attention_data import bertviz_code
 from app.report import framed
 from app.sections import attention_views
 from bertcore import Trace
-
-BERTVIZ = {"head": "Head view", "model": "Model view"}
 
 
 def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
@@ -26,20 +24,24 @@ def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None
     """
     kind = st.segmented_control(
         "BertViz's view",
-        list(BERTVIZ),
-        format_func=BERTVIZ.get,
-        key=state.keep("bertviz", "head", options=list(BERTVIZ)),
+        list(KINDS),
+        format_func=KINDS.get,
+        key=state.keep("bertviz", "head", options=list(KINDS)),
         label_visibility="collapsed",
         required=True,
     )
-    view = bertviz_view.of_trace(trace, kind, layer, heads)
+    reason = cache.opened(key).config.family.lacks.get("queries")
+    if kind == "neuron" and reason is not None:
+        st.info(texts.plain(reason))
+        return
+    view = of_trace(trace, kind, layer, heads)
     if view.shown < view.total:
-        limit = texts.TEXTS["attention.bertviz_limit"]
+        limit = texts.TEXTS[f"attention.bertviz_{'numbers' if kind == 'neuron' else 'limit'}"]
         st.warning(limit.format(shown=view.shown, total=view.total))
-    st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {BERTVIZ[kind].lower()}")
+    st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {KINDS[kind].lower()}")
     title, code = (
-        f"BertViz, {BERTVIZ[kind].lower()}",
-        bertviz_code(key.source, trace, kind, view.shown),
+        f"BertViz, {KINDS[kind].lower()}",
+        bertviz_code(key.source, trace, kind, layer, heads, view.shown),
     )
     report = attention_views.html_file(
         key,
@@ -53,5 +55,8 @@ def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None
         "attention": trace.attentions[:, :, : view.shown, : view.shown].float().numpy(),
         "tokens": np.array(trace.tokens[: view.shown]),
     }
+    if kind == "neuron":
+        shown["queries"] = trace.queries[:, :, : view.shown].float().numpy()
+        shown["keys"] = trace.keys[:, :, : view.shown].float().numpy()
     frame.downloads(f"attention-bertviz-{kind}", shown, code, report=report)
     frame.how_to_read("attention.bertviz")

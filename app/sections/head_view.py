@@ -32,7 +32,8 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
     pair = st.container(horizontal=True, key="heads_pair")
     grid, bars = pair.container(), pair.container()
     code = head_job.code(page, chosen, _code(measured))
-    how = frame.reading("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
+    sentences = f"{len(chosen.texts.sentences):,}"
+    how = frame.reading("heads.grid", sentences=sentences, opening="")
     with grid:
         fig = head_grid.head_grid(report, measured, opened)
         data = head_grid.relations_table if measured.direction else head_grid.measures_table
@@ -48,7 +49,8 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int
             code = head_job.code(page, chosen, "")
             frame.figure(fig, "heads-bars", table[mine], code, how=how)
     _controls(page, known, names, best)
-    frame.how_to_read("heads.grid", sentences=f"{len(chosen.texts.sentences):,}")
+    opening = texts.TEXTS["heads.opening"]
+    frame.how_to_read("heads.grid", sentences=sentences, opening=opening)
     return opened
 
 

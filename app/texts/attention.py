@@ -42,12 +42,19 @@ TEXTS["attention.neurons_one"] = (
 TEXTS["attention.bertviz"] = (
     "These are BertViz's own views, as in notebooks, working without a network. Head view: choose "
     "a layer, click a coloured square to switch a head, double click to see it alone. Model view: "
-    "rows are layers, columns heads; click one to enlarge it."
+    "rows are layers, columns heads; click one to enlarge it. Neuron view: point at a token on the "
+    "left and click its plus sign to see query times key, the score and the softmax; its dot "
+    "products are divided by the root of the head's width, as in BERT."
 )
 TEXTS["attention.bertviz_limit"] = (
     "BertViz draws every weight as a line of its own, so only the first {shown} of {total} tokens "
     "are shown here. What they pay to the others is left out: rows do not sum to 1. The lines and "
     "the heat map show all tokens."
+)
+TEXTS["attention.bertviz_numbers"] = (
+    "BertViz gets every number of every head's queries and keys at once, so only the first {shown} "
+    "of {total} tokens are shown here. What they pay to the others is left out: rows do not sum to "
+    "1. *Neurons* shows all tokens."
 )
 TEXTS["attention.switch_off"] = (
     "Opens What if with it off: what BERT answers with and without it, side by side."

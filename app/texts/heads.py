@@ -37,12 +37,13 @@ TEXTS["heads.worse"] = ": the head does worse."
 TEXTS["heads.open_example"] = " [See it in a sentence]({link}): {example}"
 TEXTS["heads.grid"] = (
     "Each cell is a head; its number is the mean over {sentences} sentences (for a relation: how "
-    "often it is right), in per cent where it is a share. Click a cell, or choose a head below, to "
-    "open it. The bars show all habits of the open head. Their thin ends are 95% intervals: of "
-    "1,000 draws of as many sentences, 950 have a mean within. The orange marks are a head that "
-    "looks at all tokens alike, which has no habit at all. Shares may overlap: a full stop before "
-    "\\[SEP\\] is both the token before and punctuation."
+    "often it is right), in per cent where it is a share. {opening}The bars show all habits of the "
+    "open head. Their thin ends are 95% intervals: of 1,000 draws of as many sentences, 950 have a "
+    "mean within. The orange marks are a head that looks at all tokens alike, which has no habit "
+    "at all. Shares may overlap: a full stop before \\[SEP\\] is both the token before and "
+    "punctuation."
 )
+TEXTS["heads.opening"] = "Click a cell, or choose a head below, to open it. "
 TEXTS["heads.habits"] = (
     "For each habit the head that has most of it. Heads are written layer.head; a click opens the "
     "head on the Attention page, in a new tab, with the sentence beside it. *All alike* is what "

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 import torch
 
+from app.components.bertviz_kinds import KINDS, of_trace
+from app.components.bertviz_neurons import MOST_NUMBERS, MOST_TOKENS, neuron_view
 from app.components.bertviz_view import (
     HEAD_VIEW_TOKENS,
     MODEL_VIEW_TOKENS,
@@ -16,6 +19,9 @@ from app.components.bertviz_view import (
     head_view,
     model_view,
 )
+from bertcore import Trace
+from bertcore.analysis.neurons import head_neurons
+from tests.bertcore.tiny import tiny_bert
 
 HOSTILE = [
     "[CLS]",
@@ -148,3 +154,80 @@ def test_long_texts_show_the_first_tokens_and_say_so() -> None:
     assert len(shown) == 1  # text B is not among what is shown: no filter for it
     rows = torch.tensor(shown[0]["attn"]).sum(-1)
     assert (rows < 1).any()
+
+
+# ---- the neuron view, which BertViz's own function draws of its own models only ----
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return tiny_bert().trace("the river bank was steep after the rain", "it had rained")
+
+
+def neuron_parameters(view: BertvizView) -> dict:
+    found = re.search(r"window\.bertviz_params = (\{.*\})", view.html)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_neuron_view_gets_the_numbers_of_the_trace(trace: Trace) -> None:
+    sent = neuron_parameters(neuron_view(trace, 1, 2))
+    assert (sent["layer"], sent["head"], sent["bidirectional"]) == (1, 2, True)
+    whole = sent["attention"]["all"]
+    assert whole["left_text"] == whole["right_text"] == trace.tokens
+    for name, numbers in (("queries", trace.queries), ("keys", trace.keys)):
+        assert (torch.tensor(whole[name]) - numbers).abs().max() <= 0.5e-4 + 1e-6
+    # What its script computes of them, q.k / sqrt(K) and the weights, is what the head computes.
+    queries, keys = (torch.tensor(whole[name][1][2]) for name in ("queries", "keys"))
+    scores = queries @ keys.T / queries.shape[-1] ** 0.5
+    torch.testing.assert_close(scores, head_neurons(trace, 1, 2).scores, atol=2e-3, rtol=0)
+    weights = torch.tensor(whole["attn"][1][2])
+    torch.testing.assert_close(weights, trace.attentions[1, 2], atol=1e-4, rtol=0)
+
+
+def test_the_neuron_view_of_a_pair_has_its_sentence_filters(trace: Trace) -> None:
+    sent = neuron_parameters(neuron_view(trace))["attention"]
+    second = trace.text_ids.index(1)
+    assert list(sent) == ["all", "aa", "ab", "ba", "bb"]
+    assert sent["ba"]["left_text"] == trace.tokens[second:]
+    assert sent["ba"]["right_text"] == trace.tokens[:second]
+    torch.testing.assert_close(
+        torch.tensor(sent["ba"]["attn"]),
+        trace.attentions[:, :, second:, :second],
+        atol=1e-4,
+        rtol=0,
+    )
+    torch.testing.assert_close(
+        torch.tensor(sent["ba"]["keys"]), trace.keys[:, :, :second], atol=1e-4, rtol=0
+    )
+    one = neuron_view(tiny_bert().trace("the river"))
+    assert list(neuron_parameters(one)["attention"]) == ["all"]
+    assert 'value="ab"' not in one.html
+
+
+def test_tokens_cannot_leave_the_neuron_view(trace: Trace) -> None:
+    tokens = [*HOSTILE, *trace.tokens][: trace.num_tokens]
+    hostile = neuron_view(replace(trace, tokens=tokens))
+    assert neuron_parameters(hostile)["attention"]["all"]["left_text"] == tokens
+    page = parsed(hostile)
+    assert len(page.scripts) == 3  # the libraries, the numbers, BertViz's own
+    assert not {"src", "href"} & {name for _, names in page.tags for name in names}
+    island = page.scripts[1]
+    assert "\\u003c" in island
+    assert not set("<>&\u2028\u2029") & set(island.replace("Sentence A -> ", ""))
+
+
+def test_a_long_text_shows_the_first_tokens_of_the_neuron_view() -> None:
+    long = tiny_bert().trace("the river bank " * 30)
+    view = neuron_view(long)
+    assert (view.shown, view.total) == (MOST_TOKENS, long.num_tokens)
+    shape = torch.tensor(neuron_parameters(view)["attention"]["all"]["queries"]).shape
+    assert shape[2] == MOST_TOKENS
+    assert shape.numel() * 2 <= MOST_NUMBERS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_drawn_of_a_trace(trace: Trace, kind: str) -> None:
+    view = of_trace(trace, kind, 1, [2])
+    assert view.shown == trace.num_tokens
+    assert "default-src 'none'" in view.html

@@ -78,18 +78,16 @@ def test_heads_that_do_not_exist_are_ignored(page: AppTest) -> None:
     assert app.session_state["heads"] == []
 
 
-@pytest.mark.parametrize("kind", ["head", "model"])
+@pytest.mark.parametrize("kind", ["head", "model", "neuron"])
 def test_bertviz_says_its_limit(page: AppTest, kind: str) -> None:
     page.query_params["view"] = "bertviz"
     page.query_params["bertviz"] = kind
     page.query_params["text_a"] = "the river bank " * 30  # 64 positions: cut to 64 tokens
     app = ok(page.run())
-    limits = [
-        warning.value for warning in app.warning if "BertViz draws every weight" in warning.value
-    ]
-    assert len(limits) == (1 if kind == "model" else 0)
-    if limits:
-        assert "first 32 of 64 tokens" in limits[0]
+    limits = [warning.value for warning in app.warning if "are shown here" in warning.value]
+    wanted = {"model": "first 32 of 64 tokens", "neuron": "first 48 of 64 tokens"}
+    assert len(limits) == (kind in wanted)
+    assert all(wanted[kind] in limit for limit in limits)
 
 
 @pytest.mark.parametrize("view", ["lines", "heat-map", "bertviz"])

@@ -35,6 +35,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "neurons": ("attention", {"view": "neurons", "layer": "1", "heads": ["3"]}, 2),
     "head view": ("attention", {"view": "bertviz", "bertviz": "head"}, 2),
     "model view": ("attention", {"view": "bertviz", "bertviz": "model"}, 2),
+    "neuron view": ("attention", {"view": "bertviz", "bertviz": "neuron", "heads": ["2"]}, 2),
     "one token": ("mixing", {"mix_layer": "1"}, 2),
     "one token, one head": ("mixing", {"mix_head": "2", "mix_target": "next"}, 2),
     "every token": ("mixing", {"mix_view": "all", "mix_layer": "0"}, 2),

@@ -1,0 +1,150 @@
+"""From a click to the painted picture on the Attention page: 12 x 12 heads, 512 tokens.
+
+Other than in `attention_views`, which draws what is in the browser already, the server's part is in
+it: the click goes to the real app, which reads the kept trace, packs and sends, and the view
+unpacks and paints. The clock is the browser's, from the click to the last change of the canvas
+before it stays as it is for QUIET_MS. Random weights in the shape of BERT base; the trace was made
+before, but for the last row: a text that the app has not seen, from sending it to the lines.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from app.state import CHECKPOINT_VARIABLE
+from benchmarks import tables
+from benchmarks.head_ranking import our_bert
+from benchmarks.page_speed import new_page, running_app
+from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
+
+AIM, ROUNDS, QUIET_MS = 2.0, 5, 400
+WORDS = ("river", "bank", "water", "stone", "house", "night", "money", "winter")
+_OVERVIEW, _VIEW = ".st-key-attention_overview canvas", ".st-key-attention_{} canvas"
+
+# Samples a canvas at each frame: when it last changed is when it was painted.
+_WATCH = """(selector) => {
+  const find = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.matches("canvas") && node.width > 100) return node;
+      const inner = node.shadowRoot && find(node.shadowRoot);
+      if (inner) return inner;
+    }
+    return null;
+  };
+  const small = Object.assign(document.createElement("canvas"), { width: 48, height: 48 });
+  const pen = small.getContext("2d", { willReadFrequently: true });
+  const sample = () => {
+    const place = document.querySelector(selector);
+    const canvas = place && find(place);
+    if (!canvas) return "";
+    pen.clearRect(0, 0, 48, 48);
+    pen.drawImage(canvas, 0, 0, 48, 48);
+    return pen.getImageData(0, 0, 48, 48).data.join();
+  };
+  const clock = (window.clock = { begin: 0, painted: 0 });
+  let before = sample();
+  const begin = () => { clock.begin ||= performance.now(); };
+  addEventListener("pointerdown", begin, { capture: true });
+  addEventListener("keydown", (key) => { if (key.key === "Enter") begin(); }, { capture: true });
+  const look = () => {
+    const now = sample();
+    if (clock.begin && now !== before && now) clock.painted = performance.now();
+    before = now;
+    if (window.clock === clock) requestAnimationFrame(look);
+  };
+  look();
+}"""
+_DONE = f"clock.painted && performance.now() - clock.painted > {QUIET_MS}"
+
+
+def run() -> str:
+    """Return the table of seconds."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[CHECKPOINT_VARIABLE] = str(our_bert().save(Path(folder) / "base"))
+        try:
+            with running_app() as url, sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=str(find_browser()), args=list(LAUNCH_FLAGS)
+                )
+                with new_page(browser, url) as page:
+                    rows = measure(page, url)
+                browser.close()
+        finally:
+            del os.environ[CHECKPOINT_VARIABLE]
+    columns = ("512 tokens, 12 x 12 heads", "median (range)", f"aim {AIM:.0f} s")
+    return tables.markdown(columns, rows)
+
+
+def measure(page: Page, url: str) -> list[tuple[str, str, str]]:
+    """Return the rows of the table."""
+    page.set_default_timeout(120_000)
+    page.goto(f"{url}/attention?text_a={text(0)}&text_b={text(1)}", wait_until="commit")
+    page.locator(_VIEW.format("lines")).first.wait_for(state="visible")
+    page.wait_for_timeout(3000)
+    rows = []
+
+    def row(name: str, key: str, act: Callable[[int], Any]) -> None:
+        seconds = [timed(page, key, act, n) for n in range(ROUNDS)]
+        rows.append((name, tables.spread(seconds), tables.verdict(statistics.median(seconds), AIM)))
+
+    row("a head in the overview, to its lines", "lines", lambda n: click_head(page, 2 * n + 1))
+    row("Heat map, to the map", "map", lambda _: open_view(page, "Heat map"))
+    row("a head in the overview, to its heat map", "map", lambda n: click_head(page, 2 * n))
+    row("Neurons, to the neuron view", "neurons", lambda _: open_view(page, "Neurons"))
+    row("Lines, to the lines", "lines", lambda _: open_view(page, "Lines"))
+    row("a new text of 512 tokens, to its lines", "lines", lambda n: type_text(page, n + 2))
+    return rows
+
+
+def timed(page: Page, key: str, act: Callable[[int], Any], number: int) -> float:
+    """Do something on the page; return the seconds until the view of that key is painted."""
+    page.evaluate(_WATCH, f".st-key-attention_{key}")
+    act(number)
+    page.wait_for_function(_DONE, polling=50)
+    return float(page.evaluate("(clock.painted - clock.begin) / 1000"))
+
+
+def click_head(page: Page, number: int) -> None:
+    """Click the head `number` of the layer `number` in the overview."""
+    box = page.locator(_OVERVIEW).first.bounding_box()
+    assert box is not None
+    left, top = 30, 20  # of the layers' and heads' numbers around the grid of 12 x 12
+    place = (number % 12 + 0.5) / 12
+    page.mouse.click(
+        box["x"] + left + place * (box["width"] - left),
+        box["y"] + top + place * (box["height"] - top),
+    )
+
+
+def open_view(page: Page, name: str) -> None:
+    """Open another view first, so that the asked one is drawn anew."""
+    radio = page.get_by_role("radio", name=name, exact=True)
+    if radio.is_checked():
+        other = "Lines" if name != "Lines" else "Heat map"
+        page.get_by_role("radio", name=other, exact=True).click()
+        key = "lines" if other == "Lines" else "map"
+        page.locator(_VIEW.format(key)).first.wait_for(state="visible")
+        page.wait_for_timeout(1500)
+        names = {"Heat map": "map", "Neurons": "neurons", "Lines": "lines"}
+        page.evaluate(_WATCH, f".st-key-attention_{names[name]}")
+    radio.click()
+
+
+def type_text(page: Page, number: int) -> None:
+    """Put another text into the first box and send it."""
+    box = page.get_by_role("textbox").first
+    box.fill(text(number))
+    box.press("Control+Enter")
+
+
+def text(number: int) -> str:
+    """Return a text of about 300 words, so that a pair of them fills 512 tokens."""
+    return " ".join(WORDS[(place * (number + 3) + number) % len(WORDS)] for place in range(300))

@@ -1,0 +1,47 @@
+"""BertViz's own views in a notebook, without a network and safe for any token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bertcore import Bert, Trace
+from bertscope.app_modules import app_module
+from bertscope.shown import NotebookView, check, source_of, typed, written
+
+
+def show_bertviz(
+    trace: Trace,
+    kind: Literal["head", "model", "neuron"] = "head",
+    layer: int = 0,
+    heads: Sequence[int] = (),
+    *,
+    bert: Bert | None = None,
+) -> NotebookView:
+    """Show BertViz's own head, model or neuron view.
+
+    The neuron view is of any checkpoint whose queries and keys are known; BertViz's own function
+    takes the model classes of 2019 that come with it.
+
+    Args:
+        trace: One text or pair; of a long one the first tokens are shown.
+        kind: Which view.
+        layer, heads: Shown at first; no heads for all, and the first for the neuron view.
+        bert: Names the checkpoint in what is shown.
+
+    Raises:
+        ValueError: If there is no such view, layer or head, or the trace has no queries and keys.
+    """
+    kinds = app_module("app.components.bertviz_kinds")
+    if kind not in kinds.KINDS:
+        known = ", ".join(map(repr, kinds.KINDS))
+        raise ValueError(f"kind is {kind!r}; expected one of {known}.")
+    check(trace, [layer], heads)
+    view = kinds.of_trace(trace, kind, layer, heads)
+    part = app_module("app.report.framed").bertviz(trace, kind, layer, heads)
+    code = app_module("app.figures.attention_data").bertviz_code(
+        source_of(bert), trace, kind, layer, heads, view.shown
+    )
+    how = app_module("app.texts").TEXTS["attention.bertviz"]
+    title = f"BertViz, {kinds.KINDS[kind].lower()}"
+    return written(title, [part], bert, typed(trace), code, min(view.height, 900), how=how)

@@ -1,0 +1,96 @@
+"""What each head does over many sentences, in a notebook."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bertcore import Bert
+from bertcore.analysis.head_report import HeadReport
+from bertcore.analysis.head_similarity import head_map
+from bertscope.app_modules import app_module
+from bertscope.shown import Drawn, NotebookView, show_figures
+
+
+def show_heads(
+    bert: Bert,
+    report: HeadReport,
+    measure: str = "to_previous",
+    direction: Literal["", "to_head", "to_dependent"] = "",
+    *,
+    opened: tuple[int, int] | None = None,
+) -> NotebookView:
+    """Show one measure, or one dependency relation, of all heads, and all habits of one head.
+
+    Args:
+        bert: That was measured.
+        report: As `bertcore.analysis.head_report.report_heads` returns it.
+        measure: A habit such as "to_previous", or a relation such as "obj".
+        direction: Of a relation: which of its two words looks for the other.
+        opened: Layer and head whose habits are drawn; the one with the most if not given.
+
+    Raises:
+        ValueError: If there is no such measure or head.
+    """
+    grids, answers = app_module("app.figures.head_grid"), app_module("app.head_answer")
+    names = app_module("app.head_names")
+    known = names.all_measured(report)
+    measured = names.Measured(measure, direction)
+    if measured.key not in known:
+        listed = ", ".join(f"{one.name} {one.direction}".strip() for one in known.values())
+        given = f"{measure} {direction}".strip()
+        raise ValueError(f"{given!r} was not measured; expected one of {listed}.")
+    best = answers.best(report, measured)
+    if opened is None:
+        opened = best
+    else:
+        num_layers, num_heads = report.statistics.means.mean.shape[:2]
+        if not (0 <= opened[0] < num_layers and 0 <= opened[1] < num_heads):
+            raise ValueError(
+                f"opened is {opened}; expected a layer from 0 to {num_layers - 1} and a head from "
+                f"0 to {num_heads - 1}."
+            )
+    marks, texts = app_module("app.marks"), app_module("app.texts")
+    own = marks.marks_of(bert.tokenizer)
+    grid = marks.relabelled(grids.head_grid(report, measured, opened), own)
+    drawn = [Drawn("", grid, "")]
+    if opened is not None:
+        bars = marks.relabelled(grids.head_bars(report, *opened), own)
+        said = answers.sentences(report, measured, opened, is_best=opened == best)
+        drawn = [Drawn("", grid, marks.own_markdown(said, own)), Drawn("", bars, "")]
+    number = f"{report.statistics.num_sentences.max():,}"
+    how = marks.own_markdown(texts.TEXTS["heads.grid"], own).format(sentences=number, opening="")
+    drawn[-1] = drawn[-1]._replace(caption=how)
+    return show_figures("Heads", drawn, bert, {}, "")
+
+
+def show_head_map(
+    bert: Bert,
+    report: HeadReport,
+    colour: Literal["habit", "layer"] = "habit",
+    *,
+    opened: tuple[int, int] | None = None,
+) -> NotebookView:
+    """Show all heads as points: near ones look at the same tokens.
+
+    Args:
+        bert: That was measured.
+        report: As `bertcore.analysis.head_report.report_heads` returns it.
+        colour: By each head's strongest habit, or by its layer.
+        opened: Layer and head that are ringed.
+
+    Raises:
+        ValueError: If there is no such colour.
+    """
+    figures, marks = app_module("app.figures.head_map"), app_module("app.marks")
+    if colour not in figures.COLOUR_BY:
+        known = ", ".join(map(repr, figures.COLOUR_BY))
+        raise ValueError(f"colour is {colour!r}; expected one of {known}.")
+    found = head_map(report.distances)
+    own = marks.marks_of(bert.tokenizer)
+    fig = marks.relabelled(figures.head_scatter(report, found, colour, opened), own)
+    distances = report.distances
+    how = marks.own_markdown(app_module("app.texts").TEXTS["heads.map"], own).format(
+        stress=f"{found.stress:.2f}",
+        compared=f"{distances.num_compared:,} of {distances.num_tokens:,}",
+    )
+    return show_figures("Heads that look alike", [Drawn("", fig, how)], bert, {}, "")

@@ -1,0 +1,68 @@
+"""Two versions of a text side by side, in a notebook."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertcore import Bert, Trace
+from bertcore.analysis.minimal_pair import aligned_attention, compare_pair
+from bertscope.app_modules import app_module
+from bertscope.shown import Drawn, NotebookView, check, reading, show_figures, source_of, typed
+
+RUNS = ("first", "second")
+
+
+def show_minimal_pair(
+    bert: Bert,
+    first: Trace,
+    second: Trace,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    top_k: int = 5,
+) -> NotebookView:
+    """Show what differs between two versions of a text: words, attention, vectors.
+
+    Args:
+        bert: That both traces come from.
+        first, second: Two single texts, or two pairs.
+        layer: Whose attention is compared; the last if not given.
+        head: Which; the mean of the layer if not given.
+        top_k: Best words of each version at each [MASK] that both have.
+
+    Raises:
+        ValueError: If one is a pair and the other is not, there is no such layer or head, or the
+            weights hold NaN.
+    """
+    layer = len(first.attentions) - 1 if layer is None else layer
+    check(first, [layer], [] if head is None else [head])
+    found = compare_pair(bert, first, second, top_k)
+    figures, shared = app_module("app.figures.minimal_pair"), app_module("app.figures.what_if")
+    drawn = []
+    if found.shifts:
+        mask, unknown = bert.tokenizer.mask_token or "", [None] * len(found.shifts)
+        fig = shared.word_bars(found.shifts, unknown, RUNS, mask)
+        drawn.append(Drawn("Words", fig, reading(bert, "minimal-pair.words")))
+    if found.next_first is not None and found.next_second is not None:
+        fig = shared.answer_bars((found.next_first.is_next, found.next_second.is_next), RUNS)
+        drawn.append(Drawn("Next sentence", fig, ""))
+    names = figures.column_names(first, second, found.columns)
+    changed = list(found.changed)
+    one, two = (m.numpy() for m in aligned_attention(first, second, found.columns, layer, head))
+    fig = figures.difference_map(one, two, names, changed)
+    where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
+    how = reading(bert, "minimal-pair.attention")
+    drawn.append(Drawn(f"What each token looks at: {where}", fig, how))
+    fig = shared.attention_grid(found.attention_change)
+    how = reading(bert, "minimal-pair.heads")
+    drawn.append(Drawn("Which heads differ most", fig, how))
+    fig = figures.vector_strips(np.asarray(found.hidden_change), names, changed)
+    how = reading(bert, "minimal-pair.vectors")
+    drawn.append(Drawn("What each token's vector becomes", fig, how))
+    parts = app_module("app.texts").CODE
+    texts = [repr(text) for text in (second.text_a, second.text_b) if text is not None]
+    code = app_module("app.figures.attention_data").opening(source_of(bert), first)
+    code += parts["minimal-pair.compare"].format(texts=", ".join(texts))
+    code += parts["minimal-pair.attention"].format(layer=layer, head=head)
+    both = {**typed(first), **typed(second, "Second version, ")}
+    return show_figures("Minimal pair", drawn, bert, both, code)

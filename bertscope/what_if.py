@@ -1,0 +1,143 @@
+"""What a change does, and which heads matter, in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bertcore import Bert, Trace
+from bertcore.analysis.before_after import compare_runs
+from bertcore.analysis.head_importance import HeadImportance, rank_heads
+from bertcore.analysis.inputs import masked_encoding
+from bertcore.analysis.task_shift import compare_task
+from bertcore.checkpoints.task_head import read_task_head
+from bertcore.what_if import Changes
+from bertscope.app_modules import app_module
+from bertscope.shown import Drawn, NotebookView, reading, show_figures, source_of, typed
+
+
+def show_what_if(
+    bert: Bert, trace: Trace, changes: Changes, *, masked: Sequence[int] = (), top_k: int = 5
+) -> NotebookView:
+    """Run a text with changes, and show what BERT answers before and after.
+
+    Args:
+        bert: The checkpoint.
+        trace: One text or pair through it; only its texts are taken.
+        changes: Heads or layers off, another attention pattern, edited ids or weights.
+        masked: Positions that are replaced by [MASK] in both runs.
+        top_k: Best words of each run.
+
+    Raises:
+        ValueError: If the changes are not possible, a position does not exist, or the weights hold
+            NaN.
+        RuntimeError: If the checkpoint has a task head that cannot be read.
+    """
+    encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
+    before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
+    after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
+    found = compare_runs(bert, before, after, top_k)
+    reader = read_task_head(bert)
+    figures, answers = app_module("app.figures.what_if"), app_module("app.figures.task_answers")
+    drawn = []
+    if reader is not None:
+        task = compare_task(bert, reader, before, after)
+        if task.kind == "score":
+            fig, how = answers.score_bars([task.before.item(), task.after.item()]), ""
+        else:
+            fig, how = answers.task_bars(task), reading(bert, f"what-if.task_{task.kind}")
+        drawn.append(Drawn("The task", fig, how))
+    if found.shifts:
+        # What was hidden is named; a mask that was typed hides nothing that is known.
+        originals = [
+            trace.tokens[shift.position] if shift.position in masked else None
+            for shift in found.shifts
+        ]
+        fig = figures.word_bars(found.shifts, originals, mask=bert.tokenizer.mask_token or "")
+        drawn.append(Drawn("Words", fig, reading(bert, "what-if.words")))
+    if found.next_before is not None and found.next_after is not None:
+        fig = figures.answer_bars((found.next_before.is_next, found.next_after.is_next))
+        drawn.append(Drawn("Next sentence", fig, ""))
+    fig = figures.hidden_bars(found, before.tokens)
+    drawn.append(Drawn("What changed after each layer", fig, reading(bert, "what-if.hidden")))
+    fig = figures.attention_grid(found.attention_change, changes.heads_off)
+    how = reading(bert, "what-if.attention")
+    drawn.append(Drawn("What changed in each head's attention", fig, how))
+    code = _code(bert, trace, "what-if.runs", masked=tuple(masked), changes=changes)
+    if reader is not None:
+        code += app_module("app.texts").CODE["what-if.task"]
+    return show_figures("What if", drawn, bert, typed(trace), code)
+
+
+def show_ranking(
+    bert: Bert,
+    trace: Trace,
+    *,
+    measure: str = "",
+    masked: Sequence[int] = (),
+    word: str | None = None,
+    label: str | None = None,
+    changes: Changes | None = None,
+) -> NotebookView:
+    """Remove every head alone, and show the effect of each.
+
+    Args:
+        bert: The checkpoint.
+        trace: One text or pair through it; only its texts are taken.
+        measure: The effect, a field of `HeadImportance` that this text and checkpoint have; the
+            first of them if not given.
+        masked: Positions that are replaced by [MASK]; the first mask is read.
+        word, label: Followed there, and in the task head's answer; the best guess if not given.
+        changes: In force in all runs.
+
+    Raises:
+        ValueError: If there is no such measure, position, word or label.
+        RuntimeError: If the checkpoint has a task head that cannot be read.
+    """
+    encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
+    at = [i for i, token in enumerate(encoding.tokens) if token == bert.tokenizer.mask_token]
+    reader = read_task_head(bert)
+    found = rank_heads(
+        bert,
+        encoding,
+        changes=changes or Changes(),
+        position=at[0] if at and bert.module.mlm is not None else None,
+        word=word,
+        task=reader,
+        label=label,
+    )
+    known = found.measures()
+    measure = measure or known[0]
+    if measure not in known:
+        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
+    figures = app_module("app.figures.what_if")
+    name = figures.measure_name(measure, found.task)
+    how = _effect(bert, found, measure) + " " + reading(bert, "what-if.rank")
+    drawn = [Drawn(f"The effect on {name}", figures.effect_grid(found, measure), how)]
+    code = _code(
+        bert,
+        trace,
+        "what-if.rank",
+        masked=tuple(masked),
+        changes=changes or Changes(),
+        position=found.position,
+        word=found.chosen,
+        task="" if found.task is None else ", task=read_task_head(bert)",
+        label="" if found.chosen_label is None else f", label={found.chosen_label!r}",
+        measure=measure,
+    )
+    return show_figures("What each head matters here", drawn, bert, typed(trace), code)
+
+
+def _effect(bert: Bert, found: HeadImportance, measure: str) -> str:
+    """Return what a number of the ranking means, as Markdown."""
+    plain = app_module("app.texts").plain
+    kind = f"_{found.task}" if measure in ("label", "answer") else ""
+    names = {"word": plain(found.chosen or ""), "label": plain(found.chosen_label or "")}
+    text: str = reading(bert, f"what-if.rank_{measure}{kind}")
+    return text.format(**names, position=found.position)
+
+
+def _code(bert: Bert, trace: Trace, key: str, **values: object) -> str:
+    opening: str = app_module("app.figures.attention_data").opening(source_of(bert), trace)
+    more: str = app_module("app.texts").CODE[key].format(**values)
+    return opening + more
