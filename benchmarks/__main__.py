@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from benchmarks import (
+    attention_clicks,
     attention_views,
     finetune,
     finetune_tasks,
@@ -25,6 +26,7 @@ BENCHMARKS = {
     "machine": machine.run,
     "trace": trace.run,
     "attention_views": attention_views.run,
+    "attention_clicks": attention_clicks.run,
     "page_speed": page_speed.run,
     "memory": memory.run,
     "head_ranking": head_ranking.run,
