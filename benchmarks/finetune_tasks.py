@@ -62,6 +62,8 @@ class Spec:
     published: tuple[str, str, str] = ("", "", "")
     """BERT-Tiny, Mini, Small on GLUE's test set (Turc et al. 2019)."""
     note: str = ""
+    most_seeds: int = 99
+    """Of those that are asked for, where one takes long."""
     more: dict[str, Any] = field(default_factory=dict)
 
 
@@ -150,6 +152,7 @@ SPECS = (
         metrics=("f1", "exact_match"),
         epochs=2,
         note="SQuAD 1.1 dev, part; no SQuAD in training: not comparable",
+        most_seeds=1,
     ),
 )
 
@@ -162,7 +165,8 @@ def run() -> str:
     for spec in SPECS:
         if OPTIONS.only and spec.name not in OPTIONS.only:
             continue
-        found = [fine_tune(spec, seed) for seed in range(1, OPTIONS.num_seeds + 1)]
+        num_seeds = min(OPTIONS.num_seeds, spec.most_seeds)
+        found = [fine_tune(spec, seed) for seed in range(1, num_seeds + 1)]
         figures = [figure(spec, [one["metrics"] for one in found])]
         spread = ""
         if len(found) > 1:
@@ -177,13 +181,14 @@ def run() -> str:
                 ", ".join(spec.metrics).replace("_", " "),
                 *figures,
                 spread,
+                str(num_seeds),
                 *(one or "–" for one in spec.published),
                 f"{rate:g} x {spec.epochs}",
                 f"{seconds:,.0f} s",
             )
         )
-    columns = ("set", "judged on", "examples", "metric", f"ours, median of {OPTIONS.num_seeds}")
-    more = ("range", "Tiny", "Mini", "Small", "rate x epochs", "training")
+    columns = ("set", "judged on", "examples", "metric", "ours, median")
+    more = ("range", "seeds", "Tiny", "Mini", "Small", "rate x epochs", "training")
     return tables.markdown(columns + more, rows)
 
 
