@@ -76,6 +76,7 @@ def test_edits_of_a_long_hostile_pair_stay(server: tuple[str, int]) -> None:
         assert session.errors == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_long_session_does_not_grow(server: tuple[str, int]) -> None:
     url, process = server
