@@ -12,7 +12,6 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import pytest
 import torch
 
-
 LONG = ("slow", "browser")
 """Marks of the tests whose files begin first."""
 
