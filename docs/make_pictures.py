@@ -192,7 +192,7 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
 
 def open_browser(stack: ExitStack) -> Callable[[], Visit]:
     """Start the app and a browser, which end with `stack`; return what opens a visitor's tab."""
-    url = stack.enter_context(running_app())
+    url = stack.enter_context(running_app()).url
     playwright = stack.enter_context(sync_playwright())
     expect.set_options(timeout=6 * TIMEOUT_MS)
     browser = playwright.chromium.launch(executable_path=find_browser(), args=list(LAUNCH_FLAGS))

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,31 +17,13 @@ from bertcore.finetuning.run_checks import check_launcher
 from bertcore.pretraining.processes import Processes
 from tests.bertcore.finetuning_files import WRITERS
 from tests.bertcore.tiny import tiny_bert, tiny_config
-
-ROOT = Path(__file__).parents[2]
+from tests.bertcore.together import run_together
 
 
 def finetune(num_processes: int, *options: Any) -> dict[str, Any]:
-    """Run `bertscope finetune` in one process, or in several as torchrun starts them."""
-    launcher = [sys.executable]
-    if num_processes > 1:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
-        launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
-    words = ["-m", "bertcore.cli.main", "finetune", "--json", *map(str, options)]
-    answer = subprocess.run(
-        [*launcher, *words],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert answer.returncode == 0, answer.stderr[-3000:]
-    report: dict[str, Any] = json.loads(answer.stdout)  # the main process speaks for all
+    """Run `bertscope finetune` in one process or several; return its report."""
+    stdout, _ = run_together(num_processes, ["finetune", "--json", *options])
+    report: dict[str, Any] = json.loads(stdout)  # the main process speaks for all
     return report
 
 

@@ -33,8 +33,8 @@ from bertcore.pretraining.probes import take_probe
 from bertcore.pretraining.starting_weights import MLM_HEADS, starting_network
 from tests.bertcore.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
-from tests.bertcore.test_pretraining_processes import start
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.bertcore.together import run_together
 
 CPU = torch.device("cpu")
 TOKENIZER = tiny_tokenizer()
@@ -360,10 +360,9 @@ def test_an_empty_text_is_still_refused(texts: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_processes_train_as_one(texts: Path, tmp_path: Path) -> None:
-    (texts / "tokenizer").exists() or (texts / "tok").rename(texts / "tokenizer")
     exact = ["--objective", "mlm", "--dtype", "float32", "--steps", "6", "--evaluate-every", "1"]
     for name, num_processes in (("one", 1), ("two", 2)):
-        start(texts, tmp_path / name, num_processes, *exact)
+        run_together(num_processes, words_of(texts, tmp_path / name, *exact))
     one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
     assert [line["step"] for line in two] == list(range(1, 7))
     for ours, theirs in zip(two, one, strict=True):

@@ -24,8 +24,8 @@ from app.report import chart, framed, view
 from app.report.document import File, Part, Report, to_html
 from bertcore import Trace
 from bertscope.shown import NotebookView
+from tests.browser.bare_tab import HOSTILE, IMAGE
 from tests.browser.bare_view import made_trace
-from tests.browser.test_attention_views import HOSTILE, IMAGE
 from tests.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser

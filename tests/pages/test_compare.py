@@ -5,7 +5,6 @@ Run: pytest tests/pages/test_compare.py
 
 from __future__ import annotations
 
-import base64
 import json
 import time
 from pathlib import Path
@@ -25,8 +24,8 @@ from bertcore.analysis.head_texts import read_pasted_texts
 from bertcore.analysis.weight_drift import weight_drift
 from tests.bertcore.task_checkpoints import LABELS, save_task_checkpoint
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
+from tests.pages.opened import named_charts, numbers, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "compare.py"
 A, B = "the film [MASK] very good", "she sat on the mat"
 PASTED = "the cat sat on the mat\na dog runs ||| she sat\nno good film"
 
@@ -51,22 +50,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders["start"]))
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    app.query_params["compare_with"] = str(folders["classify"])
-    return app
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.caption, *app.info, *app.warning, *app.markdown]
-    return " ".join(str(e.value) for e in parts).replace("\\", "")
+    with_it = str(folders["classify"])
+    return page_of("compare", seconds=120, text_a=A, text_b=B, compare_with=with_it)
 
 
 def with_chart(app: AppTest, name: str) -> AppTest:
@@ -78,21 +63,7 @@ def with_chart(app: AppTest, name: str) -> AppTest:
 
 
 def charts(app: AppTest) -> dict[str, Any]:
-    """Return the figures by the name of their key."""
-    found = {}
-    for chart in app.get("plotly_chart"):
-        name = chart.proto.id.rpartition("figure_compare-")[2]
-        found[name] = json.loads(chart.proto.spec)["data"]
-    return found
-
-
-def numbers(array: Any) -> np.ndarray:
-    """Return an array of a figure, plain or packed; None is NaN."""
-    if not isinstance(array, dict):
-        return np.array(array, dtype=float)
-    flat = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
-    shape = array.get("shape")
-    return flat if shape is None else flat.reshape([int(n) for n in shape.split(",")])
+    return named_charts(app, "compare")
 
 
 def truth(one: Path, two: Path, text_b: str | None = B) -> tuple[Any, TextComparison]:

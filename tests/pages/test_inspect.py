@@ -6,9 +6,7 @@ Run: pytest tests/pages/test_inspect.py
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -25,8 +23,8 @@ from bertcore.finetuning import open_task_model
 from tests.bertcore.finetuning_files import write_questions, write_scored_pairs, write_tags
 from tests.bertcore.rigged_models import LABELS, random_model
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import charts, complaints, numbers, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "inspect_checkpoint.py"
 A, B = "the film was very good", "the man is in paris"
 TASKS = ("classify", "pair", "tag", "regress", "qa")
 
@@ -49,30 +47,7 @@ def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in {"text_a": A, "text_b": text_b, **query}.items():
-        app.query_params[name] = value
-    return app
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.success]
-    return " ".join(str(element.value) for element in elements).replace("\\", "")
-
-
-def complaints(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(error.value for error in app.error).replace("\\", "")
-
-
-def charts(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return page_of("inspect_checkpoint", seconds=120, text_a=A, text_b=text_b, **query)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -109,14 +84,7 @@ def test_the_numbers_are_those_of_the_core(
     expected = integrated_gradients(model, source, ClassTarget(found.best))
     boxes = charts(app)[1]["data"][0]
     shown = source.merge(expected.parts["token"])
-    colours = boxes["marker"]["color"]
-    if isinstance(colours, dict):  # Plotly packs arrays of numbers
-        import base64
-
-        import numpy as np
-
-        colours = np.frombuffer(base64.b64decode(colours["bdata"]), dtype=colours["dtype"])
-    assert list(colours) == pytest.approx(shown.tolist(), abs=1e-4)
+    assert list(numbers(boxes["marker"]["color"])) == pytest.approx(shown.tolist(), abs=1e-4)
 
 
 def test_another_label_and_another_method_are_chosen(

@@ -21,7 +21,7 @@ from app.figures.mixing import NAMES
 from app.frame import Page
 from app.mixing import Choice, Found, Texts
 from app.sections import mixing as sections
-from bertcore import Bert, load
+from bertcore import Bert
 from bertcore.analysis.attention_gradients import (
     NextSentenceLogit,
     attention_gradients,
@@ -34,44 +34,17 @@ from bertcore.analysis.rollout import attention_rollout, rollout
 from bertcore.analysis.value_zeroing import value_zeroing
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert, tiny_config
+from tests.pages.opened import charts, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "mixing.py"
 A, B = "the river [MASK] was steep", "it had rained"
 MASK = 3
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
     monkeypatch.setattr("app.mixing.MOMENT", 60.0)  # a busy machine is no finding
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    return app
-
-
-@pytest.fixture(scope="module")
-def bert(checkpoint: str) -> Bert:
-    return load(checkpoint, device="cpu")
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def charts(app: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(str(element.value) for element in [*app.markdown, *app.caption])
+    return page_of("mixing", seconds=120, text_a=A, text_b=B)
 
 
 def strips(app: AppTest) -> dict[str, list[float | None]]:

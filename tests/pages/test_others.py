@@ -7,7 +7,7 @@ import pytest
 
 from app.sections import head_job
 from tests.bertcore.tiny_others import make_other
-from tests.pages.opened import opener, words
+from tests.pages.opened import opener, said
 
 NAMES = [
     "DebertaForMaskedLM",
@@ -56,7 +56,7 @@ def test_tokens(open_page, name, view):
     if name.startswith("MobileBert") and view == "LayerNorm":
         lacks = {name: "MobileBERT has no LayerNorm"}
     for sentence in lacks.values():
-        assert sentence in words(at)
+        assert sentence in said(at)
     assert bool(at.get("plotly_chart")) == (not lacks)
 
 
@@ -74,7 +74,7 @@ def test_tokens(open_page, name, view):
 )
 def test_attention(open_page, name, view):
     at = open_page(name, "attention", view=view)
-    text = words(at)
+    text = said(at)
     assert ("but not its queries and keys" in text) == (view == "neurons")
     has_decoder = name.startswith(("T5", "Bart"))
     assert bool(at.get("plotly_chart")) == (has_decoder and view == "decoder")
@@ -83,7 +83,7 @@ def test_attention(open_page, name, view):
 @pytest.mark.parametrize("name", NAMES)
 def test_masked_words(open_page, name):
     at = open_page(name, "masked_words", masked="3", candidates="the")
-    text = words(at)
+    text = said(at)
     if name == "GPT2LMHeadModel":
         assert "GPT-2 has no mask" in text
     elif name.endswith("Model") and "LMHead" not in name:
@@ -98,7 +98,7 @@ def test_masked_words(open_page, name):
 @pytest.mark.parametrize("name", WHOLE)
 def test_sentence_pairs(open_page, name):
     at = open_page(name, "sentence_pairs")
-    assert ("no next-sentence head" in words(at)) == (not name.startswith("MobileBert"))
+    assert ("no next-sentence head" in said(at)) == (not name.startswith("MobileBert"))
     assert at.get("plotly_chart")
 
 
@@ -111,7 +111,7 @@ def test_layer_map(open_page, name):
 @pytest.mark.parametrize("page", ["mixing", "what_if"])
 def test_pages_that_need_the_parts_say_so(open_page, name, page):
     at = open_page(name, page)
-    assert "but not its parts" in words(at)
+    assert "but not its parts" in said(at)
     assert not at.get("plotly_chart")
 
 
@@ -139,7 +139,7 @@ def test_minimal_pair(open_page, name):
 def test_checkpoints(open_page, name, view):
     at = open_page(name, "checkpoints", checkpoint_view=view)
     if view == "What was read":
-        assert "another architecture, run by transformers" in words(at)
+        assert "another architecture, run by transformers" in said(at)
     if view == "Shape":
         assert len(at.table[0].value) >= 5
 
@@ -148,4 +148,4 @@ def test_checkpoints(open_page, name, view):
 @pytest.mark.parametrize("page", ["compare", "inspect_checkpoint"])
 def test_pages_of_fine_tuned_checkpoints_do_not_crash(open_page, name, page):
     at = open_page(name, page)
-    assert words(at)
+    assert said(at)
