@@ -296,7 +296,7 @@ class Finetuning:
         """
         random = random_state()
         scores = score_model(
-            self.module, self.dev, with_intervals=False, features=self._dev_features
+            self.module, self.dev, in_full=False, features=self._dev_features
         ).scores
         set_random_state(random)
         self._set_mode()
