@@ -142,6 +142,8 @@ def to_markdown(report: dict[str, Any]) -> str:
     if scores.get("breakdown"):  # regression and questions have none, nor have runs of old
         parts += _breakdown(scores["breakdown"])
     parts += ["## Curves", _curves(report["history"], metric)]
+    if best.get("kept_epochs"):
+        parts += ["## Kept checkpoints", _kept_epochs(best["kept_epochs"], report, metric)]
     if report["notes"]:
         parts += ["## Notes", "\n".join(f"- {note}" for note in report["notes"])]
     return "\n\n".join(parts) + "\n"
@@ -211,6 +213,17 @@ def _curves(history: Sequence[dict[str, Any]], metric: str) -> str:
         for line in chosen
     ]
     return _table(("step", "epoch", "training loss", "dev loss", f"dev {metric}"), rows)
+
+
+def _kept_epochs(kept: Sequence[dict[str, Any]], report: dict[str, Any], metric: str) -> str:
+    """Return the checkpoints of the best run's epochs, each with its score."""
+    scored = {line["epoch"]: line for line in report["history"] if "dev_loss" in line}
+    rows = []
+    for one in kept:
+        line = scored[float(one["epoch"])]
+        value = line[f"dev_{metric}"]
+        rows.append((f"{one['epoch']}", f"{line['dev_loss']:.4f}", f"{value:.4f}", one["folder"]))
+    return _table(("epoch", "dev loss", f"dev {metric}", "folder"), rows)
 
 
 def _interval(pair: Sequence[float] | None) -> str:
