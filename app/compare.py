@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from app import cache, frame, sidebar, state, texts
+from app import cache, frame, moments, sidebar, state, texts
 from bertcore import Bert, Trace
 from bertcore.analysis import compare as core
 from bertcore.analysis.compare import Question, TextComparison
@@ -134,8 +134,9 @@ def second_key(source: str) -> cache.BertKey:
 
 def suggested(source: str) -> str:
     """Return what a checkpoint was fine-tuned from, if its folder says so; else UNTRAINED."""
+    place = Path(source).expanduser()
     try:
-        path = Path(source).expanduser() / "finetune.json"
+        path = (moments.fine_tuning_of(place) or place) / "finetune.json"
         began = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return UNTRAINED

@@ -141,9 +141,14 @@ def _choose_checkpoint() -> None:
 
 def local_checkpoints() -> list[str]:
     """Return checkpoint folders in `checkpoints` and `runs` of the folder we were started in."""
-    patterns = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
+    folders = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
+    # What `bertscope finetune --keep-epochs` keeps.
+    epochs = ("checkpoints/*/runs/*/checkpoints/*", "runs/*/runs/*/checkpoints/*")
     found = [
-        path for pattern in patterns for path in Path.cwd().glob(pattern) if is_checkpoint(path)
+        path
+        for pattern in (*folders, *epochs)
+        for path in Path.cwd().glob(pattern)
+        if is_checkpoint(path)
     ]
     return [str(path) for path in sorted(found)[:MAX_LOCAL]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import cache, compare, frame, sidebar, state, texts, training_runs
+from app import cache, compare, frame, moments, sidebar, state, texts, training_runs
 from bertcore.analysis.compare import limits
 
 
@@ -99,36 +99,32 @@ def _say(first: compare.Side, second: compare.Side) -> None:
 
 def _choose_moments(first: str) -> None:
     """Draw the choice of a run, at first the page's own, and of two of its saved moments."""
-    default = str(training_runs.default_folder())
-    own = ""
-    place = Path(first).expanduser()
-    if place.parent.name == "checkpoints" and len(place.parents) > 2:
-        own, default = place.parents[1].name, str(place.parents[2])
+    default, own = training_runs.default_folder(), ""
+    found = moments.own_run(Path(first).expanduser())
+    if found is not None:
+        default, own = found
     typed = st.text_input(
-        "Folder of the runs", key=state.keep("runs", default), help=texts.TEXTS["training.folder"]
+        "Folder of the runs",
+        key=state.keep("runs", str(default)),
+        help=texts.TEXTS["compare.moments_folder"],
     )
     folder = Path(typed.strip() or default).expanduser().absolute()
     with frame.guard():
-        moments = _moments(folder)
-        if not moments:
+        runs = moments.of_runs(folder)
+        if not runs:
             st.caption(texts.TEXTS["compare.moments_none"])
             return
-        names = list(moments)
-        key = state.keep("run", own if own in moments else names[0], options=names)
-        run = st.selectbox("Run", names, key=key)
-        steps = [int(path.name.removeprefix("step-")) for path in moments[run]]
+        names = list(runs)
+        usual = next((name for name in names if own and name.startswith(own)), names[0])
+        run = st.selectbox("Run", names, key=state.keep("run", usual, options=names))
+        paths = {moments.label(path): str(path) for path in runs[run]}
         left, right = st.columns(2)
-        one = left.selectbox("First step", steps, index=0, key=f"compare_step_1_{run}")
+        one = left.selectbox("First moment", list(paths), key=f"compare_step_1_{run}")
         two = right.selectbox(
-            "Second step", steps, index=len(steps) - 1, key=f"compare_step_2_{run}"
+            "Second moment", list(paths), index=len(paths) - 1, key=f"compare_step_2_{run}"
         )
-        paths = [str(moments[run][steps.index(step)]) for step in (one, two)]
-        st.button("Compare these moments", on_click=compare.compare_moments, args=tuple(paths))
-
-
-def _moments(folder: Path) -> dict[str, list[Path]]:
-    """Return the saved moments of each run that has at least two, the newest run first."""
-    found = {
-        run.name: training_runs.checkpoints(run.path) for run in training_runs.list_runs(folder)
-    }
-    return {name: paths for name, paths in found.items() if len(paths) > 1}
+        st.button(
+            "Compare these moments",
+            on_click=compare.compare_moments,
+            args=(paths[one], paths[two]),
+        )

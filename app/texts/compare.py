@@ -26,8 +26,13 @@ TEXTS["compare.hub"] = (
     "This link compares with **{source}**, which is not on this machine. It would be fetched from "
     "the Hugging Face hub. Nothing is fetched unless you say so; or choose another one above."
 )
+TEXTS["compare.moments_folder"] = (
+    "A folder of pretraining runs, or of fine-tunings that were made with --keep-epochs, on the "
+    "machine on which BertScope runs."
+)
 TEXTS["compare.moments_none"] = (
-    "No run in this folder has two saved moments. The Training page starts runs and says where."
+    "No run in this folder has two saved moments. The Training page starts runs and says where; "
+    "`bertscope finetune --keep-epochs` keeps the checkpoint of each epoch."
 )
 TEXTS["compare.no_question"] = (
     "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "

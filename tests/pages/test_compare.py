@@ -6,6 +6,7 @@ Run: pytest tests/pages/test_compare.py
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -298,3 +299,30 @@ def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     assert app.session_state["checkpoint"].endswith("step-10")
     assert app.session_state["compare_with"].endswith("step-20")
     assert charts(app)["answers"][0]["name"] == "step-10"
+
+
+def test_two_epochs_of_a_fine_tuning(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the result of a fine-tuning one comes to the epochs that it kept, with their labels."""
+    fine_tuned = tmp_path / "mine"
+    for epoch, seed in ((1, 1), (2, 2)):
+        place = fine_tuned / "runs" / "lr-0.0003-seed-1" / "checkpoints"
+        made = save_task_checkpoint(tmp_path / f"made-{epoch}", "classify", seed=seed)
+        place.mkdir(parents=True, exist_ok=True)
+        made.rename(place / f"epoch-{epoch}")
+    shutil.copytree(place / "epoch-2", fine_tuned, dirs_exist_ok=True)
+    settings = {"checkpoint": "default"}
+    (fine_tuned / "finetune.json").write_text(json.dumps(settings), encoding="utf-8")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(fine_tuned))
+    app = ok(page.run())
+    choices = {box.label: box for box in app.selectbox}
+    assert choices["Run"].value == "mine/lr-0.0003-seed-1"
+    assert choices["First moment"].options == ["epoch 1", "epoch 2"]
+    button = next(b for b in app.button if b.label == "Compare these moments")
+    app = ok(button.click().run())
+    assert app.session_state["checkpoint"].endswith("epoch-1")
+    assert app.session_state["compare_with"].endswith("epoch-2")
+    answers = charts(app)["answers"]
+    assert [side["name"] for side in answers[:2]] == ["epoch-1", "epoch-2"]
+    assert sorted(answers[0]["customdata"]) == sorted(LABELS["classify"])
