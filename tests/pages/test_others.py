@@ -5,7 +5,6 @@ Run: pytest tests/pages/test_others.py
 
 import pytest
 
-from app.sections import head_job
 from tests.bertcore.tiny_others import make_other
 from tests.pages.opened import opener, words
 
@@ -117,7 +116,6 @@ def test_pages_that_need_the_parts_say_so(open_page, name, page):
 
 @pytest.mark.parametrize("name", ["XLNetLMHeadModel", "GPT2LMHeadModel"])
 def test_heads(open_page, name, monkeypatch):
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
     at = open_page(name, "heads")
     assert at.get("plotly_chart")
 
