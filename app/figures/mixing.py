@@ -36,6 +36,8 @@ ROW = 32
 """Pixels of a strip."""
 MAP = 270
 """Pixels of a small map and its title."""
+STEPS = 255
+"""Of the square root of a share, in which a small map's colours are sent: a byte for each."""
 MOST_LABELS = 36
 """Names below the strips: of every token, or of every second, third ..."""
 _LONGEST = 14  # letters of a token
@@ -146,7 +148,7 @@ def small_maps(
     names = [f"{theme.escape(shorten(name))} {place}" for place, name in enumerate(tokens)]
     for place, (name, shares) in enumerate(maps.items()):
         fig.add_heatmap(
-            z=np.sqrt(shares),
+            z=np.rint(STEPS * np.sqrt(shares)).astype(np.uint8),  # a colour needs no more
             customdata=shares,
             x=names,
             y=names,
@@ -159,7 +161,7 @@ def small_maps(
     has_names = len(tokens) <= MOST_NAMED
     below = 12 + (6 * max(map(display_width, names)) if has_names else 0)
     theme.plot_layout(fig, "", "", "", rows * MAP + 30 + below)
-    _colours(fig, list(maps.values()))
+    _colours(fig, list(maps.values()), steps_of_one=STEPS)
     font = {"size": 10 if len(tokens) <= 16 else 9}
     axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1, "ticks": ""}
     fig.update_xaxes(**axis, tickangle=-90, showticklabels=False, automargin=False)
@@ -178,11 +180,11 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
     """Return in a sentence whether the token that is looked at most also matters most.
 
     Args:
-        rows: Shares by measure, [T]; of "weights" and "zeroing" are spoken.
+        rows: Shares by measure, [T]; of "weights" and, if it is there, "zeroing" is spoken.
         tokens: As they may stand in Markdown.
         token: The token that receives.
     """
-    looked, lost = int(rows["weights"].argmax()), int(rows["zeroing"].argmax())
+    looked = int(rows["weights"].argmax())
 
     def name(place: int) -> str:
         twin = f" (position {place})" if list(tokens).count(tokens[place]) > 1 else ""
@@ -192,6 +194,9 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
         f"**{tokens[token]}** looks most at {name(looked)}, "
         f"with {rows['weights'][looked]:.0%} of its attention"
     )
+    if "zeroing" not in rows:
+        return f"{start}."
+    lost = int(rows["zeroing"].argmax())
     change = f"({rows['zeroing'][lost]:.0%} of all changes)"
     if looked == lost:
         return f"{start}, and losing that value would change it most {change}."
@@ -226,8 +231,16 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
     ]
 
 
-def _colours(fig: go.Figure, values: Sequence[NDArray[np.float32]], **bar: object) -> None:
-    """Give all maps one scale: the square root of the share, so that small ones are seen."""
+def _colours(
+    fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: object
+) -> None:
+    """Give all maps one scale: the square root of the share, so that small ones are seen.
+
+    Args:
+        fig, values: The figure, and all shares in it.
+        steps_of_one: What the root of 1 is in the maps.
+        bar: How the legend differs from the usual one.
+    """
     top = max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
     steps = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if top >= 0.1 else (0.0, 0.002, 0.01, 0.03, 0.06)
     ticks = [share for share in steps if share <= top]
@@ -235,10 +248,10 @@ def _colours(fig: go.Figure, values: Sequence[NDArray[np.float32]], **bar: objec
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
-            "cmax": math.sqrt(top),
+            "cmax": steps_of_one * math.sqrt(top),
             "colorbar": {
                 "title": {"text": "share of the row", "side": "right"},
-                "tickvals": [math.sqrt(share) for share in ticks],
+                "tickvals": [steps_of_one * math.sqrt(share) for share in ticks],
                 "ticktext": [f"{share:.3g}%" for share in (100 * tick for tick in ticks)],
                 "thickness": 12,
                 **bar,

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app import background, compare, frame, head_sources, state, texts
+from app.background import Work
 from app.figures import compare_grids as figures
 from app.figures.what_if_tables import head_table
 from app.head_sources import Chosen
-from app.sections import compare_heads
-from app.sections.head_job import was_stopped, when_ready
+from app.sections import compare_heads, waiting
 from bertcore.analysis.compare_texts import TextsComparison, compare_texts
 from bertcore.analysis.decision import KINDS
 
@@ -37,9 +37,6 @@ def show(case: compare.Case) -> None:
 def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
     """Return the comparison; None while it is at work, and its progress is drawn."""
     first, second = case.sides
-    job_key = ("compare", first, second, chosen.key)
-    if was_stopped(job_key, texts.TEXTS["compare.stopped"]):
-        return None
 
     def work(progress: background.Progress) -> TextsComparison:
         return compare_texts(
@@ -50,7 +47,11 @@ def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
             progress=progress,
         )
 
-    found: TextsComparison | None = when_ready(job_key, work, wait=True, stops=True)
+    found: TextsComparison | None = waiting.result(
+        Work(("compare", first, second, chosen.key), work),
+        "compare",
+        stopped="compare.stopped",
+    )
     return found
 
 

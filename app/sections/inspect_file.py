@@ -11,7 +11,7 @@ from app import cache, frame, inspection, labelled_files, state, texts
 from app.figures import inspect_file as figures
 from app.inspection import Texts
 from app.labelled_files import Labelled, Stop
-from app.sections.inspect_job import result
+from app.sections import waiting
 from bertcore.analysis.labelled_file import FileRun, WrongAnswer
 from bertcore.finetuning import Columns
 
@@ -53,7 +53,7 @@ def show(page: frame.Page) -> None:
     place = row.empty()
     place.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
     with frame.guard():
-        found: FileRun | None = result(work, "file", stops=False)
+        found: FileRun | None = waiting.result(work, "inspect-file")
         place.empty()
         if found is not None:
             _draw(page, ran, found)

@@ -10,8 +10,8 @@ import streamlit as st
 from app import frame, inspection, state, texts
 from app.figures.words import percent
 from app.inspection import Asked, Texts
+from app.sections import waiting
 from app.sections.inspect_answer import setup
-from app.sections.inspect_job import result
 from bertcore.analysis.counterfactual import MAX_FORWARDS, Counterfactual, Search
 from bertcore.analysis.task_answers import TaskAnswer
 from bertcore.finetuning.model import TaskModel
@@ -40,7 +40,7 @@ def show(page: frame.Page, asked: Asked, word: int) -> None:
             )
         tagged = word if model.task.name == "tag" else None
         work = inspection.change_mind(asked, word=tagged, score_change=score_change)
-        found: Search | None = result(work, "swaps")
+        found: Search | None = waiting.result(work, "inspect-swaps", stopped="inspect.stopped")
         if found is None:
             return
         code = setup(page, asked) + texts.CODE["inspect.swaps"].format(

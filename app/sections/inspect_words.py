@@ -8,8 +8,8 @@ from app import frame, inspection, state, texts
 from app.figures import inspect_layers as layer_figures
 from app.figures import inspect_words as figures
 from app.inspection import METHODS, Asked, Explanation, Layers
+from app.sections import waiting
 from app.sections.inspect_answer import setup
-from app.sections.inspect_job import result
 from bertcore.analysis.attribution import PARTS, Attribution
 from bertcore.analysis.task_target import ScoreTarget
 
@@ -24,7 +24,9 @@ def unit(asked: Asked) -> str:
 
 def show_words(page: frame.Page, asked: Asked) -> None:
     """Draw the text in the colours of one method, all methods, and their faithfulness."""
-    found: Explanation | None = result(inspection.explain(asked), "words")
+    found: Explanation | None = waiting.result(
+        inspection.explain(asked), "inspect-words", stopped="inspect.stopped"
+    )
     if found is None:
         return
     words = inspection.source(asked.texts).words
@@ -83,7 +85,9 @@ def _say_delta(found: Explanation) -> None:
 
 def show_parts(page: frame.Page, asked: Asked) -> None:
     """Draw integrated gradients of token, segment and position embeddings apart."""
-    found: Attribution | None = result(inspection.take_apart(asked), "parts")
+    found: Attribution | None = waiting.result(
+        inspection.take_apart(asked), "inspect-parts", stopped="inspect.stopped"
+    )
     if found is None:
         return
     source = inspection.source(asked.texts)
@@ -106,7 +110,9 @@ def show_parts(page: frame.Page, asked: Asked) -> None:
 
 def show_layers(page: frame.Page, asked: Asked) -> None:
     """Draw the conductance of every layer, and how true each layer's order of words is."""
-    found: Layers | None = result(inspection.follow_layers(asked), "layers")
+    found: Layers | None = waiting.result(
+        inspection.follow_layers(asked), "inspect-layers", stopped="inspect.stopped"
+    )
     if found is None:
         return
     source = inspection.source(asked.texts)

@@ -84,6 +84,37 @@ def test_heat_map_zooms_and_moves(tab: Tab) -> None:
     expect(page.get_by_label("The whole map (key 0, or double click)")).to_be_disabled()
 
 
+def test_heat_map_reports_what_is_seen_of_it_and_opens_there(tab: Tab) -> None:
+    trace = made_trace(["[CLS]", *(f"word{k}" for k in range(98)), "[SEP]"])
+    page = tab.show(bare_view.heat_map(trace))
+    field = page.get_by_role("application")
+    field.press("ArrowDown")
+    for _ in range(3):
+        field.press("+")
+    for _ in range(6):
+        field.press("PageDown")
+    field.press("End")
+    page.wait_for_function("window.reports.look?.seen.startsWith('37.6-75')")
+    seen = page.evaluate("window.reports.look.seen")
+    first_row, first_column, span = (float(part) for part in seen.split("-"))
+    assert span == pytest.approx(100 / 1.6**3, abs=0.05)
+    assert first_column == pytest.approx(100 - span, abs=0.1)
+    again = tab.show(bare_view.heat_map(trace, look={"seen": seen}))
+    expect(again.get_by_label("Zoom out (key −)")).to_be_enabled()
+    shown = ET.fromstring(tab.save("SVG"))
+    words = [text.text for text in shown.iter("{http://www.w3.org/2000/svg}text")]
+    rows = [int(word.removeprefix("word")) for word in words if word and word.startswith("word")]
+    assert min(rows) >= first_row - 2  # the first token is [CLS]: word k stands at k + 1
+    field = again.get_by_role("application")
+    field.press("0")
+    again.wait_for_function("window.reports.look?.seen === ''")
+    # Of another size than was meant: as much as there is.
+    tab.show(
+        bare_view.heat_map(made_trace(["[CLS]", "a", "b", "c", "d", "[SEP]"]), look={"seen": seen})
+    )
+    expect(tab.page.get_by_label("Zoom out (key −)")).to_be_disabled()
+
+
 def test_heat_map_by_keyboard_says_exact_numbers(tab: Tab, pair: Trace) -> None:
     page = tab.show(bare_view.heat_map(pair))
     field = page.get_by_role("application")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.sections import waiting
 from bertcore import Bert, load
 from tests.bertcore.tiny import tiny_bert
 
@@ -18,3 +19,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
 def bert(checkpoint: str) -> Bert:
     """The same checkpoint, opened by the core."""
     return load(checkpoint, device="cpu")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page wait in its own run: there is no browser that would ask again."""
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60.0)

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import background
-from app.sections import head_job
+from app.sections import head_job, waiting
 from bertcore import load
 from bertcore.analysis.head_report import HeadReport, report_heads
 from bertcore.analysis.head_similarity import head_map
@@ -32,7 +32,6 @@ def own(checkpoint: str) -> HeadReport:
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
     return AppTest.from_file(str(PAGES / "heads.py"), default_timeout=120)
 
 
@@ -174,7 +173,7 @@ def test_an_uploaded_treebank_measures_both(page: AppTest) -> None:
 def test_progress_is_shown_and_the_work_can_be_stopped(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0)
     monkeypatch.setattr(background, "_jobs", type(background._jobs)())
     go_on = threading.Event()
 
@@ -200,7 +199,7 @@ def test_progress_is_shown_and_the_work_can_be_stopped(
     app = ok(app.run())
     assert "Stopped" in said(app)
     monkeypatch.setattr(head_job, "report_heads", report_heads)
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60)
     (again,) = [button for button in app.button if button.label == "Start again"]
     again.click().run()
     assert len(figures(ok(app))) == 3

@@ -3,11 +3,14 @@
 Run: pytest tests/pages/test_others.py
 """
 
+import json
+
+import numpy as np
 import pytest
 
-from app.sections import head_job
+from bertcore import load
 from tests.bertcore.tiny_others import make_other
-from tests.pages.opened import opener, said
+from tests.pages.opened import PAIR, opener, said
 
 NAMES = [
     "DebertaForMaskedLM",
@@ -108,16 +111,49 @@ def test_layer_map(open_page, name):
 
 
 @pytest.mark.parametrize("name", ["DebertaForMaskedLM", "GPT2LMHeadModel"])
-@pytest.mark.parametrize("page", ["mixing", "what_if"])
-def test_pages_that_need_the_parts_say_so(open_page, name, page):
-    at = open_page(name, page)
+def test_what_if_needs_the_parts_and_says_so(open_page, name):
+    at = open_page(name, "what_if")
     assert "but not its parts" in said(at)
     assert not at.get("plotly_chart")
 
 
+ATTENTION_ALONE = ["Attention weights", "Rollout", "Flow"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_mixing_shows_what_follows_from_attention_alone(open_page, folders, name):
+    """Each strip is a product, or a sum of narrowest places, made here by hand."""
+    at = open_page(name, "mixing", mix_layer="1", mix_token="4")
+    assert "but not its parts" in said(at)
+    assert "Left out: Norm-weighted, … residual, LayerNorm, Value zeroing, Gradient" in said(at)
+    drawn = {
+        strip: [cell[1] for cell in row]
+        for trace in json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
+        for strip, row in zip(trace["y"], trace["customdata"], strict=True)
+    }
+    assert list(drawn) == ATTENTION_ALONE
+    weights = load(folders[name], device="cpu").trace(*PAIR.values()).attentions.mean(1).numpy()
+    mixed = 0.5 * np.eye(weights.shape[-1]) + 0.5 * weights
+    narrowest = np.minimum(mixed[1, 4][:, None], mixed[0]).sum(0)
+    expected = [weights[1, 4], (mixed[1] @ mixed[0])[4], narrowest / narrowest.sum()]
+    np.testing.assert_allclose(list(drawn.values()), expected, atol=1e-5)
+    if name == "GPT2LMHeadModel":  # nothing flows from tokens that come later
+        assert max(max(row[5:]) for row in drawn.values()) == 0
+
+
+@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "GPT2LMHeadModel"])
+def test_mixing_of_every_token_and_its_python(open_page, name):
+    at = open_page(name, "mixing", mix_layer="0", mix_view="all", mix_head="1")
+    maps = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert len(maps["data"]) == 3
+    scope: dict[str, object] = {}
+    exec(at.code[0].value, scope)
+    assert set(scope["shares"]) == {"weights", "rollout", "flow"}
+    assert len(at.get("plotly_chart")) == 2  # the maps, and how far they agree
+
+
 @pytest.mark.parametrize("name", ["XLNetLMHeadModel", "GPT2LMHeadModel"])
 def test_heads(open_page, name, monkeypatch):
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
     at = open_page(name, "heads")
     assert at.get("plotly_chart")
 

@@ -16,7 +16,6 @@ import torch
 
 from app import background
 from app.figures.attention_data import mean_weights, neuron_arrays
-from app.sections import head_job
 from bertcore import load
 from bertcore.analysis.heads import measure_heads
 from tests.bertcore.tiny import tiny_bert
@@ -59,7 +58,6 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
 def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
     """Draw a view and return what each of its snippets defines."""
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
 
     def run_snippets(page: str, address: dict[str, Any]) -> list[dict[str, Any]]:
         app = page_of(page, seconds=300, **TEXTS, **address).run()
