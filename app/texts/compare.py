@@ -7,20 +7,24 @@ CODE: dict[str, str] = {}
 
 TEXTS["compare.help"] = (
     "Pick one, or type the path of a folder or the id of a model on the Hugging Face hub. The "
-    "first checkpoint is the one of the sidebar."
+    "sidebar's checkpoint is the first of the two, unless it is compared with what it was "
+    "fine-tuned from: then before comes before after."
 )
 TEXTS["compare.untrained"] = (
     "**untrained** has the shape and the vocabulary of {first} and random weights, so this is what "
     "training made of noise. Choose a checkpoint of your own above: `bertscope finetune` makes "
     "one, and so does a run on the Training page."
 )
+TEXTS["compare.began_with"] = (
+    "{second} was fine-tuned from {first}, so {first} is the first of the two: every change below "
+    "is what fine-tuning changed."
+)
 TEXTS["compare.same"] = (
     "Both hold the same weights (fingerprint {fingerprint}), so every difference below is zero; "
     "only a classifier's own layer, which is no part of the fingerprint, may differ."
 )
 TEXTS["compare.not_finite"] = (
-    "{count} tensors hold NaN or infinity: {names}. Their drift is not a number and their cells "
-    "are empty."
+    "NaN or infinity is in {count}: {names}. Such a drift is not a number and its cell is empty."
 )
 TEXTS["compare.hub"] = (
     "This link compares with **{source}**, which is not on this machine. It would be fetched from "
@@ -84,8 +88,7 @@ TEXTS["compare.weights"] = (
 )
 TEXTS["compare.missing"] = "Only {name} has: {parts}."
 TEXTS["compare.shapes"] = (
-    "Not compared, since their shapes differ: {count} tensors, such as {example} ({first} and "
-    "{second})."
+    "Not compared, since their shapes differ: {count}, such as {example} ({first} and {second})."
 )
 TEXTS["compare.no_weights"] = (
     "No layer has matrices of the same shape in both, so no drift can be drawn."
