@@ -38,13 +38,26 @@ TEXTS["compare.no_question"] = (
     "words, or make it a pair to compare the next-sentence answer."
 )
 TEXTS["compare.answers"] = (
-    "Grey is {first}, blue {second}; behind the bars stand both numbers and the difference in "
+    "Grey is {first}, blue {second}; behind the bars stand both probabilities and the difference "
+    "in percentage points."
+)
+TEXTS["compare.score_answers"] = (
+    "Grey is {first}, blue {second}: the number that the head gives, and behind the bars both "
+    "numbers and the difference."
+)
+TEXTS["compare.span_answers"] = (
+    "Grey is {first}, blue {second}: where the answer begins or ends, as a token with its place in "
+    "the text in brackets. Behind the bars stand both probabilities and the difference in "
     "percentage points."
 )
 TEXTS["compare.borrowed"] = (
     "**{borrower} has no head for this question.** Its encoder is read here with the head of "
-    "{owner} (and its pooler): what that head would say if only the encoder were different. So the "
-    "difference is what the encoder learned."
+    "{owner}: what that head would say if only the encoder were different. So the difference is "
+    "what the encoder learned."
+)
+TEXTS["compare.tags"] = (
+    "A tagger learns the tag of a word at its first piece. What it says of pieces that continue a "
+    "word (##) is not used."
 )
 TEXTS["compare.other_answers"] = (
     "The two choose from different answers, so bars are drawn beside each other only where the "
@@ -56,9 +69,14 @@ TEXTS["compare.layers_read"] = (
     "terms, not what the layer thinks. A ring marks where a decision settles: from there on it is "
     "the final one."
 )
+TEXTS["compare.score_layers_read"] = (
+    "The head reads every layer's vectors, as if the network ended there. It was trained on the "
+    "last layer alone, so an early curve says how near the vectors are to the score in the head's "
+    "terms, not what the layer thinks."
+)
 TEXTS["compare.gradients"] = (
-    "Gradient × input of the log-odds of the answer: bars above zero speak for it, below against "
-    "it. Each checkpoint's bars are divided by the sum of their sizes, since the two differ in how "
+    "Gradient × input of the {unit} of the answer: bars above zero {up}, below {down}. "
+    "Each checkpoint's bars are divided by the sum of their sizes, since the two differ in how "
     "sure they are. It is a first-order estimate, not a proof of cause. The lower bars are the "
     "second minus the first."
 )
