@@ -122,6 +122,18 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
     return Side(page.bert_key, False, names[0]), Side(key, is_untrained, names[1])
 
 
+def in_order(own: Side, other: Side, chosen: str) -> tuple[Side, Side]:
+    """Return both in the order of the page: what was fine-tuned stands behind what it began with.
+
+    Args:
+        own: Of the sidebar's checkpoint, which is else the first.
+        other: The one it is compared with.
+        chosen: A source, UNTRAINED or SUGGESTED.
+    """
+    began_with = chosen == SUGGESTED and not other.is_untrained
+    return (other, own) if began_with else (own, other)
+
+
 def second_key(source: str) -> cache.BertKey:
     """Return the key of the second checkpoint, on the sidebar's device and in its precision."""
     return cache.bert_key(

@@ -252,6 +252,7 @@ def _layers(asked: Asked, progress: background.Progress) -> Layers:
         read,
         asked.target,
         baseline=asked.baseline,
+        steps=asked.steps,
         on_share=lambda share: progress(0.9 * share, "Conductance, layer by layer"),
     )
     words = read.merge(conducted.layers)

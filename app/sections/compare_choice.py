@@ -11,48 +11,57 @@ from bertcore.analysis.compare import limits
 
 
 def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
-    """Draw the choice of the second checkpoint; return both, opened.
+    """Draw the choice of the other checkpoint; return both, opened, in the order of the page.
 
-    If the second does not open, one sentence says why and the page ends.
+    If the other does not open, one sentence says why and the page ends.
     """
-    first = page.bert_key.source
+    own = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
     chosen = state.value("compare_with", compare.SUGGESTED) or compare.SUGGESTED
     options = list(dict.fromkeys([compare.SUGGESTED, *compare.choices(), chosen]))
     names = compare.shown_names(options)
-    hint = compare.shown_name(compare.suggested(first))
+    hint = _hint(own)
     row.selectbox(
-        f"Compare {texts.plain(compare.shown_name(first))} with",
+        f"Compare {texts.plain(compare.shown_name(own))} with",
         options,
         key=state.keep("compare_with", compare.SUGGESTED),
         accept_new_options=True,
         format_func=lambda source: (
-            f"{hint} (suggested)"
-            if source == compare.SUGGESTED
-            else names.get(source) or compare.shown_name(source)
+            hint if source == compare.SUGGESTED else names.get(source) or compare.shown_name(source)
         ),
         on_change=lambda: sidebar.allow(st.session_state["compare_with"]),
         help=texts.TEXTS["compare.help"],
         width=420,
     )
     chosen = str(st.session_state["compare_with"] or compare.SUGGESTED).strip()
-    first_side, second_side = compare.sides(page, chosen)
+    own_side, other_side = compare.sides(page, chosen)
+    first_side, second_side = compare.in_order(own_side, other_side, chosen)
     row.button(
         "Swap",
         icon=":material/swap_horiz:",
         on_click=compare.swap,
-        args=(first, second_side.key.source),
-        disabled=second_side.is_untrained,
+        args=(first_side.key.source, second_side.key.source),
+        disabled=other_side.is_untrained,
     )
     with row.popover("Two moments of a run", icon=":material/history:"):
-        _choose_moments(first)
-    _open(second_side)
+        _choose_moments(own)
+    _open(other_side)
+    if first_side == other_side:
+        names = {"first": texts.plain(first_side.name), "second": texts.plain(second_side.name)}
+        st.caption(texts.TEXTS["compare.began_with"].format(**names))
     _say(first_side, second_side)
     return first_side, second_side
 
 
+def _hint(own: str) -> str:
+    """Return what the suggestion is called in the list."""
+    source = compare.suggested(own)
+    why = "suggested" if source == compare.UNTRAINED else "what it was fine-tuned from"
+    return f"{compare.shown_name(source)} ({why})"
+
+
 def _open(side: compare.Side) -> None:
-    """Open the second checkpoint, or say why it does not open and end the page."""
+    """Open the other checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
         reason = cache.opened(side.key).config.family.lacks.get("parts")
         if reason is not None:  # of another architecture, which cannot be made anew here

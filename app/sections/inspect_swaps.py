@@ -99,7 +99,8 @@ def said(answer: TaskAnswer, tagged: int | None) -> str:
         label, share = answer.tag(tagged), float(answer.probabilities[tagged].max())
     else:
         label, share = answer.best, float(answer.probabilities.max())
-    return f"**{texts.plain(texts.shorten(answer.labels[label]))}** with {percent(share)}"
+    name = texts.label_name(answer.labels[label])
+    return f"**{texts.plain(texts.shorten(name))}** with {percent(share)}"
 
 
 def _use(text: str, pair: str | None, has_pair: bool) -> None:

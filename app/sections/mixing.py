@@ -149,7 +149,7 @@ def _figure(page: frame.Page, found: Found, choice: Choice, view: str) -> go.Fig
     rows = {name: shares[0] for name, shares in found.maps.items()}
     rows |= dict.fromkeys(found.waiting, np.empty(0, dtype=np.float32))
     named = [texts.plain(token) for token in tokens]
-    st.markdown(f"#### Where does {named[choice.token]} get its information?")
+    st.markdown(f"#### Where does “{named[choice.token]}” get its information?")
     st.markdown(f"In layer {layer}, {figures.verdict(rows, named, choice.token)}")
     groups = {
         f"In layer {layer}": mixing.IN_LAYER,

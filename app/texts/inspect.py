@@ -54,6 +54,10 @@ TEXTS["inspect.ig"] = (
     "are the difference, {change}, but for the convergence delta, {delta}. Pieces of a word are "
     "summed. Integrated gradients: Sundararajan et al. 2017, by captum."
 )
+TEXTS["inspect.log_odds"] = (
+    "Log-odds are ln(p / (1 − p)) of the probability p of what is explained: 0 is 50%, +2 is 88%, "
+    "+4 is 98%, −2 is 12%. A word with +2 moves 50% to 88%."
+)
 TEXTS["inspect.gradient"] = (
     "Blue words speak for what is explained, orange ones against it: the slope of the {unit} by "
     "each token embedding, times that embedding. It sees only the immediate surroundings of the "
@@ -101,7 +105,7 @@ TEXTS["inspect.layers"] = (
 TEXTS["inspect.layer_faithfulness"] = (
     "If the words are ranked by a layer's row: how true is that order? The dotted line is "
     "chance. In late layers a word's vector is no longer about that word alone, so these rows "
-    "fall to chance."
+    "often fall to chance."
 )
 TEXTS["inspect.shipped_proposes"] = (
     "This checkpoint has no masked-word head any more, so the words are proposed by the shipped "
@@ -202,7 +206,7 @@ CODE["inspect.layers"] = """
 from bertcore.analysis.attribution import layer_conductance
 from bertcore.analysis.faithfulness import faithfulness
 
-found = layer_conductance(model, source, target, baseline={baseline!r})
+found = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
 words = source.merge(found.layers)  # [L, W]
 rows = {{str(layer): row for layer, row in enumerate(words)}}
 faithfulness(model, source, target, rows, how={erase!r})

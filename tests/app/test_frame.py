@@ -168,6 +168,14 @@ def test_short_names():
     assert sidebar.short_name("default").startswith("default")
 
 
+def test_a_name_that_training_gives_comes_with_the_runs_own():
+    assert sidebar.short_name("/runs/SST-2/seed-1") == "SST-2/seed-1"
+    assert sidebar.short_name("/runs/law/checkpoints/step-500") == "law/step-500"
+    assert sidebar.short_name("/trained/checkpoint-1200") == "trained/checkpoint-1200"
+    assert sidebar.short_name("/seed-1") == "seed-1"
+    assert sidebar.short_name("/home/me/best-of-all") == "best-of-all"
+
+
 def test_local_checkpoints_are_found(folder, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert sidebar.local_checkpoints() == []

@@ -29,7 +29,7 @@ def test_a_token_is_chosen_and_linked(visit: Visit, new_visit: Callable[..., Vis
     expect(strips(visit)).to_contain_text("Value zeroing rolled out")
     visit.token("mix_strip", "river").click()
     visit.wait_for_query("mix_token", "6")
-    asked = "Where does river get its information?"
+    asked = "Where does “river” get its information?"
     expect(visit.page.get_by_role("heading", name=asked)).to_be_visible()
     strips(visit)
     visit.page.get_by_role("radio", name="Every token").click()

@@ -105,9 +105,9 @@ def test_answers_layers_and_gradients_are_the_cores(
         numbers(found["gradients"][2]["y"]), shares[1] - shares[0], atol=1e-5
     )
     assert "start has no head for this question" in said(app)
-    assert f"classify decides {two.final[0]} from layer {two.settled[0]}" in said(app).replace(
-        "*", ""
-    )
+    assert two.settled[0] == 2  # of two layers
+    sentence = f"classify decides {two.final[0]} only after the last layer"
+    assert sentence in said(app).replace("*", "")
     names: dict[str, Any] = {}
     exec(max((c.value for c in app.code), key=len), names)  # what the visitor would run
     for part, share in zip(names["shares"], shares, strict=True):
@@ -228,7 +228,7 @@ def test_nan_is_marked(page: AppTest, folders: dict[str, Path]) -> None:
     app = page.run()
     assert not app.exception
     assert [e.value.replace("\\", "").split(": ")[0] for e in app.error] == (
-        ["1 tensors hold NaN or infinity"]
+        ["NaN or infinity is in 1 tensor"]
     )
     grid = numbers(charts(app)["weights"][0]["z"])
     assert np.isnan(grid[0, 1])
@@ -285,6 +285,19 @@ def test_they_change_places(page: AppTest, folders: dict[str, Path]) -> None:
     assert "start has no head for this question" in said(app)
 
 
+def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]) -> None:
+    began = {"checkpoint": str(folders["start"])}
+    (folders["classify"] / "finetune.json").write_text(json.dumps(began), encoding="utf-8")
+    page.query_params["checkpoint"] = str(folders["classify"])
+    del page.query_params["compare_with"]
+    app = ok(page.run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["start", "classify"]
+    assert "classify was fine-tuned from start" in said(app)
+    app = ok(next(b for b in app.button if b.label == "Swap").click().run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["classify", "start"]
+    assert "was fine-tuned from" not in said(app)
+
+
 def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     run = tmp_path / "runs" / "mine"
     for step, seed in ((10, 0), (20, 1)):
@@ -298,7 +311,7 @@ def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     app = ok(button.click().run())
     assert app.session_state["checkpoint"].endswith("step-10")
     assert app.session_state["compare_with"].endswith("step-20")
-    assert charts(app)["answers"][0]["name"] == "step-10"
+    assert charts(app)["answers"][0]["name"] == "mine/step-10"
 
 
 def test_two_epochs_of_a_fine_tuning(
@@ -324,5 +337,8 @@ def test_two_epochs_of_a_fine_tuning(
     assert app.session_state["checkpoint"].endswith("epoch-1")
     assert app.session_state["compare_with"].endswith("epoch-2")
     answers = charts(app)["answers"]
-    assert [side["name"] for side in answers[:2]] == ["epoch-1", "epoch-2"]
+    assert [side["name"] for side in answers[:2]] == [
+        "lr-0.0003-seed-1/epoch-1",
+        "lr-0.0003-seed-1/epoch-2",
+    ]
     assert sorted(answers[0]["customdata"]) == sorted(LABELS["classify"])
