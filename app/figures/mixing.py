@@ -34,8 +34,12 @@ MOST_NAMED = 24
 """Most tokens that small maps have room to name."""
 ROW = 32
 """Pixels of a strip."""
-MAP = 270
-"""Pixels of a small map and its title."""
+GAP = 34
+"""Pixels between two groups of strips, or two rows of maps: a title stands there."""
+MAP, LARGE_MAP = 270, 420
+"""Pixels of a small map and its title, four or two beside each other."""
+MANY = 128
+"""Tokens from which on there are two: of less than a pixel, many a cell would not be drawn."""
 STEPS = 255
 """Of the square root of a share, in which a small map's colours are sent: a byte for each."""
 MOST_LABELS = 36
@@ -54,11 +58,13 @@ def strips(
         token: The token that receives; its column is framed.
     """
     shown = {title: rows for title, rows in groups.items() if rows}
+    num_rows = sum(len(rows) for rows in shown.values())
+    inner = num_rows * ROW + GAP * len(shown) + 34
     fig = make_subplots(
         rows=len(shown),
         shared_xaxes=True,
         row_heights=[len(rows) for rows in shown.values()],
-        vertical_spacing=0.11,
+        vertical_spacing=GAP / inner,
         subplot_titles=list(shown),
     )
     for place, rows in enumerate(shown.values(), start=1):
@@ -66,11 +72,10 @@ def strips(
         frame = {"color": theme.ACCENT, "width": 2}
         box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
         fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
-    num_rows = sum(len(rows) for rows in shown.values())
     names, turned = [theme.escape(shorten(name)) for name in tokens], len(tokens) > 12
     crowded = len(tokens) > 28
     below = 24 + (6 * max(map(display_width, names)) if turned else 0)
-    theme.plot_layout(fig, "", "", "", num_rows * ROW + 34 * len(shown) + 58 + below)
+    theme.plot_layout(fig, "", "", "", inner + 24 + below)
     across = {
         "orientation": "h",
         "lenmode": "pixels",
@@ -124,16 +129,14 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
     )
 
 
-def small_maps(
-    maps: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], columns: int = 4
-) -> go.Figure:
+def small_maps(maps: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Figure:
     """Draw the whole map of every measure, all with the same axes: zooming one zooms all.
 
     Args:
         maps: Shares by measure, [T, T]; row = the token that receives.
         tokens: T strings; any text.
-        columns: Maps beside each other.
     """
+    columns, side = (4, MAP) if len(tokens) < MANY else (2, LARGE_MAP)
     rows = math.ceil(len(maps) / columns)
     fig = make_subplots(
         rows=rows,
@@ -142,7 +145,7 @@ def small_maps(
         shared_yaxes="all",
         subplot_titles=[NAMES[name] for name in maps],
         horizontal_spacing=0.015,
-        vertical_spacing=0.09,
+        vertical_spacing=GAP / (rows * side),
     )
     # A category for each place: equal tokens stay apart.
     names = [f"{theme.escape(shorten(name))} {place}" for place, name in enumerate(tokens)]
@@ -160,7 +163,7 @@ def small_maps(
         )
     has_names = len(tokens) <= MOST_NAMED
     below = 12 + (6 * max(map(display_width, names)) if has_names else 0)
-    theme.plot_layout(fig, "", "", "", rows * MAP + 30 + below)
+    theme.plot_layout(fig, "", "", "", rows * side + 30 + below)
     _colours(fig, list(maps.values()), steps_of_one=STEPS)
     font = {"size": 10 if len(tokens) <= 16 else 9}
     axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1, "ticks": ""}

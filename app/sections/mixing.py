@@ -17,6 +17,7 @@ from app.figures import mixing_charts as charts
 from app.mixing import Choice, Found, Texts
 from app.sections import waiting
 from bertcore.analysis.maps import rank_agreement
+from bertcore.others.families import CAUSAL, OtherFamily
 
 VIEWS = {"token": "One token", "all": "Every token"}
 TARGETS = {"word": "the word predicted at the token", "next": "B follows A"}
@@ -206,6 +207,10 @@ def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
         for name in (*mixing.IN_LAYER, *mixing.THROUGH_LAYERS)
         if name not in mixing.measures(page.bert)
     ]
+    if isinstance(family, OtherFamily) and family.words == CAUSAL:
+        st.caption(texts.TEXTS["mixing.causal"].format(name=family.name))
+    if isinstance(family, OtherFamily) and family.has_decoder:
+        st.caption(texts.TEXTS["mixing.encoder"].format(name=family.name))
     if left_out:
         names = ", ".join(figures.NAMES[name] for name in left_out)
         reason = texts.plain(family.lacks["parts"])

@@ -87,6 +87,12 @@ TEXTS["mixing.no_flow"] = (
     "more than minutes. Its cost grows with the fourth power of the length. Look at one token, "
     "at a lower layer, or use a shorter text."
 )
+TEXTS["mixing.causal"] = (
+    "{name} reads from left to right: a token receives nothing from those after it."
+)
+TEXTS["mixing.encoder"] = (
+    "Shown is {name}'s encoder. Where its decoder looks is a view of the page Attention."
+)
 TEXTS["mixing.attention_alone"] = "Left out: {names}. They look inside the layers, but {reason}"
 TEXTS["mixing.no_target"] = (
     "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, for a "
