@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame, state, texts
+from app import frame, lacking, state, texts
 from app.mixing import Found, Texts
 from app.sections import mixing as sections
 
@@ -40,5 +40,5 @@ def show(page: frame.Page) -> None:
 
 
 this_page = frame.begin("mixing")
-frame.needs(this_page, "parts")
+lacking.needs(this_page, "parts")
 show(this_page)
