@@ -39,4 +39,7 @@ def no_head(page: frame.Page, head: str, key: str, family_key: str) -> None:
     text = texts.TEXTS[key]
     if reason is not None:
         text = texts.TEXTS[family_key].format(reason=texts.plain(reason))
+    report = page.bert.report
+    if report is not None and report.task_heads:
+        text += texts.TEXTS["frame.own_head"]
     st.warning(text)

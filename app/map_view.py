@@ -205,4 +205,7 @@ def _separation(bert: Bert, key: cache.BertKey, points: Points) -> Separation | 
 
 def _isotropy(bert: Bert, key: cache.BertKey, points: Points) -> Isotropy:
     found = table(key, points)
-    return map_quality.isotropy(found.vectors, found.words)
+    # Of a word in two places its first pieces are held together, its second pieces, and so on; two
+    # pieces of one word in one place are no word twice.
+    same = [f"{word} {token}" for word, token in zip(found.words, found.tokens, strict=True)]
+    return map_quality.isotropy(found.vectors, same)

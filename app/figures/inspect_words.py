@@ -185,7 +185,6 @@ def faithfulness_dots(
         mean, least, most = (float(end(of_random)) for end in (np.mean, np.min, np.max))
         low, high = min([*values, least, 0]), max([*values, most, 0])
         room = max(float(high - low), 1e-3)
-        fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
         fig.add_trace(
             go.Scatter(
                 x=[*values, mean],
@@ -226,6 +225,7 @@ def faithfulness_dots(
             row=row,
             col=1,
         )
+        fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
         fig.update_xaxes(range=[low - 0.05 * room, high + 0.4 * room], row=row)
     theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
     fig.update_xaxes(title_text=f"{unit} lost", row=2, col=1)

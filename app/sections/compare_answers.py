@@ -220,7 +220,7 @@ def _show_gradients(case: compare.Case, asked: Asked, answer: str, code: str) ->
     frame.figure(fig, "compare-gradients", pd.DataFrame(columns), code + more)
     if not units.are_tokens:
         st.caption(texts.TEXTS["compare.words"])
-    words = {"unit": "log-odds", "up": "speak for it", "down": "against it"}
+    words = {"unit": "log-odds of the answer", "up": "speak for it", "down": "against it"}
     if asked.question.kind == "score":
         words = {"unit": "score", "up": "raise it", "down": "lower it"}
     frame.how_to_read("compare.gradients", **words)

@@ -61,9 +61,13 @@ def _draw(model: TaskModel, read: Texts, found: Search, tagged: int | None) -> N
             _row(read, found.closest, 0, tagged)
         return
     count = len(found.found[0].swaps)
-    words = "One word is" if count == 1 else f"{count} words are"
+    words = "One swapped word is" if count == 1 else f"{count} swapped words are"
     ways = "one text" if len(found.found) == 1 else f"{len(found.found)} texts"
-    st.markdown(f"**{words} enough.** {ways.capitalize()} with another answer, after {ran} runs.")
+    shown = "" if len(found.found) <= SHOWN else f", of which the {SHOWN} most usual are below"
+    st.markdown(
+        f"**{words} enough.** {ways.capitalize()} with another answer{shown}; the model was run "
+        f"{ran} times."
+    )
     for number, one in enumerate(found.found[:SHOWN]):
         _row(read, one, number, tagged)
 
@@ -73,8 +77,9 @@ def _row(read: Texts, one: Counterfactual, number: int, tagged: int | None) -> N
         st.markdown(_marked(read, one))
         row = st.container(horizontal=True, vertical_alignment="center")
         row.markdown(f"{said(one.answer, tagged)}", width="content")
-        usual = " · ".join(f"{texts.plain(s.after)} {percent(s.probability)}" for s in one.swaps)
-        row.caption(f"proposed with: {usual}", width="stretch")
+        swaps = sorted(one.swaps, key=lambda swap: swap.word)
+        usual = " · ".join(f"{texts.plain(s.after)} {percent(s.probability)}" for s in swaps)
+        row.caption(f"BERT expects it there with: {usual}", width="stretch")
         row.button(
             "Use this text",
             key=f"swap_{number}",

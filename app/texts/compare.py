@@ -80,7 +80,7 @@ TEXTS["compare.score_layers_read"] = (
     "terms, not what the layer thinks."
 )
 TEXTS["compare.gradients"] = (
-    "Gradient × input of the {unit} of the answer: bars above zero {up}, below {down}. "
+    "Gradient × input of the {unit}: bars above zero {up}, below {down}. "
     "Each checkpoint's bars are divided by the sum of their sizes, since the two differ in how "
     "sure they are. It is a first-order estimate, not a proof of cause. The lower bars are the "
     "second minus the first."

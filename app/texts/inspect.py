@@ -167,6 +167,12 @@ TEXTS["inspect.errors"] = (
     "why: the text goes to *One text* and to all other pages. *open* shows it on another page in "
     "a new tab."
 )
+TEXTS["inspect.score_errors"] = (
+    "The rows whose score is furthest from the true one ({shown}). They show best what it has "
+    "learned wrong, or where a score of the file is. Click the box at the left of a row to see "
+    "why: the text goes to *One text* and to all other pages. *open* shows it on another page in "
+    "a new tab."
+)
 CODE["inspect.setup"] = """
 from bertcore.finetuning import open_task_model
 from bertcore.analysis.task_input import task_input

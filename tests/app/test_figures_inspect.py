@@ -87,5 +87,6 @@ def test_the_numbers_of_faithfulness_stand_where_nothing_is_drawn() -> None:
     for dots, numbers in (fig.data[:2], fig.data[2:]):
         drawn = [*dots.x, dots.x[1] + dots.error_x.array[1]]
         assert min(numbers.x) > max(drawn)
+    assert [line.x0 for line in fig.layout.shapes] == pytest.approx([0.25, 0.1])  # of chance
     assert list(fig.data[1].text) == ["+0.400", "+0.250"]
     assert list(fig.data[3].text) == ["−0.100", "+0.100"]

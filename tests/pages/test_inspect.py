@@ -136,7 +136,7 @@ def test_words_are_swapped_and_the_text_is_taken_over(
 ) -> None:
     app = ok(opened(folders["regress"], monkeypatch, "", inspect_why="swaps").run())
     app = ok(app.number_input(key="inspect_score").set_value(0.1).run())
-    assert "with another answer, after" in said(app)
+    assert "with another answer; the model was run" in said(app)
     first = answer_score(folders, A)
     app = ok(app.button(key="swap_0").click().run())
     taken = app.text_area(key="text_a").value
@@ -245,7 +245,7 @@ def test_a_file_is_run(
     assert len(charts(app)) == (3 if task in ("classify", "pair", "tag") else 2)
     table = app.dataframe[0].value
     assert len(table) == len(expected.errors)
-    assert {"Attention", "How tokens mix", "What if?"} <= set(table.columns)
+    assert {"Attention", "Mixing", "What if?"} <= set(table.columns)
     assert table["Attention"].str.startswith("attention?text_a=").all()
 
 
