@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,17 @@ def test_the_numbers_of_the_guide_are_those_of_the_shipped_checkpoint(maker: Mod
     )
     assert found == pytest.approx(wanted, abs=0.11)
     assert len(found) > 15
+
+
+@pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for snippet in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
+        exec(compile(snippet, "README.md", "exec"), names)
+    assert names["t"].tokens[1] == "the"
+    assert (tmp_path / "lines.html").is_file()
 
 
 def test_only_what_stands_between_the_marks_is_replaced(maker: ModuleType) -> None:
