@@ -171,10 +171,10 @@ def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
     page.query_params.update({"map_method": "umap", "umap_neighbors": "4", "umap_seed": "5"})
     app = ok(page.run())
     assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "PCA axis 1"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while "PCA" in charts(app)[0]["layout"]["xaxis"]["title"]["text"]:
         assert time.monotonic() < deadline
-        time.sleep(0.3)
+        time.sleep(1)  # each look draws the page, which takes the compiler's time
         ok(app.run())
     assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "UMAP axis 1"
     assert "do not read the size of a cluster" in said(app)

@@ -113,9 +113,7 @@ def test_tags_and_the_words_that_get_another(
     )
     assert total in said(app)
     for i in changed[:8]:
-        assert f"**{found.names[i]}** \\({found.positions[i]}\\)" in said(app) or (
-            f"**{found.names[i]}** ({found.positions[i]})" in said(app)
-        )
+        assert f"**{found.names[i]}** ({found.positions[i]})" in said(app)
     app = ranked(button(app, "Rank all heads").click().run())
     assert "How far the tags move" in said(app)
 
@@ -156,7 +154,7 @@ def test_a_head_that_cannot_be_read_is_told_and_the_rest_is_shown(
 ) -> None:
     make_task(tmp_path, "MultipleChoice")
     app = ok(page(tmp_path, monkeypatch).run())
-    assert "A multiple\\-choice head compares several texts" in said(app)
+    assert "A multiple-choice head compares several texts" in said(app)
     assert len(charts(app)) == 2  # what changed inside
     app = ranked(button(app, "Rank all heads").click().run())
     assert "vectors turn without the head" in said(app)
