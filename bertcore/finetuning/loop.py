@@ -25,6 +25,7 @@ from bertcore.finetuning.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher, class_weights
 from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
+from bertcore.finetuning.spare_memory import SpareMemory
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
 from bertcore.finetuning.task_data import TaskData
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
@@ -99,6 +100,7 @@ class Finetuning:
             max_grad_norm=self._optimizer_config.max_grad_norm,
         )
         self._dev_features: Features | None = None
+        self._spare_memory = SpareMemory()
         self._batches_an_epoch = math.ceil(len(train.rows) / config.batch_size)
         self.total_steps = config.epochs * self._batches_an_epoch
         self._start()
@@ -204,6 +206,7 @@ class Finetuning:
                         self._look(on_progress)
                 else:
                     self.seconds += time.perf_counter() - began
+                self._spare_memory.give_back()
                 stop = self.processes.any(should_stop())
                 if at_end and self.config.keep_epochs and self.processes.is_main:
                     # Before the state: after a kill in between, it is written again.
