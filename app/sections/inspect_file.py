@@ -54,12 +54,11 @@ def show(page: frame.Page) -> None:
     if ran != chosen:
         st.caption(texts.TEXTS["inspect.other_run"])
     work = labelled_files.run(key, ran, stop, number)
-    place = row.empty()
-    place.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
     with frame.guard():
         found: FileRun | None = waiting.result(work, "inspect-file")
-        place.empty()
-        if found is not None:
+        if found is None:
+            row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
+        else:
             _draw(page, ran, found)
 
 

@@ -6,16 +6,18 @@ Run: pytest tests/pages/test_inspect.py
 from __future__ import annotations
 
 import io
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import background
-from app.sections import inspect_file
+from app.sections import inspect_file, waiting
 from bertcore import load
 from bertcore.analysis.attribution import integrated_gradients
-from bertcore.analysis.labelled_file import run_file
+from bertcore.analysis.labelled_file import FileRun, run_file
 from bertcore.analysis.task_answers import answer
 from bertcore.analysis.task_input import task_input
 from bertcore.analysis.task_target import ClassTarget
@@ -319,6 +321,30 @@ def test_a_stopped_run_keeps_what_is_done(
     monkeypatch.setattr(inspect_file, "Stop", Stopped)
     app = ok(ran(app))
     assert "of the first 4 examples" in said(app)
+
+
+def test_a_run_can_be_stopped_while_it_is_awaited(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app import labelled_files
+
+    def until_stopped(*args: Any, should_stop: Callable[[], bool], **kwargs: Any) -> FileRun:
+        while not should_stop():
+            time.sleep(0.01)
+        return run_file(*args, **kwargs, should_stop=should_stop, rows_at_once=4)
+
+    monkeypatch.setattr(labelled_files, "run_file", until_stopped)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.0)
+    text = "text,label\n" + "the film was bad,bad\n" * 40
+    app = ok(ran(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "b.csv", text)))
+    assert len(app.get("progress")) == 1
+    app.button(key="stop_keep").click().run()
+    for job in list(background._jobs.values()):
+        while not job.done:
+            time.sleep(0.01)
+    app = ok(app.run())  # in a browser it comes by itself
+    assert "of the first 4 examples" in said(app)
+    assert "Stop and keep what is done" not in [button.label for button in app.button]
 
 
 def test_nothing_is_left_running() -> None:
