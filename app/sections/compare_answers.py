@@ -148,6 +148,14 @@ def _say(case: compare.Case, asked: Asked) -> None:
         st.info(f"**{name} does not answer this question.** {texts.plain(_sentence(reason))}")
     elif not question.same_answers and question.kind != "span":
         st.caption(texts.TEXTS["compare.other_answers"])
+    elif question.kind == "class" and _are_numbers(asked):
+        st.caption(texts.TEXTS["compare.numbered"])
+
+
+def _are_numbers(asked: Asked) -> bool:
+    """Return whether the labels have no names that say what they mean."""
+    names = [name for side in asked.sides if side is not None for name in side.names]
+    return all(name.removeprefix("LABEL_").isdecimal() for name in names)
 
 
 def _sentence(reason: str) -> str:

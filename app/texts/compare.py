@@ -63,6 +63,10 @@ TEXTS["compare.other_answers"] = (
     "The two choose from different answers, so bars are drawn beside each other only where the "
     "names agree."
 )
+TEXTS["compare.numbered"] = (
+    "Both call their labels by numbers alone. Bars with one number stand beside each other, but "
+    "only whoever trained the two knows whether it means the same in both."
+)
 TEXTS["compare.layers_read"] = (
     "The head reads every layer's vectors, as if the network ended there. It was trained on the "
     "last layer alone, so an early curve says how near the vectors are to the answer in the head's "
@@ -100,9 +104,9 @@ TEXTS["compare.no_heads"] = (
 TEXTS["compare.weights"] = (
     "How far each matrix, with its bias, moved from the first to the second. Relative change: "
     "length of the difference by length of the first (Frobenius norm); 10% is a tenth of its "
-    "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning moves "
-    "weights by a few percent; between unrelated networks the change is over 100% and 1 − cosine "
-    "near 1."
+    "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning "
+    "moves the matrices of a small BERT by about 5 to 20%; between unrelated networks the change "
+    "is over 100% and 1 − cosine near 1."
 )
 TEXTS["compare.missing"] = "Only {name} has: {parts}."
 TEXTS["compare.shapes"] = (

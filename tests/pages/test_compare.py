@@ -340,3 +340,17 @@ def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     assert app.session_state["checkpoint"].endswith("step-10")
     assert app.session_state["compare_with"].endswith("step-20")
     assert charts(app)["answers"][0]["name"] == "mine/step-10"
+
+
+def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = save_task_checkpoint(tmp_path / name, "classify")
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config["id2label"] = {number: number for number in config["id2label"]}
+        config.pop("label2id", None)
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    page.query_params["checkpoint"] = str(tmp_path / "one" / "classify")
+    page.query_params["compare_with"] = str(tmp_path / "two" / "classify")
+    app = ok(page.run())
+    assert "Both call their labels by numbers alone" in said(app)
+    assert "label 0" in charts(app)["answers"][0]["customdata"]
