@@ -47,6 +47,10 @@ def show(case: compare.Case) -> None:
     reading = {"score": "compare.score_answers", "span": "compare.span_answers"}
     frame.how_to_read(reading.get(kind, "compare.answers"), first=names[0], second=names[1])
     _say(case, asked)
+    if case.text_b is None and kind in ("class", "span"):
+        for side in filter(compare.wants_pair, case.sides):
+            name = texts.plain(side.name)
+            st.warning(texts.TEXTS["compare.needs_b"].format(name=name))
     if kind == "tag":
         _show_tags(case, asked)
     st.subheader("In which layer the answer appears", anchor=False)

@@ -63,6 +63,10 @@ TEXTS["compare.other_answers"] = (
     "The two choose from different answers, so bars are drawn beside each other only where the "
     "names agree."
 )
+TEXTS["compare.needs_b"] = (
+    "{name} was fine-tuned on pairs, and here is one text alone: its answer means little. Write "
+    "the second text (for a question: the text to look in) as sentence B."
+)
 TEXTS["compare.numbered"] = (
     "Both call their labels by numbers alone. Bars with one number stand beside each other, but "
     "only whoever trained the two knows whether it means the same in both."

@@ -354,3 +354,11 @@ def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: P
     app = ok(page.run())
     assert "Both call their labels by numbers alone" in said(app)
     assert "label 0" in charts(app)["answers"][0]["customdata"]
+
+
+def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["compare_with"] = str(save_task_checkpoint(tmp_path, "pair"))
+    warning = "pair was fine-tuned on pairs, and here is one text alone"
+    assert warning not in said(ok(page.run()))
+    app = ok(page.text_area(key="text_b").set_value("").run())
+    assert warning in said(app)
