@@ -122,7 +122,8 @@ TEXTS["compare.no_weights"] = (
 TEXTS["compare.cka"] = (
     "Linear CKA of the vectors of {examples} {what}: 1 says that both layers place them in the "
     "same geometry, up to rotation and scale; 0 that they have nothing in common. The cells "
-    "show hundredths. A bright diagonal that fades to the right end: training changed the last layers most."
+    "show hundredths. A bright diagonal that fades to the right end: training changed the last "
+    "layers most."
 )
 TEXTS["compare.few"] = (
     "Only {examples} {what} for vectors of {width} numbers: plain CKA is too high with so few. "
