@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from app import cache, frame, moments, sidebar, state, texts
+from app import cache, frame, inspection, moments, sidebar, state, texts
 from bertcore import Bert, Trace
 from bertcore.analysis import compare as core
 from bertcore.analysis.compare import Question, TextComparison
@@ -132,6 +132,16 @@ def in_order(own: Side, other: Side, chosen: str) -> tuple[Side, Side]:
     """
     began_with = chosen == SUGGESTED and not other.is_untrained
     return (other, own) if began_with else (own, other)
+
+
+def wants_pair(side: Side) -> bool:
+    """Return whether a checkpoint was fine-tuned on pairs of texts, or on questions and texts."""
+    if side.is_untrained or not inspection.has_head(side.bert):
+        return False
+    try:
+        return inspection.model(side.key).task.name in ("pair", "qa")
+    except (ValueError, RuntimeError):  # a head that the Inspect page cannot read; it says why
+        return False
 
 
 def second_key(source: str) -> cache.BertKey:

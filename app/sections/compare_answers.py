@@ -47,6 +47,10 @@ def show(case: compare.Case) -> None:
     reading = {"score": "compare.score_answers", "span": "compare.span_answers"}
     frame.how_to_read(reading.get(kind, "compare.answers"), first=names[0], second=names[1])
     _say(case, asked)
+    if case.text_b is None and kind in ("class", "span"):
+        for side in filter(compare.wants_pair, case.sides):
+            name = texts.plain(side.name)
+            st.warning(texts.TEXTS["compare.needs_b"].format(name=name))
     if kind == "tag":
         _show_tags(case, asked)
     st.subheader("In which layer the answer appears", anchor=False)
@@ -148,6 +152,14 @@ def _say(case: compare.Case, asked: Asked) -> None:
         st.info(f"**{name} does not answer this question.** {texts.plain(_sentence(reason))}")
     elif not question.same_answers and question.kind != "span":
         st.caption(texts.TEXTS["compare.other_answers"])
+    elif question.kind == "class" and _are_numbers(asked):
+        st.caption(texts.TEXTS["compare.numbered"])
+
+
+def _are_numbers(asked: Asked) -> bool:
+    """Return whether the labels have no names that say what they mean."""
+    names = [name for side in asked.sides if side is not None for name in side.names]
+    return all(name.removeprefix("LABEL_").isdecimal() for name in names)
 
 
 def _sentence(reason: str) -> str:

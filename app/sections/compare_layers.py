@@ -16,6 +16,8 @@ from bertcore.analysis.decision import KINDS
 
 MOST_ROWS = 40
 """Texts in the table, those that differ most."""
+_TEXT_WIDTH = 310
+"""Pixels: the distance, by which the rows are ordered, is seen at a window of 1,280."""
 ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
 
 
@@ -130,7 +132,7 @@ def _show_answers(case: compare.Case, found: TextsComparison, code: str) -> None
         }
     )
     columns = {
-        "Text": st.column_config.TextColumn(width="large"),
+        "Text": st.column_config.TextColumn(width=_TEXT_WIDTH),
         "Distance": st.column_config.NumberColumn(format="%.3f", width="small"),
     }
     height = min(38 + 35 * len(table), 400)

@@ -68,6 +68,14 @@ TEXTS["compare.other_answers"] = (
     "The two choose from different answers, so bars are drawn beside each other only where the "
     "names agree."
 )
+TEXTS["compare.needs_b"] = (
+    "{name} was fine-tuned on pairs, and here is one text alone: its answer means little. Write "
+    "the second text (for a question: the text to look in) as sentence B."
+)
+TEXTS["compare.numbered"] = (
+    "Both call their labels by numbers alone. Bars with one number stand beside each other, but "
+    "only whoever trained the two knows whether it means the same in both."
+)
 TEXTS["compare.layers_read"] = (
     "The head reads every layer's vectors, as if the network ended there. It was trained on the "
     "last layer alone, so an early curve says how near the vectors are to the answer in the head's "
@@ -105,9 +113,9 @@ TEXTS["compare.no_heads"] = (
 TEXTS["compare.weights"] = (
     "How far each matrix, with its bias, moved from the first to the second. Relative change: "
     "length of the difference by length of the first (Frobenius norm); 10% is a tenth of its "
-    "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning moves "
-    "weights by a few percent; between unrelated networks the change is over 100% and 1 − cosine "
-    "near 1."
+    "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning "
+    "moves the matrices of a small BERT by about 5 to 20%; between unrelated networks the change "
+    "is over 100% and 1 − cosine near 1."
 )
 TEXTS["compare.missing"] = "Only {name} has: {parts}."
 TEXTS["compare.shapes"] = (
@@ -118,8 +126,9 @@ TEXTS["compare.no_weights"] = (
 )
 TEXTS["compare.cka"] = (
     "Linear CKA of the vectors of {examples} {what}: 1 says that both layers place them in the "
-    "same geometry, up to rotation and scale; 0 that they have nothing in common. A bright "
-    "diagonal that fades to the right end: training changed the last layers most."
+    "same geometry, up to rotation and scale; 0 that they have nothing in common. The cells "
+    "show hundredths. A bright diagonal that fades to the right end: training changed the last "
+    "layers most."
 )
 TEXTS["compare.few"] = (
     "Only {examples} {what} for vectors of {width} numbers: plain CKA is too high with so few. "

@@ -342,3 +342,25 @@ def test_two_epochs_of_a_fine_tuning(
         "lr-0.0003-seed-1/epoch-2",
     ]
     assert sorted(answers[0]["customdata"]) == sorted(LABELS["classify"])
+
+
+def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = save_task_checkpoint(tmp_path / name, "classify")
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config["id2label"] = {number: number for number in config["id2label"]}
+        config.pop("label2id", None)
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    page.query_params["checkpoint"] = str(tmp_path / "one" / "classify")
+    page.query_params["compare_with"] = str(tmp_path / "two" / "classify")
+    app = ok(page.run())
+    assert "Both call their labels by numbers alone" in said(app)
+    assert "label 0" in charts(app)["answers"][0]["customdata"]
+
+
+def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["compare_with"] = str(save_task_checkpoint(tmp_path, "pair"))
+    warning = "pair was fine-tuned on pairs, and here is one text alone"
+    assert warning not in said(ok(page.run()))
+    app = ok(page.text_area(key="text_b").set_value("").run())
+    assert warning in said(app)
