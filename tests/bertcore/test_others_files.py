@@ -97,7 +97,7 @@ def test_the_head_of_deberta_v3s_own_files(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("num_labels", [1, 7])
 def test_a_task_head_of_any_label_count_is_reported_and_not_used(
-    name: str, class_name: str, num_labels: int, folders: Any, tmp_path: Path
+    name: str, class_name: str, num_labels: int, tmp_path: Path
 ) -> None:
     make_other(name, tmp_path)
     config = transformers.AutoConfig.from_pretrained(tmp_path, num_labels=num_labels)
