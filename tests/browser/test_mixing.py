@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.browser.visit import TEXT_A, TEXT_B, TIMEOUT_MS, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ HOSTILE = "</script><img src=x onerror=window.__pwned=1> <b onmouseover=window._
 def strips(visit: Visit) -> Locator:
     """Return the picture of the strips when none of them is awaited any more."""
     figure = visit.picture(STRIPS)
-    expect(visit.page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(visit.page.get_by_test_id("stProgress")).to_have_count(0, timeout=4 * TIMEOUT_MS)
     expect(figure.locator(".heatmaplayer image")).to_have_count(2)
     visit.settle()
     return figure
