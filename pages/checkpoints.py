@@ -35,13 +35,13 @@ def open_typed() -> None:
 def show_tensors(page: frame.Page) -> None:
     """Draw the load report."""
     report = page.bert.report
-    row = st.container(horizontal=True, gap="large")
+    row = st.container(horizontal=True, gap="medium", key="checkpoint_counts")
     for label, found in {
         "Loaded": report.matched,
         "Missing": report.missing,
-        "Of a task head": report.task_heads,
+        "Task head": report.task_heads,
         "Unexpected": report.unexpected,
-        "Of wrong shape": report.mis_shaped,
+        "Wrong shape": report.mis_shaped,
     }.items():
         row.metric(label, len(found), width="content")
     st.markdown("\n".join(f"- {texts.plain(sentence)}" for sentence in report.sentences()))

@@ -23,7 +23,8 @@ _GIVEN = -1
 
 def chosen_texts(page: frame.Page) -> Texts | None:
     """Draw what may be read of sentence B; return the texts, or None after saying what is amiss."""
-    task = inspection.model(page.bert_key).task.name
+    model = inspection.model(page.bert_key)
+    task = model.task.name
     text_b = page.text_b
     if task in ("qa", "pair") and text_b is None:
         st.info(texts.TEXTS[f"inspect.{task}_needs_b"])
@@ -37,7 +38,10 @@ def chosen_texts(page: frame.Page) -> Texts | None:
     found = Texts(page.bert_key, page.text_a, text_b)
     cut = inspection.source(found).encoding.truncation
     if cut is not None:
-        st.warning(texts.plain(cut.sentence()))
+        why = ""
+        if len(inspection.source(found).encoding) < model.max_length:
+            why = texts.TEXTS["inspect.cut_as_trained"].format(longest=model.max_length)
+        st.warning(texts.plain(cut.sentence()) + why)
     return found
 
 

@@ -20,6 +20,10 @@ TEXTS["inspect.pair_needs_b"] = (
     "This model judges a pair of texts. Write the second one as sentence B."
 )
 TEXTS["inspect.tag_reads_a"] = "A tagger reads one text: sentence B is left out."
+TEXTS["inspect.cut_as_trained"] = (
+    " The limit is that of its fine-tuning, which never saw longer texts; the other pages read up "
+    "to {longest} tokens."
+)
 TEXTS["inspect.no_span"] = "Sentence B holds no word that could be an answer. Write a longer text."
 TEXTS["inspect.stopped"] = "Stopped."
 TEXTS["inspect.labels"] = (

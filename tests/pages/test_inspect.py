@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,16 @@ def test_the_numbers_are_those_of_the_core(
     boxes = charts(app)[1]["data"][0]
     shown = source.merge(expected.parts["token"])
     assert list(numbers(boxes["marker"]["color"])) == pytest.approx(shown.tolist(), abs=1e-4)
+
+
+def test_a_cut_text_is_cut_as_in_fine_tuning_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = replace(random_model("classify"), max_seq_length=8).save(tmp_path / "short")
+    app = ok(opened(folder, monkeypatch, "", text_a=" ".join([A] * 3)).run())
+    assert "The limit is that of its fine-tuning" in said(app)
+    whole = ok(opened(folder, monkeypatch, "").run())
+    assert "The limit is that of its fine-tuning" not in said(whole)
 
 
 def test_another_label_and_another_method_are_chosen(

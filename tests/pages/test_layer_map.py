@@ -204,3 +204,16 @@ def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> No
     vectors = map_view._table(bert, points).vectors
     expected = map_view.map_layers(vectors, dims=3, space="separate", level_layers=False)
     np.testing.assert_allclose(scope["found"].coordinates, expected.coordinates, atol=1e-5)
+
+
+def test_pieces_of_one_word_are_no_word_twice(page: AppTest) -> None:
+    def curves(app: AppTest) -> set[str]:
+        return {trace.get("name") for figure in figures(ok(app)) for trace in figure["data"]}
+
+    page.query_params["text_a"] = "the river fishing"  # "fishing" has several pieces
+    page.query_params["text_b"] = ""
+    app = page.run()
+    assert "any two points" in curves(app)
+    assert "the same word twice" not in curves(app)
+    app = app.text_area(key="text_a").set_value("the river fishing and fishing").run()
+    assert "the same word twice" in curves(app)
