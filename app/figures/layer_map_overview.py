@@ -65,7 +65,7 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
     }
     fig.update_xaxes(range=[-reach[0], reach[0]], **box)
     fig.update_yaxes(range=[-reach[1], reach[1]], **box)
-    fig.update_annotations(font_size=12, yshift=4, yanchor="bottom")
+    fig.update_annotations(font_size=12, yshift=8, yanchor="bottom")
     fig.update_layout(margin={"t": 30, "l": 2, "r": 10})
     return fig
 

@@ -208,7 +208,7 @@ def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> No
 
 def test_pieces_of_one_word_are_no_word_twice(page: AppTest) -> None:
     def curves(app: AppTest) -> set[str]:
-        return {trace.get("name") for figure in figures(ok(app)) for trace in figure["data"]}
+        return {trace.get("name") for figure in charts(ok(app)) for trace in figure["data"]}
 
     page.query_params["text_a"] = "the river fishing"  # "fishing" has several pieces
     page.query_params["text_b"] = ""
