@@ -8,6 +8,10 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: tests use no network
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Before anything imports torch, here and in what tests start: each process with as many threads
+    # as there are cores makes small networks twenty times slower than one thread each.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch

@@ -31,11 +31,14 @@ class Running:
 
 
 @contextmanager
-def running_app(checkpoint: str | Path | None = None, **environ: str) -> Iterator[Running]:
+def running_app(
+    checkpoint: str | Path | None = None, *, script: Path | None = None, **environ: str
+) -> Iterator[Running]:
     """Start the app from an empty folder, as a visitor may; it ends with the block.
 
     Args:
         checkpoint: That it opens; None for the one that ships.
+        script: Run by Streamlit in place of the app's own.
         environ: Variables that it gets besides those of this process.
 
     Raises:
@@ -45,7 +48,12 @@ def running_app(checkpoint: str | Path | None = None, **environ: str) -> Iterato
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
     url = f"http://localhost:{port}"
-    command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser"]
+    if script is None:
+        command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser", "--port"]
+    else:
+        command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]
+        command += ["--browser.gatherUsageStats", "false"]
+        command += ["--server.headless", "true", "--server.port"]
     env = {k: v for k, v in os.environ.items() if k != CHECKPOINT_VARIABLE}
     env |= {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), **environ}
     if checkpoint is not None:
@@ -55,7 +63,7 @@ def running_app(checkpoint: str | Path | None = None, **environ: str) -> Iterato
         path = Path(folder) / "log.txt"
         with path.open("w", encoding="utf-8") as log:
             process = subprocess.Popen(
-                [*command, "--port", str(port)], cwd=folder, env=env, stdout=log, stderr=log
+                [*command, str(port)], cwd=folder, env=env, stdout=log, stderr=log
             )
         try:
             _wait(url, process, path)

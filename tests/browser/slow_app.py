@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-GO = Path(os.environ["BERTSCOPE_TEST_GO"])
 sys.path.insert(0, str(ROOT))
 
 from app import background  # noqa: E402
@@ -20,7 +19,7 @@ def slow(work: background.Work) -> background.Work:
     """Return the work, which waits for the file first."""
 
     def run(progress: background.Progress) -> object:
-        while not GO.exists():
+        while not Path(os.environ["BERTSCOPE_TEST_GO"]).exists():
             progress(0.5, "Waiting for the test")
             time.sleep(0.02)
         return work.run(progress)
@@ -28,9 +27,10 @@ def slow(work: background.Work) -> background.Work:
     return background.Work(work.key, run)
 
 
-if not hasattr(background, "is_slow"):
-    ask = background.ask
-    background.ask = lambda *work: ask(*slow(background.Work(*work)))  # type: ignore[assignment]
-    background.is_slow = True  # type: ignore[attr-defined]
+if __name__ == "__main__":  # as Streamlit runs it; pytest reads it for doctests too
+    if not hasattr(background, "is_slow"):
+        ask = background.ask
+        background.ask = lambda *work: ask(*slow(background.Work(*work)))  # type: ignore[assignment]
+        background.is_slow = True  # type: ignore[attr-defined]
 
-runpy.run_path(str(ROOT / "app" / "main.py"), run_name="__main__")
+    runpy.run_path(str(ROOT / "app" / "main.py"), run_name="__main__")

@@ -5,10 +5,6 @@ The work of these pages begins only when the test says so; see `slow_app`.
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.bertcore.rigged_models import random_model
-from tests.browser.conftest import ROOT, Server, _wait_until_healthy
+from tests.browser.running import running_app
 from tests.browser.visit import TEXT_A, Visit
 
 pytestmark = pytest.mark.browser
@@ -28,7 +24,7 @@ pytestmark = pytest.mark.browser
 class Slow:
     """The app whose work waits, and the file for which it waits."""
 
-    server: Server
+    url: str
     go: Path
 
     def finish(self) -> None:
@@ -37,30 +33,17 @@ class Slow:
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory, tiny_folder: Path) -> Iterator[Slow]:
-    folder = tmp_path_factory.mktemp("slow")
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    server = Server(f"http://localhost:{port}", folder / "log.txt")
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    env |= {"BERTSCOPE_CHECKPOINT": str(tiny_folder), "BERTSCOPE_TEST_GO": str(folder / "go")}
-    command = [sys.executable, "-m", "streamlit", "run", str(Path(__file__).parent / "slow_app.py")]
-    command += ["--server.port", str(port), "--server.headless", "true"]
-    with server.log.open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
-        try:
-            _wait_until_healthy(server, process)
-            yield Slow(server, folder / "go")
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
+    go = tmp_path_factory.mktemp("slow") / "go"
+    script = Path(__file__).parent / "slow_app.py"
+    with running_app(tiny_folder, script=script, BERTSCOPE_TEST_GO=str(go)) as app:
+        yield Slow(app.url, go)
 
 
 @pytest.fixture
 def slow_visit(browser: Browser, slow: Slow) -> Iterator[Visit]:
     slow.go.unlink(missing_ok=True)
     context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
-    visit = Visit(context, slow.server.url)
+    visit = Visit(context, slow.url)
     yield visit
     slow.finish()
     context.close()

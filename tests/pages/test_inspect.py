@@ -51,7 +51,7 @@ def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    return page_of("inspect_checkpoint", seconds=120, text_a=A, text_b=text_b, **query)
+    return page_of("inspect_checkpoint", seconds=120, **{"text_a": A, "text_b": text_b, **query})
 
 
 @pytest.mark.parametrize("task", TASKS)
