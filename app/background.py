@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 log = logging.getLogger("bertscope.app")
 
@@ -39,6 +39,13 @@ class Job:
     done: bool = False
     asked: float = field(default_factory=time.monotonic)
     """When somebody last asked for it."""
+
+
+class Work(NamedTuple):
+    """What `ask` takes."""
+
+    key: Hashable
+    run: Callable[[Progress], Any]
 
 
 class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
@@ -70,12 +77,16 @@ def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
     return job
 
 
-def leave(key: Hashable) -> None:
-    """Stop waiting for a job: it is given up at its next report, unless somebody else asks."""
+def leave(key: Hashable, *, grace: float = 0.0) -> None:
+    """Stop waiting for a job: it is given up at its next report, unless somebody else asks.
+
+    Args:
+        grace: Seconds that others who wait for it have to ask before that.
+    """
     with _lock:
         job = _jobs.get(key)
         if job is not None:
-            job.asked = -math.inf
+            job.asked = min(job.asked, time.monotonic() - PATIENCE + grace) if grace else -math.inf
 
 
 def _run(job: Job, work: Callable[[Progress], Any]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from app import cache, frame, sidebar, state, texts
+from app import cache, frame, inspection, moments, sidebar, state, texts
 from bertcore import Bert, Trace
 from bertcore.analysis import compare as core
 from bertcore.analysis.compare import Question, TextComparison
@@ -122,6 +122,28 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
     return Side(page.bert_key, False, names[0]), Side(key, is_untrained, names[1])
 
 
+def in_order(own: Side, other: Side, chosen: str) -> tuple[Side, Side]:
+    """Return both in the order of the page: what was fine-tuned stands behind what it began with.
+
+    Args:
+        own: Of the sidebar's checkpoint, which is else the first.
+        other: The one it is compared with.
+        chosen: A source, UNTRAINED or SUGGESTED.
+    """
+    began_with = chosen == SUGGESTED and not other.is_untrained
+    return (other, own) if began_with else (own, other)
+
+
+def wants_pair(side: Side) -> bool:
+    """Return whether a checkpoint was fine-tuned on pairs of texts, or on questions and texts."""
+    if side.is_untrained or not inspection.has_head(side.bert):
+        return False
+    try:
+        return inspection.model(side.key).task.name in ("pair", "qa")
+    except (ValueError, RuntimeError):  # a head that the Inspect page cannot read; it says why
+        return False
+
+
 def second_key(source: str) -> cache.BertKey:
     """Return the key of the second checkpoint, on the sidebar's device and in its precision."""
     return cache.bert_key(
@@ -134,8 +156,9 @@ def second_key(source: str) -> cache.BertKey:
 
 def suggested(source: str) -> str:
     """Return what a checkpoint was fine-tuned from, if its folder says so; else UNTRAINED."""
+    place = Path(source).expanduser()
     try:
-        path = Path(source).expanduser() / "finetune.json"
+        path = (moments.fine_tuning_of(place) or place) / "finetune.json"
         began = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return UNTRAINED

@@ -1,30 +1,29 @@
-"""The frame of every page: title, sentence box, checkpoint, errors, figures with downloads."""
+"""The frame of every page: how it begins and ends, its errors, and its figures with downloads."""
 
 from __future__ import annotations
 
-import io
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NoReturn
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import cache, examples, records, sidebar, state, texts
+from app import cache, data_files, records, sidebar, state, texts
+from app.data_files import Data
 from app.marks import Marks, marks_of, own_markdown
 from app.report import offer
-from app.report.document import File, Scheme
+from app.report.document import Scheme
+from app.sentence import example_box, sentence_box
 from bertcore import Bert, Trace
 
 log = logging.getLogger("bertscope.app")
 
-Data = pd.DataFrame | Mapping[str, np.ndarray]
 Width = Literal["stretch", "content"]
 
 _SHOWN = "_page_shown"
@@ -147,50 +146,6 @@ def page_without_text() -> Page:
     return Page(open_checkpoint(), "", None, False, st.context.theme.type == "dark")
 
 
-def sentence_box() -> tuple[str, str | None]:
-    """Draw the boxes for sentence A and B; return the texts, B None if blank."""
-    box = st.container(horizontal=True, vertical_alignment="top", key="sentence_box")
-    box.text_area(
-        "Sentence A",
-        key=state.keep("text_a", examples.DEFAULT.text_a),
-        height="content",
-        placeholder="Type a sentence, then Ctrl+Enter",
-    )
-    box.text_area(
-        "Sentence B (optional)",
-        key=state.keep("text_b", examples.DEFAULT.text_b),
-        height="content",
-        placeholder="A second sentence makes it a pair",
-    )
-    if state.too_long_for_url():
-        st.caption(texts.TEXTS["frame.too_long_for_link"])
-    text_b = st.session_state["text_b"]
-    return st.session_state["text_a"], text_b if text_b.strip() else None
-
-
-def example_box(row: DeltaGenerator) -> None:
-    """Draw the list of examples in `row`; the chosen one fills both boxes."""
-    row.selectbox(
-        "Examples",
-        [example.title for example in examples.EXAMPLES],
-        index=None,
-        key="example",
-        on_change=_use_example,
-        placeholder="Pick an example",
-        label_visibility="collapsed",
-        width=200,
-    )
-
-
-def _use_example() -> None:
-    title = st.session_state["example"]
-    chosen = next((e for e in examples.EXAMPLES if e.title == title), None)
-    if chosen is not None:
-        state.put("text_a", chosen.text_a)
-        state.put("text_b", chosen.text_b)
-    st.session_state["example"] = None
-
-
 def end_page() -> NoReturn:
     """End the page here; the address is written first, for after `st.stop` nothing is sent."""
     state.sync_url()
@@ -243,41 +198,6 @@ def reading(key: str, **values: object) -> str:
     return text.format(**values) if values else text
 
 
-def lacks(page: Page, what: str) -> None:
-    """Say in a caption why the checkpoint's family has no `what`; nothing where it has."""
-    reason = page.bert.config.family.lacks.get(what)
-    if reason is not None:
-        st.caption(texts.plain(reason))
-
-
-def tells_lack(page: Page, what: str) -> bool:
-    """Say why the checkpoint's family has no `what` where a picture would be; tell whether so."""
-    reason = page.bert.config.family.lacks.get(what)
-    if reason is not None:
-        st.info(texts.plain(reason))
-    return reason is not None
-
-
-def needs(page: Page, what: str) -> None:
-    """End the page with a sentence where the checkpoint's family has no `what`."""
-    if tells_lack(page, what):
-        end_page()
-
-
-def no_head(page: Page, head: str, key: str, family_key: str) -> None:
-    """Warn that a head is absent: with its family's reason where no member has one.
-
-    Args:
-        head: Such as "nsp".
-        key, family_key: Of `texts.TEXTS`; the second has {reason} in it.
-    """
-    reason = page.bert.config.family.lacks.get(head)
-    text = texts.TEXTS[key]
-    if reason is not None:
-        text = texts.TEXTS[family_key].format(reason=texts.plain(reason))
-    st.warning(text)
-
-
 def figure(
     fig: go.Figure,
     name: str,
@@ -316,7 +236,7 @@ def figure(
         on_select=on_select or "ignore",
         selection_mode="points",
     )
-    file = partial(data_file, name, data)
+    file = partial(data_files.data_file, name, data)
     scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
     report = partial(offer.figure_file, origin(), fig, data, file, code, how, scheme)
     downloads(name, data, code, record=record, report=report)
@@ -343,7 +263,7 @@ def downloads(
     is_table = isinstance(data, pd.DataFrame)
     row.download_button(
         "CSV" if is_table else "NPZ",
-        partial(to_csv, data) if is_table else partial(to_npz, data),
+        partial(data_files.to_csv, data) if is_table else partial(data_files.to_npz, data),
         file_name=f"bertscope-{name}.{'csv' if is_table else 'npz'}",
         mime="text/csv" if is_table else "application/octet-stream",
         key=f"data_{name}",
@@ -388,22 +308,3 @@ def json_button(row: DeltaGenerator, name: str, record: object) -> None:
 def origin() -> offer.Origin:
     """Return what this page's pictures belong to."""
     return offer.origin(*st.session_state.get(_SHOWN, ("BertScope", None)))
-
-
-def data_file(name: str, data: Data) -> File:
-    """Return a picture's numbers as a file: CSV of a table, NPZ of arrays."""
-    if isinstance(data, pd.DataFrame):
-        return File(f"bertscope-{name}.csv", "text/csv", to_csv(data))
-    return File(f"bertscope-{name}.npz", "application/octet-stream", to_npz(data))
-
-
-def to_csv(data: pd.DataFrame) -> bytes:
-    """Return a table as CSV in UTF-8, with the mark that lets spreadsheets see it."""
-    return data.to_csv(index=False).encode("utf-8-sig")
-
-
-def to_npz(data: Mapping[str, np.ndarray]) -> bytes:
-    """Return named arrays as a compressed NPZ file."""
-    out = io.BytesIO()
-    np.savez_compressed(out, **{name: np.asarray(array) for name, array in data.items()})
-    return out.getvalue()

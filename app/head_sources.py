@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import state, texts
+from app.pasted import pasted
 from bertcore.analysis.head_texts import (
     HeadTexts,
     bundled_sentences,
@@ -17,7 +18,7 @@ from bertcore.analysis.head_texts import (
 )
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
-_PASTED, _UPLOADED = "_heads_pasted", "_heads_uploaded"
+_UPLOADED = "_heads_uploaded"
 
 
 class Chosen(NamedTuple):
@@ -67,16 +68,11 @@ def _own() -> Chosen:
 
 
 def _pasted() -> Chosen | None:
-    # Kept here and not by `state`: thirty sentences would make an address that no chat carries.
-    if "heads_pasted" not in st.session_state:
-        st.session_state["heads_pasted"] = st.session_state.get(_PASTED, "")
-    text = st.text_area(
+    text = pasted(
+        "heads_pasted",
         "One sentence a line, or a pair with ||| between its texts",
-        key="heads_pasted",
-        height=160,
-        placeholder="The river rose during the night.\nHe was late. ||| The train had left.",
+        "The river rose during the night.\nHe was late. ||| The train had left.",
     )
-    st.session_state[_PASTED] = text
     if not text.strip():
         return None
     code = f"texts, trees = read_pasted_texts({text!r}), bundled_trees()\n"

@@ -5,14 +5,14 @@ The model shares its encoder's tensors with the opened checkpoint. Long work run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app import background, cache
+from app.background import Work
 from bertcore import Bert
 from bertcore.analysis import attribution
 from bertcore.analysis.counterfactual import Search, find_counterfactuals, may_propose
@@ -31,13 +31,6 @@ METHODS = {
 """Methods that give a number to each word."""
 
 Array = NDArray[np.float32]
-
-
-class Work(NamedTuple):
-    """Work for `background.ask`."""
-
-    key: Hashable
-    run: Callable[[background.Progress], Any]
 
 
 class Texts(NamedTuple):
@@ -259,6 +252,7 @@ def _layers(asked: Asked, progress: background.Progress) -> Layers:
         read,
         asked.target,
         baseline=asked.baseline,
+        steps=asked.steps,
         on_share=lambda share: progress(0.9 * share, "Conductance, layer by layer"),
     )
     words = read.merge(conducted.layers)

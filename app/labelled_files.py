@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from app import background, cache, inspection
-from app.inspection import Work
+from app.background import Work
 from bertcore.analysis.labelled_file import FileRun, run_file
 from bertcore.finetuning import Columns
 from bertcore.finetuning.files import BadRows, kind_of

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from app import cache, map_view, state
+from app.background import Job
 from app.figures.layer_map_points import COLOUR_BY
 from app.map_view import UNITS, Points, View
+from app.sections import waiting
 from bertcore.analysis.collect import Sentence, VectorTable
 from bertcore.analysis.projection import METRICS, LayerMap, UmapSettings
 
@@ -64,24 +66,14 @@ def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap 
     Raises:
         Exception: What stopped UMAP.
     """
-    job = map_view.umap_job(key, points, view)
-    if job.done:
-        if job.error is not None:
-            raise job.error
-        found: LayerMap = job.result
-        return found
+    work = map_view.umap_work(key, points, view)
+    found: LayerMap | None = waiting.result(work, "umap", patience=0.0, say=_say)
+    return found
 
-    @st.fragment(run_every=0.5)
-    def watch() -> None:
-        now = map_view.umap_job(key, points, view)
-        if now.done:
-            st.rerun(scope="app")
-        first = " The first one on this server takes up to a minute." if now.share < 0.3 else ""
-        text = f"UMAP. {now.stage}.{first} Until then this is the PCA map."
-        st.progress(now.share, text=text)
 
-    watch()
-    return None
+def _say(job: Job) -> str:
+    first = " The first one on this server takes up to a minute." if job.share < 0.3 else ""
+    return f"UMAP. {job.stage}.{first} Until then this is the PCA map."
 
 
 def patience(sentences: Sequence[Sentence]) -> AbstractContextManager[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state, texts, word_senses
+from app.pasted import pasted
 from bertcore.analysis.collect import Sentence
 from bertcore.analysis.texts_file import Texts, read_pasted, read_upload
 
@@ -14,7 +15,7 @@ SOURCES = {
     "pasted": "Paste sentences",
     "file": "Upload a file",
 }
-_UPLOADED, _PASTED = "_map_uploaded", "_map_pasted"
+_UPLOADED = "_map_uploaded"
 
 
 def choose_source() -> str:
@@ -83,16 +84,11 @@ def _word() -> str:
 
 
 def _pasted() -> Texts | None:
-    # Kept here and not by `state`: thirty sentences would make an address that no chat carries.
-    if "map_pasted" not in st.session_state:
-        st.session_state["map_pasted"] = st.session_state.get(_PASTED, "")
-    text = st.text_area(
+    text = pasted(
+        "map_pasted",
         "One sentence a line; after a tab its label, if you have one",
-        key="map_pasted",
-        height=160,
-        placeholder="The bat hung in the cave.\tanimal\nHe swung the bat.\tsport",
+        "The bat hung in the cave.\tanimal\nHe swung the bat.\tsport",
     )
-    st.session_state[_PASTED] = text
     return read_pasted(text) if text.strip() else None
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app import background, cache
+from app import cache
+from app.background import Progress, Work
 from bertcore import Bert
 from bertcore.analysis import map_quality
 from bertcore.analysis.collect import (
@@ -66,10 +67,10 @@ def layer_map(key: cache.BertKey, points: Points, view: View) -> LayerMap:
     return cache.call(_layer_map, key, key, points, view._replace(method="pca"))
 
 
-def umap_job(key: cache.BertKey, points: Points, view: View) -> background.Job:
-    """Return the job that computes the UMAP map, started if there is none."""
+def umap_work(key: cache.BertKey, points: Points, view: View) -> Work:
+    """Return the work that computes the UMAP map."""
 
-    def work(progress: background.Progress) -> LayerMap:
+    def work(progress: Progress) -> LayerMap:
         return map_layers(
             table(key, points).vectors,
             dims=view.dims,
@@ -80,7 +81,7 @@ def umap_job(key: cache.BertKey, points: Points, view: View) -> background.Job:
             progress=progress,
         )
 
-    return background.ask(("umap", key, points, view), work)
+    return Work(("umap", key, points, view), work)
 
 
 def faithfulness(key: cache.BertKey, points: Points, view: View, found: LayerMap) -> Faithfulness:
@@ -204,4 +205,7 @@ def _separation(bert: Bert, key: cache.BertKey, points: Points) -> Separation | 
 
 def _isotropy(bert: Bert, key: cache.BertKey, points: Points) -> Isotropy:
     found = table(key, points)
-    return map_quality.isotropy(found.vectors, found.words)
+    # Of a word in two places its first pieces are held together, its second pieces, and so on; two
+    # pieces of one word in one place are no word twice.
+    same = [f"{word} {token}" for word, token in zip(found.words, found.tokens, strict=True)]
+    return map_quality.isotropy(found.vectors, same)

@@ -7,15 +7,15 @@ that measures in units of their own can stand below each other.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from app import background, cache, mixing_parts
+from app.background import Work
 from app.mixing_parts import Array, SeparatorShares, Texts, shares
 from bertcore import Bert, Trace
 from bertcore.analysis.flow import MOST_WORK, attention_flow, flow_work
@@ -23,18 +23,16 @@ from bertcore.analysis.maps import row_shares
 from bertcore.analysis.rollout import rollout
 from bertcore.analysis.value_zeroing import value_zeroing
 
-Ask = Callable[[], background.Job]
-
 IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
 """Measures of one layer."""
 THROUGH_LAYERS = ("rollout", "flow", "zeroing_rollout")
 """Measures from a layer's output down to the input."""
+ATTENTION_ALONE = ("weights", "rollout", "flow")
+"""Measures that need no more than the attention weights; the others look inside the layers."""
 MOMENT = 0.7
 """Seconds to wait for a job before the page is drawn without it."""
-PAUSE = 0.2
-"""Seconds between two looks at a job."""
-MOST_MAPPED = 256
-"""Most tokens of a whole map: more than a small map has pixels for."""
+MOST_MAPPED = 512
+"""Most tokens of a whole map: eight such maps are 14 MB to the browser."""
 AT_ONCE = 5.0
 """Estimated seconds up to which a measure is computed without being asked for."""
 FLOW_RATE, ZEROING_RATE = 1.4e7, 6e10
@@ -59,14 +57,23 @@ class Found:
 
     maps: dict[str, Array]
     """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
-    waiting: dict[str, Ask]
-    """Measures that are not computed yet, and how to ask for their jobs."""
+    waiting: dict[str, Work]
+    """Measures that are not computed yet, and their work; two may share it."""
     offered: dict[str, float] = field(default_factory=dict)
     """Measures that take longer and were not asked for: about how many seconds."""
 
 
+def measures(bert: Bert) -> tuple[str, ...]:
+    """Return the measures that the checkpoint's architecture can have, in order."""
+    if "parts" in bert.config.family.lacks:
+        return ATTENTION_ALONE
+    return (*IN_LAYER, *THROUGH_LAYERS)
+
+
 def targets(bert: Bert, text_b: str | None) -> list[str]:
     """Return what a gradient can be taken of, the first being the usual one."""
+    if "gradient" not in measures(bert):
+        return []
     heads = {"word": bert.module.mlm, "next": bert.module.nsp if text_b is not None else None}
     return [name for name, head in heads.items() if head is not None]
 
@@ -91,14 +98,15 @@ def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
     """
     row = slice(choice.token, choice.token + 1)
     found = _at_once(texts, choice, row)
-    zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
-    found.maps["zeroing"] = zeroing[choice.layer][None]
+    if "zeroing" in measures(cache.opened(texts.key)):
+        zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
+        found.maps["zeroing"] = zeroing[choice.layer][None]
     asked = _asked(found, texts, choice, 1, slow=slow)
     if "flow" in asked:
-        _take(found, "flow", partial(_flow_job, texts, choice, choice.token), lambda made: made)
+        _take(found, "flow", _flow_work(texts, choice, choice.token), lambda made: made)
     if "zeroing_rollout" in asked:
-        ask = partial(_zeroing_job, texts)
-        _take(found, "zeroing_rollout", ask, lambda made: made[1][choice.layer, row])
+        work = _zeroing_work(texts)
+        _take(found, "zeroing_rollout", work, lambda made: made[1][choice.layer, row])
     return _in_order(found)
 
 
@@ -111,18 +119,17 @@ def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
     num_tokens = texts.trace.num_tokens
     if num_tokens > MOST_MAPPED:
         raise ValueError(
-            f"the maps of all tokens are drawn for at most {MOST_MAPPED} tokens, for a map has "
-            f"no more pixels; this input has {num_tokens}. Look at one token, or use a shorter "
-            "text."
+            f"the maps of all tokens are drawn for at most {MOST_MAPPED} tokens; this input has "
+            f"{num_tokens}. Look at one token, or use a shorter text."
         )
     found = _at_once(texts, choice, slice(None))
     asked = _asked(found, texts, choice, num_tokens, slow=slow)
     if "zeroing" in asked:
-        zeroing = partial(_zeroing_job, texts)
+        zeroing = _zeroing_work(texts)
         _take(found, "zeroing", zeroing, lambda made: made[0][choice.layer])
         _take(found, "zeroing_rollout", zeroing, lambda made: made[1][choice.layer])
     if "flow" in asked:
-        _take(found, "flow", partial(_flow_job, texts, choice, None), lambda made: made)
+        _take(found, "flow", _flow_work(texts, choice, None), lambda made: made)
     return _in_order(found)
 
 
@@ -132,13 +139,16 @@ def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
     Args:
         num_rows: 1 for one token, else all T. Flow that is more than MOST_WORK is not in it.
     """
-    num_tokens, config = texts.trace.num_tokens, cache.opened(texts.key).config
+    bert, num_tokens = cache.opened(texts.key), texts.trace.num_tokens
+    config, known = bert.config, measures(bert)
     work = flow_work(choice.layer + 1, num_tokens, num_rows)
     wide, inner = config.hidden_size, config.intermediate_size
     each = 2 * wide * (2 * inner + wide)  # of one vector through the rest of a layer
     zeroing = config.num_hidden_layers * num_tokens**2 * each / ZEROING_RATE
-    found = {"zeroing": zeroing} if num_rows > 1 else {}
-    found["zeroing_rollout"] = zeroing
+    found = {}
+    if "zeroing" in known:
+        found = {"zeroing": zeroing} if num_rows > 1 else {}
+        found["zeroing_rollout"] = zeroing
     if work <= MOST_WORK:
         found["flow"] = work / FLOW_RATE
     return found
@@ -179,16 +189,6 @@ def separator_shares(texts: Texts) -> SeparatorShares:
     return cache.call(mixing_parts.separator_shares, texts.key, texts)
 
 
-def wait(found: Found) -> Iterator[tuple[str, background.Job]]:
-    """Yield each awaited measure and its job, again and again until all jobs are done."""
-    while True:
-        jobs = [(name, ask()) for name, ask in found.waiting.items()]
-        yield from jobs
-        if all(job.done for _, job in jobs):
-            return
-        time.sleep(PAUSE)
-
-
 def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
     """Return the measures that take no time."""
     layer, head = choice.layer, choice.head
@@ -203,14 +203,14 @@ def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
     return Found(maps, {})
 
 
-def _take(found: Found, name: str, ask: Ask, part: Callable[..., Array]) -> None:
+def _take(found: Found, name: str, work: Work, part: Callable[..., Array]) -> None:
     """Put the part of a job's result that is drawn into `found`, or say that it is awaited."""
-    job = ask()
+    job = background.ask(*work)
     deadline = time.monotonic() + MOMENT
     while not job.done and time.monotonic() < deadline:
         time.sleep(0.01)
     if not job.done:
-        found.waiting[name] = ask
+        found.waiting[name] = work
     elif job.error is not None:
         raise job.error
     else:
@@ -223,43 +223,38 @@ def _in_order(found: Found) -> Found:
     return Found(maps, found.waiting, found.offered)
 
 
-def _job(
-    name: str, key: Hashable, stage: str, work: Callable[[Callable[[float], None]], object]
-) -> background.Job:
-    def run(progress: background.Progress) -> object:
-        return work(lambda share: progress(share, stage))
+def _flow_work(texts: Texts, choice: Choice, token: int | None) -> Work:
+    """Return the work on the flow to one token, [1, T], or to all, [T, T]."""
 
-    return background.ask((name, key), run)
-
-
-def _flow_job(texts: Texts, choice: Choice, token: int | None) -> background.Job:
-    """Return the job of the flow to one token, [1, T], or to all, [T, T]."""
-
-    def work(progress: Callable[[float], None]) -> Array:
+    def work(progress: background.Progress) -> Array:
         found = attention_flow(
             texts.trace.attentions[: choice.layer + 1],
             head=choice.head,
             tokens=None if token is None else [token],
-            progress=progress,
+            progress=lambda share: progress(share, "Attention flow"),
         )
         return shares(found.values)
 
-    return _job("flow", _flow_key(texts, choice, token), "Attention flow", work)
+    return Work(("flow", _flow_key(texts, choice, token)), work)
 
 
 def _flow_key(texts: Texts, choice: Choice, token: int | None) -> Hashable:
     return (texts, choice.layer, choice.head, token)
 
 
-def _zeroing_job(texts: Texts) -> background.Job:
-    """Return the job of value zeroing and its rollout, each [L, T, T]."""
+def _zeroing_work(texts: Texts) -> Work:
+    """Return the work on value zeroing and its rollout, each [L, T, T]."""
 
-    def work(progress: Callable[[float], None]) -> tuple[Array, Array]:
+    def work(progress: background.Progress) -> tuple[Array, Array]:
         bert = cache.opened(texts.key)
-        scores = row_shares(value_zeroing(bert, texts.trace, progress=progress))
+        scores = row_shares(
+            value_zeroing(
+                bert, texts.trace, progress=lambda share: progress(share, "Value zeroing")
+            )
+        )
         return scores.numpy(), rollout(scores).numpy()
 
-    return _job("zeroing", texts, "Value zeroing", work)
+    return Work(("zeroing", texts), work)
 
 
 def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, Array]:

@@ -57,8 +57,13 @@ class SeparatorShares(NamedTuple):
 
 
 def layer_maps(bert: Bert, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
-    """Return weights, norms, and norms with residual and LayerNorm of a layer, each [T, T]."""
+    """Return weights, norms, and norms with residual and LayerNorm of a layer, each [T, T].
+
+    The weights alone where the architecture does not show its parts.
+    """
     trace = texts.trace
+    if "parts" in bert.config.family.lacks:
+        return {"weights": shares(one_map_a_layer(trace.attentions, head)[layer])}
     block = cache.call(blocks, texts.key, texts)
     if head is None:
         norms = block.summed[layer]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +26,11 @@ from bertcore.device import DTYPES, available_devices
 FORMATS = ("svg", "png")
 MAX_LOCAL = 50
 """Checkpoint folders offered in the list."""
+_SAYS_LITTLE = re.compile(
+    r"((seed|step|checkpoint|epoch|fold|run)[-_]?\d+|best|last|final|model|checkpoint|output|out)",
+    re.IGNORECASE,
+)
+"""Names that training gives to folders: many runs have the same, so the run's own name is added."""
 
 
 def chosen_key() -> cache.BertKey:
@@ -141,19 +147,33 @@ def _choose_checkpoint() -> None:
 
 def local_checkpoints() -> list[str]:
     """Return checkpoint folders in `checkpoints` and `runs` of the folder we were started in."""
-    patterns = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
+    folders = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
+    # What `bertscope finetune --keep-epochs` keeps.
+    epochs = ("checkpoints/*/runs/*/checkpoints/*", "runs/*/runs/*/checkpoints/*")
     found = [
-        path for pattern in patterns for path in Path.cwd().glob(pattern) if is_checkpoint(path)
+        path
+        for pattern in (*folders, *epochs)
+        for path in Path.cwd().glob(pattern)
+        if is_checkpoint(path)
     ]
     return [str(path) for path in sorted(found)[:MAX_LOCAL]]
 
 
 def short_name(source: str) -> str:
-    """Return what a checkpoint is called in lists: a folder by its last name."""
+    """Return what a checkpoint is called in lists: a folder by its last name that says something.
+
+    >>> short_name("/home/me/my-bert"), short_name("/runs/law/checkpoints/step-500")
+    ('my-bert', 'law/step-500')
+    """
     if source == "default":
         return "default (ships with BertScope)"
     is_path = source.startswith(("/", "~", ".")) or "\\" in source
-    return Path(source).name if is_path and Path(source).name else source
+    path = Path(source)
+    if not is_path or not path.name:
+        return source
+    run = path.parents[1] if path.parent.name == "checkpoints" else path.parent
+    says_little = _SAYS_LITTLE.fullmatch(path.name) is not None and run.name not in ("", "..", "~")
+    return f"{run.name}/{path.name}" if says_little else path.name
 
 
 def distinct_names(sources: Sequence[str]) -> dict[str, str]:

@@ -74,6 +74,21 @@ def plot_layout(fig: go.Figure, title: str, x: str, y: str, height: int) -> go.F
     return fig
 
 
+def bar_above(title: str) -> dict[str, object]:
+    """Return a colour bar that lies over the right end of a heat map."""
+    return {
+        "title": {"text": f"{title}\u2002\u200b"},  # a bare space at the end is cut off
+        "orientation": "h",
+        "thickness": 10,
+        "len": 0.6,
+        "x": 0.98,
+        "xanchor": "right",
+        "y": 1,
+        "yanchor": "bottom",
+        "nticks": 5,
+    }
+
+
 def escape(text: str) -> str:
     """Return text that Plotly shows as it is: its labels read a little HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

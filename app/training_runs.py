@@ -123,9 +123,11 @@ def check_room(runs: Sequence[Run]) -> None:
 
 
 def is_run(path: Path) -> bool:
-    """Return whether a folder looks like a run's, whole or not."""
-    return path.is_dir() and any(
-        (path / name).exists() for name in ("config.json", "metrics.jsonl", "checkpoints")
+    """Return whether a folder looks like that of a pretraining run, whole or not."""
+    return (
+        path.is_dir()
+        and not (path / "finetune.json").exists()
+        and any((path / name).exists() for name in ("config.json", "metrics.jsonl", "checkpoints"))
     )
 
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app import background, cache, state
+from app import cache, state
+from app.background import Progress, Work
 from bertcore import Bert, BertConfig, Trace
 from bertcore.analysis.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.head_importance import HeadImportance, rank_heads
@@ -224,11 +225,11 @@ def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
     return cache.call(_compare, key, key, case, top_k)
 
 
-def ranking(key: cache.BertKey, asked: Question) -> background.Job:
-    """Return the job that ranks all heads under the changes, started if there is none."""
+def ranking(key: cache.BertKey, asked: Question) -> Work:
+    """Return the work that ranks all heads under the changes."""
     case = asked.case
 
-    def work(progress: background.Progress) -> HeadImportance:
+    def work(progress: Progress) -> HeadImportance:
         bert = cache.opened(key)
         return rank_heads(
             bert,
@@ -241,7 +242,7 @@ def ranking(key: cache.BertKey, asked: Question) -> background.Job:
             on_share=lambda share: progress(share, "Removing each head in turn"),
         )
 
-    return background.ask(("what-if", key, asked), work)
+    return Work(("what-if", key, asked), work)
 
 
 def one_piece(bert: Bert, word: str) -> str | None:

@@ -18,6 +18,7 @@ from benchmarks import (
     pretrain,
     pretrain_loss,
     pretrain_memory,
+    splitter,
     trace,
 )
 
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "page_speed": page_speed.run,
     "memory": memory.run,
     "head_ranking": head_ranking.run,
+    "splitter": splitter.run,
     "pretrain": pretrain.run,
     "pretrain_loss": pretrain_loss.run,
     "pretrain_memory": pretrain_memory.run,

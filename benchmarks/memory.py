@@ -7,11 +7,13 @@ before the first number warm the server up: imports, compiled kernels, caches of
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
+from app.state import CHECKPOINT_VARIABLE
 from benchmarks import tables
-from benchmarks.page_speed import running_server
+from tests.browser.running import running_app
 from tests.pages.session import Session
 from tests.pages.view_changes import make_changes, view_changes
 
@@ -25,14 +27,14 @@ def run() -> str:
     if not Path("/proc/self/statm").exists():
         return "Not measured: this system does not tell a process's resident memory in /proc."
     rows = []
-    with running_server() as (url, process), Session(url) as session:
+    with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app, Session(app.url) as session:
         changes = view_changes(session)
         make_changes(changes, WARM_UP)
-        first = resident_bytes(process)
+        first = resident_bytes(app.process)
         rows.append(("after the warm-up", tables.megabytes(first), "", kept(session)))
         for look in range(1, LOOKS + 1):
             make_changes(changes, CHANGES // LOOKS)
-            now = resident_bytes(process)
+            now = resident_bytes(app.process)
             done = f"{look * CHANGES // LOOKS:,}"
             rows.append(
                 (done, tables.megabytes(now), f"{(now - first) / 1e6:+.1f} MB", kept(session))

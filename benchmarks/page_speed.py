@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import statistics
-import subprocess
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.state import CHECKPOINT_VARIABLE
 from benchmarks import tables
-from bertcore.cli.open_app import find_app_root, streamlit_command
+from tests.browser.running import running_app
 from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
 OPEN_AIM, EDIT_AIM = 3.0, 0.3
@@ -79,7 +76,9 @@ _WATCH = """() => {
 
 def run() -> str:
     """Return the tables of opening and of editing."""
-    with running_app() as url, sync_playwright() as playwright:
+    source = os.environ.get(CHECKPOINT_VARIABLE)
+    with running_app(source) as app, sync_playwright() as playwright:
+        url = app.url
         browser = playwright.chromium.launch(
             executable_path=str(find_browser()), args=list(LAUNCH_FLAGS)
         )
@@ -89,7 +88,6 @@ def run() -> str:
         opened = [open_row(browser, url, name) for name in FIRST_PICTURES]
         edited = edit_rows(browser, url)
         browser.close()
-    source = os.environ.get(CHECKPOINT_VARIABLE)
     opening = ("opening", "to the first pictures, median (range)", f"aim {OPEN_AIM:.0f} s")
     editing = ("editing the sentence", "median (range)", f"aim {EDIT_AIM * 1e3:.0f} ms")
     return "\n\n".join(
@@ -99,55 +97,6 @@ def run() -> str:
             tables.markdown(editing, edited),
         )
     )
-
-
-# ---- the app ----
-
-
-@contextlib.contextmanager
-def running_app() -> Iterator[str]:
-    """Start the app on a free port; yield its address and stop it at the end.
-
-    Raises:
-        RuntimeError: If it does not answer within a minute.
-    """
-    with running_server() as (url, _):
-        yield url
-
-
-@contextlib.contextmanager
-def running_server() -> Iterator[tuple[str, int]]:
-    """Start the app on a free port; yield its address and its process id, and stop it at the end.
-
-    Raises:
-        RuntimeError: If it does not answer within a minute.
-    """
-    root = find_app_root()
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    command = streamlit_command(root, port=port, address="localhost", headless=True)
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as server:
-        try:
-            url = f"http://localhost:{port}"
-            wait_until_healthy(url, server)
-            yield url, server.pid
-        finally:
-            server.terminate()
-
-
-def wait_until_healthy(url: str, server: subprocess.Popen[bytes]) -> None:
-    """Wait until the app answers."""
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end and server.poll() is None:
-        with contextlib.suppress(OSError):
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()
-            return
-        time.sleep(0.1)
-    raise RuntimeError("the app did not start; try `bertscope` in the terminal to see why.")
 
 
 # ---- opening ----

@@ -101,6 +101,18 @@ class Trace:
         """[L, H, T, K]. Raises ValueError for an architecture that does not hand them out."""
         return _there(self.activations.values, "values")
 
+    def word_text(self, start: int, end: int) -> str:
+        """Return the tokens from `start` to before `end` as they stand in their text.
+
+        An added special token, which stands in no text, is called by its own name.
+        """
+        text_id = self.text_ids[start]
+        text = self.text_b if text_id == 1 else self.text_a
+        first, last = self.offsets[start][0], self.offsets[end - 1][1]
+        if text_id < 0 or text is None or last <= first:
+            return self.tokens[start]
+        return text[first:last]
+
     @property
     def word_states(self) -> Tensor:
         """[T, D]: what the masked-word head reads, BERT's last hidden state."""

@@ -1,10 +1,13 @@
 """Make the guide's pictures and numbers again, from the app and the checkpoint as they are.
 
     python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
+    python docs/make_pictures.py --classifier FOLDER --labelled FILE [NAME ...]
 
 Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`. It needs what
 `make install` installs (Playwright and a Chromium). `--treebank` also measures the direct object on
-a file of trees; without it, the numbers of the last time stay.
+a file of trees; without it, the numbers of the last time stay. `--classifier` makes the pictures of
+`inspect-your-checkpoint.md` and `compare.md` of a checkpoint fine-tuned on film reviews (the
+command is in both guides), with its dev file.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import io
 import lzma
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +52,8 @@ SCALE = 1.5
 MARGIN = 12
 PREVIOUS, OBJECT = Measured("to_previous"), Measured("obj", "to_dependent")
 TO_VERB = Measured("obj", "to_head")
+REVIEW = "A gorgeous, witty film that never bores."
+NEGATION = "The film was not good."
 
 
 # ---- numbers ----
@@ -182,6 +188,100 @@ def overview(visit: Visit) -> None:
     save(visit, "overview-sorted", [visit.page.locator(".st-key-attention_overview")])
 
 
+def inspect_words(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """The answer to a review, its words in colours, and the faithfulness of each method."""
+    visit.open("inspect", checkpoint=str(classifier), text_a=REVIEW)
+    for name in ("words", "faithfulness", "methods"):
+        visit.picture(f"figure_inspect-{name}")
+    visit.settle()
+    answer = visit.page.get_by_role("heading", name="The model says")
+    bars, words = (visit.page.locator(f".st-key-figure_inspect-{n}") for n in ("answer", "words"))
+    method = visit.page.locator(".st-key-inspect_method")
+    save(visit, "inspect-words", [answer, bars, words, method])
+    title = visit.page.get_by_role("heading", name="Which method is true to the model?")
+    save(visit, "inspect-faithfulness", [title, visit.page.locator(".st-key-inspect_true")])
+
+
+def inspect_swaps(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """The first texts with another answer."""
+    visit.open("inspect", checkpoint=str(classifier), text_a=REVIEW, inspect_why="swaps")
+    buttons = visit.page.get_by_role("button", name="Use this text")
+    expect(buttons.first).to_be_visible()
+    visit.settle()
+    found = visit.page.get_by_text(re.compile("swapped words? (is|are) enough"))
+    cards = [
+        buttons.nth(number).locator("xpath=ancestor::div[@data-testid='stVerticalBlock'][1]")
+        for number in range(min(3, buttons.count()))
+    ]
+    save(visit, "inspect-swaps", [found, *cards])
+
+
+def inspect_file(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """What comes out of a labelled file."""
+    visit.open("inspect", checkpoint=str(classifier), inspect_view="file")
+    visit.page.locator("input[type=file]").set_input_files(labelled)
+    visit.page.get_by_role("button", name="Run the file").click()
+    for name in ("confusion", "calibration", "slices"):
+        visit.picture(f"figure_inspect-{name}")
+    visit.settle()
+    parts = [".st-key-inspect_metrics", ".st-key-inspect_run", ".st-key-figure_inspect-slices"]
+    save(visit, "inspect-file", [visit.page.locator(part) for part in parts])
+
+
+def compare_answers(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """The class by layer, and which tokens speak for it."""
+    visit.open("compare", checkpoint=str(classifier), text_a=NEGATION)
+    for name in ("answers", "layers", "gradients"):
+        visit.picture(f"figure_compare-{name}")
+    visit.settle()
+    ends = ("answers", "gradients")
+    save(
+        visit,
+        "compare-answers",
+        [visit.page.locator(f".st-key-figure_compare-{name}") for name in ends],
+    )
+
+
+def compare_heads(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """The divergence of each head, and the most changed head in both."""
+    visit.open("compare", checkpoint=str(classifier), text_a=NEGATION, compare_view="heads")
+    visit.picture("figure_compare-heads")
+    visit.inked(".st-key-compare_map_first")
+    visit.inked(".st-key-compare_map_second")
+    visit.settle()
+    parts = [".st-key-figure_compare-heads", ".st-key-compare_maps"]
+    save(visit, "compare-heads", [visit.page.locator(part) for part in parts])
+
+
+def compare_weights(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """How far each matrix moved."""
+    visit.open("compare", checkpoint=str(classifier), compare_view="weights")
+    visit.picture("figure_compare-weights")
+    visit.picture("figure_compare-others")
+    visit.settle()
+    save(visit, "compare-weights", [visit.page.locator(".st-key-figure_compare-weights")])
+
+
+def compare_cka(visit: Visit, classifier: Path, labelled: Path) -> None:
+    """CKA of all layers over our sentences."""
+    visit.open("compare", checkpoint=str(classifier), compare_view="texts")
+    visit.picture("figure_compare-cka")
+    visit.picture("figure_compare-heads-texts")
+    visit.settle()
+    parts = ("compare-cka", "compare-cka-diagonal")
+    save(visit, "compare-cka", [visit.page.locator(f".st-key-figure_{name}") for name in parts])
+
+
+OF_CLASSIFIER: dict[str, Callable[[Visit, Path, Path], None]] = {
+    "inspect-words": inspect_words,
+    "inspect-swaps": inspect_swaps,
+    "inspect-file": inspect_file,
+    "compare-answers": compare_answers,
+    "compare-heads": compare_heads,
+    "compare-weights": compare_weights,
+    "compare-cka": compare_cka,
+}
+"""Pictures of a fine-tuned checkpoint, which does not ship."""
 PICTURES: dict[str, Callable[[Visit], None]] = {
     "previous": previous,
     "object": direct_object,
@@ -192,7 +292,7 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
 
 def open_browser(stack: ExitStack) -> Callable[[], Visit]:
     """Start the app and a browser, which end with `stack`; return what opens a visitor's tab."""
-    url = stack.enter_context(running_app())
+    url = stack.enter_context(running_app()).url
     playwright = stack.enter_context(sync_playwright())
     expect.set_options(timeout=6 * TIMEOUT_MS)
     browser = playwright.chromium.launch(executable_path=find_browser(), args=list(LAUNCH_FLAGS))
@@ -211,24 +311,48 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
 def main() -> None:
     """Make what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)}")
+    known = [*PICTURES, *OF_CLASSIFIER]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
+    parser.add_argument("--classifier", type=Path, metavar="FOLDER")
+    parser.add_argument("--labelled", type=Path, metavar="FILE")
     parser.add_argument("--treebank", type=Path, metavar="FILE")
     parser.add_argument("--numbers", action="store_true", help="the numbers alone")
     asked = parser.parse_args()
-    unknown = [name for name in asked.names if name not in PICTURES]
+    unknown = [name for name in asked.names if name not in known]
     if unknown:
-        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(PICTURES)}.")
+        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(known)}.")
+    if (asked.classifier is None) != (asked.labelled is None):
+        parser.error("--classifier and --labelled go together.")
+    makers = dict(PICTURES)
+    if asked.classifier is not None:
+        folder, file = asked.classifier.absolute(), asked.labelled.absolute()
+        makers = {
+            name: partial(make, classifier=folder, labelled=file)
+            for name, make in OF_CLASSIFIER.items()
+        }
+    absent = [name for name in asked.names if name not in makers]
+    if absent:
+        need = "needs" if absent[0] in OF_CLASSIFIER else "does not go with"
+        parser.error(f"{absent[0]} {need} --classifier and --labelled.")
+    if asked.classifier is not None:
+        draw(makers, asked.names)
+        return
     text = write_between(GUIDE.read_text(encoding="utf-8"), "numbers", own_numbers())
     if asked.treebank is not None:
         text = write_between(text, "treebank", treebank_numbers(asked.treebank))
     GUIDE.write_text(text, encoding="utf-8")
     if asked.numbers:
         return
+    draw(makers, asked.names)
+
+
+def draw(makers: Mapping[str, Callable[[Visit], None]], names: Sequence[str]) -> None:
+    """Make the named pictures, or all where none is named, each in a tab of its own."""
     with ExitStack() as stack:
         tab = open_browser(stack)
-        for name in asked.names or PICTURES:
+        for name in names or makers:
             visit = tab()
-            PICTURES[name](visit)
+            makers[name](visit)
             visit.context.close()
 
 

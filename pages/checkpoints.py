@@ -35,19 +35,15 @@ def open_typed() -> None:
 def show_tensors(page: frame.Page) -> None:
     """Draw the load report."""
     report = page.bert.report
-    columns = st.columns(5)
-    for column, (label, found) in zip(
-        columns,
-        {
-            "loaded": report.matched,
-            "missing": report.missing,
-            "of a task head": report.task_heads,
-            "unexpected": report.unexpected,
-            "of wrong shape": report.mis_shaped,
-        }.items(),
-        strict=True,
-    ):
-        column.metric(label[0].upper() + label[1:], len(found))
+    row = st.container(horizontal=True, gap="medium", key="checkpoint_counts")
+    for label, found in {
+        "Loaded": report.matched,
+        "Missing": report.missing,
+        "Task head": report.task_heads,
+        "Unexpected": report.unexpected,
+        "Wrong shape": report.mis_shaped,
+    }.items():
+        row.metric(label, len(found), width="content")
     st.markdown("\n".join(f"- {texts.plain(sentence)}" for sentence in report.sentences()))
     table = pd.DataFrame(tensor_rows(report), columns=["tensor", "shape", "what happened"])
     st.dataframe(table, hide_index=True, width="stretch", height=320)

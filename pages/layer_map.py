@@ -5,6 +5,8 @@ import streamlit as st
 from app import frame, map_controls, map_sources, map_view, state, texts
 from app.components.layer_watch import layer_watch
 from app.figures import layer_curves, layer_map, layer_map_points
+from app.figures.layer_map_marks import Marks
+from app.figures.layer_map_overview import overview
 
 source = map_sources.chosen_source()
 page = frame.begin("layer-map", needs_text=source == "sentence")
@@ -36,7 +38,7 @@ def keep_layer() -> None:
 
 
 keep_layer()
-marks = layer_map.Marks(
+marks = Marks(
     colouring=layer_map_points.colouring(table, colour),
     hover=layer_map_points.hover_texts(table),
     labels=layer_map_points.point_labels(table),
@@ -59,7 +61,7 @@ arrays = {
     "sentence_ids": table.sentence_ids,
     "labels": table.labels,
 }
-frame.figure(layer_map.overview(found, marks), "layer-map-vectors", arrays, code)
+frame.figure(overview(found, marks), "layer-map-vectors", arrays, code)
 
 curves = map_controls.columns()
 with frame.guard():

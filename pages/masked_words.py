@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import cache, frame, state, tables, texts
+from app import cache, frame, lacking, state, tables, texts
 from app.components.token_strip import token_strip
 from app.figures import words
 from app.sections.family_heads import show_instead
@@ -58,7 +58,7 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     how = frame.reading("words.fill")
     frame.figure(words.top_words(found), "masked-words", tables.predictions(found), code, how=how)
     frame.how_to_read("words.fill")
-    frame.lacks(page, "mask")
+    lacking.note(page, "mask")
     if 1 < len(found.positions) <= MOST_IN_TURN:
         steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
         st.markdown(texts.TEXTS["words.in_turn"].format(steps=words.in_turn(steps)))
@@ -121,7 +121,7 @@ def show_masks(page: frame.Page) -> None:
         found = show_predictions(page, masked)
         position = choose_mask(found)
         own = show_candidates(page, masked, position)
-        if frame.tells_lack(page, "lens"):
+        if lacking.tells(page, "lens"):
             return
         show_lens(page, masked, position)
         original = found.originals[found.positions.index(position)]

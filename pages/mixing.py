@@ -40,5 +40,4 @@ def show(page: frame.Page) -> None:
 
 
 this_page = frame.begin("mixing")
-frame.needs(this_page, "parts")
 show(this_page)

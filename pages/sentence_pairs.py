@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import cache, examples, frame, state, tables, texts
+from app import cache, examples, frame, lacking, state, tables, texts
 from app.figures import pairs
 from app.figures.words import percent
 from app.sections.family_heads import show_order
@@ -98,7 +98,7 @@ def show_pair(page: frame.Page) -> None:
     segments = choose(page)
     others = tuple(text for text in OTHER_B if text != page.text_b)
     if page.bert.module.nsp is None:
-        frame.no_head(page, "nsp", "pairs.no_head", "pairs.family_no_head")
+        lacking.no_head(page, "nsp", "pairs.no_head", "pairs.family_no_head")
         if page.bert.module.sop is not None:
             show_order(page)
     else:

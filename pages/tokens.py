@@ -3,9 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from app import cache, frame, state, texts
+from app import cache, frame, lacking, state, texts
 from app.components.token_strip import token_strip
-from app.figures import embeddings as figures
+from app.figures import embedding_effects as effects
+from app.figures import embedding_tables as tables
+from app.figures.embeddings import num_drawn, sum_strips
 from app.sections import word_cut
 from bertcore.analysis import embeddings as numbers
 
@@ -15,15 +17,15 @@ def show_sum(page: frame.Page, index: int) -> None:
     found = {name: getattr(page.trace.embeddings, name) for name in PARTS}
     parts = {name: part.float().numpy() for name, part in found.items() if part is not None}
     num_tokens, num_dims = parts["sum"].shape
-    fig = figures.sum_strips(
+    fig = sum_strips(
         page.trace.tokens, parts, numbers.sum_numbers(page.trace.embeddings), selected=index
     )
     how = frame.reading("tokens.sum", num_dims=num_dims)
     frame.figure(fig, "embedding-sum", parts, page.setup_code + texts.CODE["tokens.sum"], how=how)
     frame.how_to_read("tokens.sum", num_dims=num_dims)
-    frame.lacks(page, "segments")
-    frame.lacks(page, "positions")
-    drawn = figures.num_drawn(num_tokens, num_dims)
+    lacking.note(page, "segments")
+    lacking.note(page, "positions")
+    drawn = num_drawn(num_tokens, num_dims)
     if drawn < num_dims:
         st.caption(texts.TEXTS["tokens.sum_cut"].format(drawn=drawn, num_dims=num_dims))
 
@@ -33,7 +35,7 @@ def show_norm(page: frame.Page, index: int) -> None:
     embeddings = page.trace.embeddings
     found = numbers.norm_numbers(embeddings)
     before, after = (x[index].float().numpy() for x in (embeddings.sum, embeddings.output))
-    fig = figures.layer_norm(page.trace.tokens, found, before, after, selected=index)
+    fig = effects.layer_norm(page.trace.tokens, found, before, after, selected=index)
     table = pd.DataFrame({"token": page.trace.tokens, **numbers.as_columns(found)})
     frame.figure(fig, "layer-norm", table, page.setup_code + texts.CODE["tokens.norm"])
     at = {name: float(column[index]) for name, column in numbers.as_columns(found).items()}
@@ -43,12 +45,12 @@ def show_norm(page: frame.Page, index: int) -> None:
 def show_leave_one_out(page: frame.Page, index: int) -> None:
     """Draw what is lost without segments and without positions."""
     result = cache.call(numbers.leave_one_out, page.bert_key, page.text_a, page.text_b)
-    fig = figures.leave_one_out(page.trace.tokens, result, selected=index)
+    fig = effects.leave_one_out(page.trace.tokens, result, selected=index)
     code = page.setup_code + texts.CODE["tokens.leave_one_out"]
     how = frame.reading("tokens.leave_one_out")
     frame.figure(fig, "leave-one-out", result.cosines, code, how=how)
     frame.how_to_read("tokens.leave_one_out")
-    frame.lacks(page, "segments")
+    lacking.note(page, "segments")
 
 
 def show_positions(page: frame.Page, index: int) -> None:
@@ -61,13 +63,13 @@ def show_positions(page: frame.Page, index: int) -> None:
     code = page.setup_code + texts.CODE["tokens.positions"].format(size=size)
     row = page.trace.position_ids[index]
     frame.figure(
-        figures.position_table(cosines, position=row), "positions", {"cosines": cosines}, code
+        tables.position_table(cosines, position=row), "positions", {"cosines": cosines}, code
     )
     if row < size:
         table = pd.DataFrame({"position": range(size), "cosine": cosines[row]})
         how = frame.reading("tokens.positions")
         frame.figure(
-            figures.position_row(cosines, position=row), "position-row", table, code, how=how
+            tables.position_row(cosines, position=row), "position-row", table, code, how=how
         )
     frame.how_to_read("tokens.positions")
 
@@ -77,7 +79,7 @@ def show_nearest(page: frame.Page, index: int) -> None:
     found = cache.call(numbers.nearest_words, page.bert_key, page.trace.input_ids[index])
     table = pd.DataFrame(found, columns=["piece", "cosine"])
     code = page.setup_code + texts.CODE["tokens.nearest"].format(index=index)
-    fig = figures.nearest_words(page.trace.tokens[index], found)
+    fig = tables.nearest_words(page.trace.tokens[index], found)
     how = frame.reading("tokens.nearest")
     frame.figure(fig, "nearest-words", table, code, how=how)
     frame.how_to_read("tokens.nearest")
@@ -116,7 +118,7 @@ def show(page: frame.Page) -> None:
         label_visibility="collapsed",
     )
     with frame.guard():
-        if not frame.tells_lack(page, NEEDS.get(view or "", "")):
+        if not lacking.tells(page, NEEDS.get(view or "", "")):
             VIEWS[view or next(iter(VIEWS))](page, index)
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame, what_if
+from app import frame, lacking, what_if
 from app.sections import what_if_controls as controls
 from app.sections import what_if_ranking as ranking
 from app.sections import what_if_results as results
@@ -50,5 +50,5 @@ def show(page: frame.Page) -> None:
 
 
 this_page = frame.begin("what-if")
-frame.needs(this_page, "parts")
+lacking.needs(this_page, "parts")
 show(this_page)

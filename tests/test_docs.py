@@ -79,7 +79,7 @@ def test_every_link_leads_somewhere_and_pictures_are_small(page: Path) -> None:
 
 
 def test_every_picture_is_used() -> None:
-    text = GUIDE.read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
     for picture in (DOCS / "pictures").glob("*.png"):
         assert f"(pictures/{picture.name})" in text
 
@@ -99,3 +99,13 @@ def test_the_guide_names_what_the_app_shows() -> None:
     )
     for name in shown:
         assert name in guide
+
+
+def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:
+    guides = [DOCS / "inspect-your-checkpoint.md", DOCS / "compare.md"]
+    text = " ".join(" ".join(guide.read_text(encoding="utf-8").split()) for guide in guides)
+    for page in ("checkpoints", "inspect", "compare", "what-if"):
+        assert f"**{texts.PAGES[page][0]}**" in text
+    shown = ("What is taken for what", "Is it as often right as it is sure?", "Where is it weak?")
+    for title in (*shown, "Most sure, and wrong", "Use this text", "Two moments of a run"):
+        assert f"*{title}" in text

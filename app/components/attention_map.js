@@ -44,12 +44,13 @@ class AttentionMap extends AttentionMapControls {
 
   update({ header, blocks }) {
     const sameTokens = this.header && this.header.tokens.join("\u0000") === header.tokens.join("\u0000");
-    if (!this.header) {
+    const isFirst = !this.header;
+    if (isFirst) {
       const { rows, columns, words } = header.look;
       Object.assign(this, { rowsBy: rows, columnsBy: columns, byWord: words });
       if (rows === "chosen" || columns === "chosen") this.marked = { row: 0, column: 0 };
     }
-    const marked = this.header ? null : this.marked;
+    const marked = isFirst ? this.marked : null;
     this.header = header;
     this.given = asFloats(blocks[0]);
     this.colours = blocks[1];
@@ -64,7 +65,9 @@ class AttentionMap extends AttentionMapControls {
       this.pointed = null;
     }
     this.theme = readTheme(this.root);
-    this.refreshUnits(!sameTokens);
+    const wasZoomed = this.window?.isWhole === false;
+    this.refreshUnits(!sameTokens, isFirst ? header.look.seen : "");
+    if (!sameTokens && wasZoomed) this.noteLook(); // the part that was seen is of another text
   }
 
   choose(change) {
@@ -85,8 +88,9 @@ class AttentionMap extends AttentionMapControls {
   // How one looks is reported, so that it gets into the address.
   noteLook() {
     clearTimeout(this.noting);
-    const look = { rows: this.rowsBy, columns: this.columnsBy, words: this.byWord };
-    this.noting = setTimeout(() => this.reportLook(look), 400);
+    this.noting = setTimeout(() => this.reportLook({
+      rows: this.rowsBy, columns: this.columnsBy, words: this.byWord, seen: this.window.written(),
+    }), 400);
   }
 
   setLevel(byWord) {
@@ -96,12 +100,13 @@ class AttentionMap extends AttentionMapControls {
     this.refreshUnits(true);
   }
 
-  refreshUnits(anew) {
+  refreshUnits(anew, seen = "") {
     this.units = unitsOf(this.header, this.byWord);
     this.weights = this.byWord
       ? mergeToWords((at) => this.given[at], this.header.tokens.length, this.units.starts) : this.given;
     if (anew) {
       this.window = new MapWindow(this.units.size);
+      this.window.open(seen);
       this.names = new Map();
     }
     this.sort();
@@ -139,6 +144,7 @@ class AttentionMap extends AttentionMapControls {
     } else this.window.reset();
     this.zoomOut.disabled = this.whole.disabled = this.window.isWhole;
     this.draw();
+    this.noteLook();
   }
 
   // ---- pointer ----
@@ -186,7 +192,7 @@ class AttentionMap extends AttentionMapControls {
   release(event) {
     const wasMoved = this.dragged?.moved;
     this.dragged = null;
-    if (wasMoved) return;
+    if (wasMoved) return this.noteLook();
     const place = this.place(event);
     const again = place && this.marked && place.row === this.marked.row && place.column === this.marked.column;
     this.mark(again || !place ? null : { row: place.row, column: place.column });
@@ -230,7 +236,9 @@ class AttentionMap extends AttentionMapControls {
     const start = this.marked ?? this.pointed;
     const inside = (k) => Math.max(0, Math.min(last, k));
     this.marked = start ? { row: inside(start.row + down), column: inside(start.column + right) } : { row: 0, column: 0 };
+    const seen = this.window.written();
     this.window.show(this.marked.row, this.marked.column);
+    if (this.window.written() !== seen) this.noteLook();
     this.say();
     this.draw();
   }

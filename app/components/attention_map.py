@@ -6,6 +6,7 @@ words) stay in the browser. Layers and heads are reported back: the mean is take
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,11 +28,13 @@ _HERE = Path(__file__).parent
 SCRIPTS = ("levels", "map_order", "map_window", "map_paint", "map_words", "map_controls", "map")
 """Each builds on those before; the browser gets them as one."""
 
-LOOK: Look = {"rows": "text", "columns": "text", "words": False}
-"""How the map opens: the order of rows and columns, and whether words take the place of pieces."""
+LOOK: Look = {"rows": "text", "columns": "text", "words": False, "seen": ""}
+"""How the map opens: the order of rows and columns, whether words take the place of pieces, and
+what is seen of it: the first row, the first column, and cells on a side; "" for all."""
 LOOK_OPTIONS = {
     "rows": ("text", "chosen", "entropy"),
     "columns": ("text", "chosen", "received"),
+    "seen": re.compile(r"\d{1,5}(\.\d)?(-\d{1,5}(\.\d)?){2}"),
 }
 
 

@@ -13,6 +13,20 @@ class MapWindow {
     this.span = this.size; // cells on a side
   }
 
+  // What is seen, as a short text: first row, first column, cells on a side. Empty for the whole map.
+  written() {
+    return this.isWhole ? "" : [this.top, this.left, this.span].map((at) => String(Math.round(at * 10) / 10)).join("-");
+  }
+
+  // See what such a text says, as far as the map reaches.
+  open(written) {
+    if (!written) return;
+    const [top, left, span] = written.split("-").map(Number);
+    this.span = Math.max(Math.min(CLOSEST, this.size), Math.min(this.size, span));
+    Object.assign(this, { top, left });
+    this.stayInside();
+  }
+
   get isWhole() {
     return this.span >= this.size;
   }

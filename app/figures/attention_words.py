@@ -28,7 +28,7 @@ def words_of(trace: Trace) -> Words:
         if place == 0 or word < 0 or word != trace.word_ids[place - 1]
     ]
     ends = [*starts[1:], trace.num_tokens]
-    names = [_name(trace, start, end) for start, end in zip(starts, ends, strict=True)]
+    names = [trace.word_text(start, end) for start, end in zip(starts, ends, strict=True)]
     return Words(starts, names)
 
 
@@ -48,12 +48,3 @@ def merge_to_words(weights: NDArray[np.float32], starts: list[int]) -> NDArray[n
     columns = np.add.reduceat(weights, starts, axis=-1)
     merged: NDArray[np.float32] = np.add.reduceat(columns, starts, axis=-2)
     return merged / lengths[:, None].astype(np.float32)
-
-
-def _name(trace: Trace, start: int, end: int) -> str:
-    text_id = trace.text_ids[start]
-    text = trace.text_b if text_id == 1 else trace.text_a
-    first, last = trace.offsets[start][0], trace.offsets[end - 1][1]
-    if text_id < 0 or text is None or last <= first:
-        return trace.tokens[start]
-    return text[first:last]

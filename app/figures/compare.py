@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app import theme
+from app.figures.inspect_words import signed
 from app.figures.token_flow import shorten
 from app.figures.what_if import AFTER, BEFORE, difference
 from app.figures.words import percent
+from app.texts import label_name
 from bertcore.analysis.layer_decisions import LayerDecisions
 
 COLOURS = (BEFORE, AFTER)
@@ -80,16 +82,18 @@ def answer_rows(
     return AnswerRows(names, (values[0], values[1]), max(0, total - len(names)))
 
 
-def answer_bars(rows: AnswerRows, names: tuple[str, str], *, is_score: bool = False) -> go.Figure:
+def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> go.Figure:
     """Draw the answers as pairs of bars: the first checkpoint grey, the second blue.
 
     Args:
         rows: From `answer_rows`.
         names: Of the checkpoints; any text.
-        is_score: Whether the numbers are scores and no probabilities.
+        kind: Of the question; the numbers of a "score" are no probabilities.
     """
+    is_score = kind == "score"
     places = list(range(len(rows.names)))
-    labels = [theme.escape(shorten(name, 26)) for name in rows.names]
+    named = [label_name(name) for name in rows.names] if kind == "class" else rows.names
+    labels = [theme.escape(shorten(name, 26)) for name in named]
     fig = go.Figure()
     for values, name, colour, number in zip(rows.values, names, COLOURS, (0, 1), strict=True):
         form = "%{x:.4g}" if is_score else "%{x:.3%}"
@@ -136,7 +140,8 @@ def answer_bars(rows: AnswerRows, names: tuple[str, str], *, is_score: bool = Fa
 def _change(first: float, second: float, *, is_score: bool) -> str:
     if is_score:
         texts = ["–" if math.isnan(value) else f"{value:.3g}" for value in (first, second)]
-        return f"  {texts[0]} → <b>{texts[1]}</b>"
+        moved = "" if math.isnan(first + second) else f"  {signed(second - first)}"
+        return f"  {texts[0]} → <b>{texts[1]}</b>{moved}"
     texts = ["–" if math.isnan(value) else percent(value) for value in (first, second)]
     both = not math.isnan(first + second)
     return f"  {texts[0]} → <b>{texts[1]}</b>  {difference(first, second) if both else ''}"

@@ -68,12 +68,13 @@ def drift_grid(found: WeightDrift, measure: str) -> go.Figure:
     ]
     decimals = "%{text:.1f}" if measure == "relative" else "%{text:.1g}"
     heat.texttemplate = decimals
-    heat.x = [kind.replace(" LayerNorm", "<br>LayerNorm").replace(" ", "<br>", 1) for kind in kinds]
+    heat.x = kinds
     heat.y = layers
     heat.colorbar.tickformat = ".0%" if measure == "relative" else ".1g"
     fig = go.Figure(heat)
-    theme.plot_layout(fig, "", "", "layer", min(44 * len(layers), 560) + 70)
-    fig.update_xaxes(side="bottom", showgrid=False, tickangle=0)
+    theme.plot_layout(fig, "", "", "layer", min(44 * len(layers), 560) + 126)
+    # Turned: side by side the names run into each other in a narrow window.
+    fig.update_xaxes(side="bottom", showgrid=False, tickangle=-40)
     fig.update_yaxes(
         autorange="reversed", showgrid=False, dtick=1 if len(layers) <= 24 else 4, type="linear"
     )

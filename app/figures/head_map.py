@@ -19,6 +19,8 @@ MAX_LABELLED = 64
 HEIGHT, WIDE = 470, 560
 """Pixels of the picture; how wide it is at least where names are laid out."""
 _NO_HABIT = "none of these"
+_PALE = "#B9BFCC"
+"""Of heads without a habit; the eighth colour of the habits is a grey too, a dark one."""
 
 
 def head_scatter(
@@ -54,7 +56,7 @@ def head_scatter(
         names = habits
         colours = {
             **dict(zip(HABITS.values(), theme.CATEGORICAL, strict=False)),
-            _NO_HABIT: theme.SPECIAL,
+            _NO_HABIT: _PALE,
         }
     fig = go.Figure()
     if opened is not None:

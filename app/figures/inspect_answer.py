@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from app import theme
 from app.figures import token_flow
 from app.figures.words import percent
+from app.texts import label_name
 from bertcore.analysis.task_answers import SpanAnswer, TaskAnswer
 from bertcore.analysis.task_input import Word
 
@@ -24,7 +25,7 @@ _PALE = "rgba(127, 134, 152, 0.16)"
 def label_bars(found: TaskAnswer, chosen: int) -> go.Figure:
     """Draw the most probable labels of a text as bars, the one that is explained in its colour."""
     order = np.argsort(-found.probabilities, kind="stable")[:MOST_LABELS]
-    names = [found.labels[i] for i in order]
+    names = [label_name(found.labels[i]) for i in order]
     colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in order]
     return _bars(names, [float(found.probabilities[i]) for i in order], colours)
 
@@ -55,10 +56,9 @@ def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str])
     )
     theme.plot_layout(fig, "", "", "", 32 * len(names) + 16)
     fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
-    # The names stand behind the bars: room for the longest.
+    # All bars of this page have one scale, 0 to 100%, and the names room behind the longest bar.
     longest = max(map(token_flow.display_width, shown), default=0)
-    top = max([*values, 1e-6])
-    fig.update_xaxes(visible=False, range=[0, top * (1.35 + 0.018 * longest)], fixedrange=True)
+    fig.update_xaxes(visible=False, range=[0, 1.35 + 0.018 * longest], fixedrange=True)
     fig.update_yaxes(visible=False, autorange="reversed", fixedrange=True)
     return fig
 
@@ -100,10 +100,7 @@ def tagged_words(words: Sequence[Word], found: TaskAnswer, chosen: int) -> go.Fi
                 insidetextfont={"size": 13, "color": "#FFFFFF"},
                 marker={
                     "color": _PALE if kind is None else colours[kind],
-                    "line": {
-                        "width": [3 if i == chosen else 0 for i in members],
-                        "color": theme.ACCENT,
-                    },
+                    "line_width": 0,
                     "cornerradius": 5,
                 },
                 customdata=[[i, _hover(found, i, words[i])] for i in members],
@@ -119,6 +116,22 @@ def tagged_words(words: Sequence[Word], found: TaskAnswer, chosen: int) -> go.Fi
             mode="text",
             text=[token_flow.two_lines(words[i].text, below[i]) for i in pale],
             textfont_size=13,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    box = boxes[chosen]
+    fig.add_trace(
+        go.Bar(
+            base=[box.left],
+            x=[box.width],
+            y=[box.line],
+            orientation="h",
+            marker={
+                "color": "rgba(0, 0, 0, 0)",
+                "line": {"width": 4, "color": theme.ACCENT},
+                "cornerradius": 5,
+            },
             hoverinfo="skip",
             showlegend=False,
         )
@@ -172,6 +185,6 @@ def _hover(found: TaskAnswer, place: int, word: Word) -> str:
 
 
 def _cycled(count: int) -> list[str]:
-    """Return dark enough colours for white letters, as many as asked."""
-    dark = ["#3457D5", "#B35806", "#00805C", "#A83279", "#7B3FA0", "#8C564B", "#4A6274", "#8A6D00"]
+    """Return colours dark enough for white letters, none near the accent, as many as asked."""
+    dark = ["#3457D5", "#B35806", "#00805C", "#4A6274", "#7B3FA0", "#8C564B", "#8A6D00"]
     return [dark[i % len(dark)] for i in range(count)]

@@ -20,6 +20,8 @@ MOST_CLASSES = 40
 MOST_DOTS = 3000
 """Scores that are drawn as dots; of more, every second, third ..."""
 _NAMED = 12
+_LETTERS = 40
+"""Letters that have room below the picture, side by side."""
 
 
 def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure:
@@ -78,13 +80,33 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
         "true label",
         150 + max(24, 84 - 8 * len(names)) * len(names),
     )
+    longest = max(map(token_flow.display_width, names), default=0)
+    turned = len(names) * (longest + 1) > _LETTERS
     step = max(1, -(-len(names) // MOST_CLASSES))
-    fig.update_xaxes(tickvals=places[::step], ticktext=names[::step], showgrid=False)
+    fig.update_xaxes(
+        tickvals=places[::step],
+        ticktext=names[::step],
+        tickangle=-60 if turned else 0,
+        showgrid=False,
+    )
     fig.update_yaxes(
         tickvals=places[::step], ticktext=names[::step], autorange="reversed", showgrid=False
     )
-    fig.update_xaxes(title_standoff=28)
-    fig.update_layout(margin={"t": 56, "b": 60})
+    # The title of the x axis stands below the names; Plotly would set it among them here.
+    below = 34 + (6.5 * longest if turned else 0)
+    fig.update_xaxes(title_text="", automargin=False)
+    fig.add_annotation(
+        x=0.5,
+        y=0,
+        xref="paper",
+        yref="paper",
+        yanchor="top",
+        yshift=-below,
+        text="what the model said",
+        font_size=14,
+        showarrow=False,
+    )
+    fig.update_layout(margin={"t": 56, "b": below + 24}, height=fig.layout.height + below - 36)
     return fig
 
 
@@ -151,11 +173,11 @@ def reliability(found: Calibration) -> go.Figure:
         col=1,
     )
     theme.plot_layout(fig, "", "", "", 400)
-    fig.update_xaxes(range=[0, 1], showgrid=False)
-    fig.update_xaxes(title_text="confidence", row=2)
-    fig.update_yaxes(title_text="right", range=[0, 1.02], tickformat=".0%", row=1)
+    fig.update_xaxes(range=[0, 1], showgrid=False, tickformat=".0%")
+    fig.update_xaxes(title_text="how sure it was", row=2)
+    fig.update_yaxes(title_text="share right", range=[0, 1.02], tickformat=".0%", row=1)
     fig.update_yaxes(title_text="answers", row=2, nticks=3)
-    fig.update_layout(margin={"t": 30})
+    fig.update_layout(margin={"t": 30, "r": 24})  # room for "100%"
     return fig
 
 
@@ -191,6 +213,7 @@ def slice_bars(found: Sequence[Slice], mean: float, *, is_share: bool, name: str
     )
     if is_share:
         fig.update_xaxes(range=[0, 1], tickformat=".0%")
+        fig.update_layout(margin_r=24)  # room for "100%"
     else:
         fig.update_xaxes(rangemode="tozero")
     return fig

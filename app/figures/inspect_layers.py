@@ -52,7 +52,7 @@ def conductance_map(
         )
     )
     turned = len(words) > 12
-    below = 24 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
+    below = 34 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "layer", 30 * num_layers + below + 66)
     step = max(1, -(-len(words) // _MOST_NAMED))
     places = list(range(0, len(words), step))
@@ -68,8 +68,16 @@ def conductance_map(
     return fig
 
 
-def layer_faithfulness(found: Sequence[Faithfulness], random: Sequence[Faithfulness]) -> go.Figure:
-    """Draw both measures of each layer's order of words over that of random orders (dotted)."""
+def layer_faithfulness(
+    found: Sequence[Faithfulness], random: Sequence[Faithfulness], unit: str
+) -> go.Figure:
+    """Draw both measures of each layer's order of words over that of random orders (dotted).
+
+    Args:
+        found: Of each layer.
+        random: Of several random orders.
+        unit: What is lost: "probability" or "score".
+    """
     titles = ("Comprehensiveness (high is good)", "Sufficiency (low is good)")
     fig = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.1)
     layers = list(range(len(found)))
@@ -91,6 +99,7 @@ def layer_faithfulness(found: Sequence[Faithfulness], random: Sequence[Faithfuln
         fig.add_hline(y=mean, line={"dash": "dot", "color": theme.SPECIAL}, row=1, col=column)
     theme.plot_layout(fig, "", "layer", "", 230)
     fig.update_xaxes(dtick=1, showgrid=False)
+    fig.update_yaxes(title_text=f"{unit} lost", col=1)
     fig.update_annotations(font_size=12)
     fig.update_layout(margin={"t": 30})
     return fig

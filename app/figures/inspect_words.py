@@ -38,6 +38,16 @@ def signed(value: float) -> str:
     return f"{'+' if value > 0 else '−'}{text}"
 
 
+def exactly(value: float, digits: int) -> str:
+    """Return a number with its sign and so many digits, for a sentence that tells them all.
+
+    >>> exactly(-0.1471, 3), exactly(5.84412, 3), exactly(-0.00001, 4)
+    ('−0.147', '+5.844', '0')
+    """
+    text = f"{abs(value):.{digits}f}"
+    return "0" if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
+
+
 def attributed_text(
     words: Sequence[Word], values: NDArray[np.floating], *, is_dark: bool, unit: str
 ) -> go.Figure:
@@ -141,7 +151,7 @@ def method_rows(
         )
     )
     turned = len(words) > min(12, most_named // 2)
-    below = 24 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
+    below = 34 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
     step = -(-len(words) // most_named)
     places = list(range(0, len(words), max(1, step)))
@@ -172,25 +182,25 @@ def faithfulness_dots(
     for row, measure in enumerate(MEASURES, start=1):
         of_random = np.array([getattr(one, f"mean_{measure}") for one in random])
         values = [getattr(one, f"mean_{measure}") for one in found.values()]
-        mean = float(of_random.mean())
+        mean, least, most = (float(end(of_random)) for end in (np.mean, np.min, np.max))
+        low, high = min([*values, least, 0]), max([*values, most, 0])
+        room = max(float(high - low), 1e-3)
         fig.add_trace(
             go.Scatter(
                 x=[*values, mean],
                 y=list(range(len(names))),
-                mode="markers+text",
+                mode="markers",
                 marker={
                     "size": 13,
                     "color": [theme.SEGMENT_A] * len(values) + [theme.SPECIAL],
                     "symbol": ["circle"] * len(values) + ["diamond"],
                 },
-                text=[f"  {value:+.3f}" for value in [*values, mean]],
-                textposition=["middle right"] * len(values) + ["top center"],
                 cliponaxis=False,
                 error_x={
                     "type": "data",
                     "symmetric": False,
-                    "array": [0.0] * len(values) + [float(of_random.max()) - mean],
-                    "arrayminus": [0.0] * len(values) + [mean - float(of_random.min())],
+                    "array": [0.0] * len(values) + [most - mean],
+                    "arrayminus": [0.0] * len(values) + [mean - least],
                     "color": theme.SPECIAL,
                 },
                 customdata=names,
@@ -200,10 +210,23 @@ def faithfulness_dots(
             row=row,
             col=1,
         )
-        low, high = min([*values, of_random.min(), 0]), max([*values, of_random.max(), 0])
-        room = max(float(high - low), 1e-3)
+        # All numbers stand in one column at the right: no line and no dot runs through them.
+        fig.add_trace(
+            go.Scatter(
+                x=[high + 0.12 * room] * len(names),
+                y=list(range(len(names))),
+                mode="text",
+                text=[exactly(value, 3) for value in [*values, mean]],
+                textposition="middle right",
+                cliponaxis=False,
+                hoverinfo="skip",
+                showlegend=False,
+            ),
+            row=row,
+            col=1,
+        )
         fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
-        fig.update_xaxes(range=[low - 0.05 * room, high + 0.45 * room], row=row)
+        fig.update_xaxes(range=[low - 0.05 * room, high + 0.4 * room], row=row)
     theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
     fig.update_xaxes(title_text=f"{unit} lost", row=2, col=1)
     fig.update_yaxes(

@@ -13,7 +13,7 @@ from app import theme
 from bertcore.analysis.map_quality import Faithfulness, Isotropy, Separation
 from bertcore.analysis.projection import LayerMap
 
-HEIGHT = 300
+HEIGHT = 316
 
 
 def separation_curve(found: Separation) -> go.Figure:
@@ -74,7 +74,7 @@ def _over_layers(fig: go.Figure, title: str, unit: str, span: list[float]) -> go
     fig.update_yaxes(range=span)
     fig.update_xaxes(dtick=1 if len(fig.data[0].x) <= 13 else 2)
     fig.update_layout(
-        legend={"y": -0.28, "yanchor": "top", "font": {"size": 11}},
+        legend={"y": -0.36, "yanchor": "top", "font": {"size": 11}},
         margin={"b": 8},
         showlegend=True,
     )

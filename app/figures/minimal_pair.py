@@ -118,7 +118,7 @@ def difference_map(
             colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
             hoverongaps=False,
             hovertemplate=hover + more,
-            colorbar=_bar("percentage points"),
+            colorbar=theme.bar_above("percentage points"),
         )
     )
     ticks, shown = _ticks(labels, changed)
@@ -157,7 +157,7 @@ def vector_strips(
             colorscale=theme.SEQUENTIAL,
             hoverongaps=False,
             hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:.4f}<extra></extra>",
-            colorbar=_bar("1 − cosine"),
+            colorbar=theme.bar_above("1 − cosine"),
         )
     )
     ticks, shown = _ticks(labels, changed)
@@ -190,20 +190,6 @@ def strip_table(found: MinimalPair, first: Trace, second: Trace) -> pd.DataFrame
             for n, (i, j) in enumerate(found.columns)
         ]
     ).astype({"position_first": "Int64", "position_second": "Int64"})
-
-
-def _bar(title: str) -> dict[str, object]:
-    return {
-        "title": {"text": f"{title}  "},
-        "orientation": "h",
-        "thickness": 10,
-        "len": 0.6,
-        "x": 0.98,
-        "xanchor": "right",
-        "y": 1,
-        "yanchor": "bottom",
-        "nticks": 5,
-    }
 
 
 def _room(names: Sequence[str]) -> int:

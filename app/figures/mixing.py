@@ -34,8 +34,14 @@ MOST_NAMED = 24
 """Most tokens that small maps have room to name."""
 ROW = 32
 """Pixels of a strip."""
-MAP = 270
-"""Pixels of a small map and its title."""
+GAP = 34
+"""Pixels between two groups of strips, or two rows of maps: a title stands there."""
+MAP, LARGE_MAP = 270, 420
+"""Pixels of a small map and its title, four or two beside each other."""
+MANY = 128
+"""Tokens from which on there are two: of less than a pixel, many a cell would not be drawn."""
+STEPS = 255
+"""Of the square root of a share, in which a small map's colours are sent: a byte for each."""
 MOST_LABELS = 36
 """Names below the strips: of every token, or of every second, third ..."""
 _LONGEST = 14  # letters of a token
@@ -52,11 +58,13 @@ def strips(
         token: The token that receives; its column is framed.
     """
     shown = {title: rows for title, rows in groups.items() if rows}
+    num_rows = sum(len(rows) for rows in shown.values())
+    inner = num_rows * ROW + GAP * len(shown) + 34
     fig = make_subplots(
         rows=len(shown),
         shared_xaxes=True,
         row_heights=[len(rows) for rows in shown.values()],
-        vertical_spacing=0.11,
+        vertical_spacing=GAP / inner,
         subplot_titles=list(shown),
     )
     for place, rows in enumerate(shown.values(), start=1):
@@ -64,11 +72,10 @@ def strips(
         frame = {"color": theme.ACCENT, "width": 2}
         box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
         fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
-    num_rows = sum(len(rows) for rows in shown.values())
     names, turned = [theme.escape(shorten(name)) for name in tokens], len(tokens) > 12
     crowded = len(tokens) > 28
     below = 24 + (6 * max(map(display_width, names)) if turned else 0)
-    theme.plot_layout(fig, "", "", "", num_rows * ROW + 34 * len(shown) + 58 + below)
+    theme.plot_layout(fig, "", "", "", inner + 24 + below)
     across = {
         "orientation": "h",
         "lenmode": "pixels",
@@ -122,16 +129,14 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
     )
 
 
-def small_maps(
-    maps: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], columns: int = 4
-) -> go.Figure:
+def small_maps(maps: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Figure:
     """Draw the whole map of every measure, all with the same axes: zooming one zooms all.
 
     Args:
         maps: Shares by measure, [T, T]; row = the token that receives.
         tokens: T strings; any text.
-        columns: Maps beside each other.
     """
+    columns, side = (4, MAP) if len(tokens) < MANY else (2, LARGE_MAP)
     rows = math.ceil(len(maps) / columns)
     fig = make_subplots(
         rows=rows,
@@ -140,13 +145,13 @@ def small_maps(
         shared_yaxes="all",
         subplot_titles=[NAMES[name] for name in maps],
         horizontal_spacing=0.015,
-        vertical_spacing=0.09,
+        vertical_spacing=GAP / (rows * side),
     )
     # A category for each place: equal tokens stay apart.
     names = [f"{theme.escape(shorten(name))} {place}" for place, name in enumerate(tokens)]
     for place, (name, shares) in enumerate(maps.items()):
         fig.add_heatmap(
-            z=np.sqrt(shares),
+            z=np.rint(STEPS * np.sqrt(shares)).astype(np.uint8),  # a colour needs no more
             customdata=shares,
             x=names,
             y=names,
@@ -158,8 +163,8 @@ def small_maps(
         )
     has_names = len(tokens) <= MOST_NAMED
     below = 12 + (6 * max(map(display_width, names)) if has_names else 0)
-    theme.plot_layout(fig, "", "", "", rows * MAP + 30 + below)
-    _colours(fig, list(maps.values()))
+    theme.plot_layout(fig, "", "", "", rows * side + 30 + below)
+    _colours(fig, list(maps.values()), steps_of_one=STEPS)
     font = {"size": 10 if len(tokens) <= 16 else 9}
     axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1, "ticks": ""}
     fig.update_xaxes(**axis, tickangle=-90, showticklabels=False, automargin=False)
@@ -178,11 +183,11 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
     """Return in a sentence whether the token that is looked at most also matters most.
 
     Args:
-        rows: Shares by measure, [T]; of "weights" and "zeroing" are spoken.
+        rows: Shares by measure, [T]; of "weights" and, if it is there, "zeroing" is spoken.
         tokens: As they may stand in Markdown.
         token: The token that receives.
     """
-    looked, lost = int(rows["weights"].argmax()), int(rows["zeroing"].argmax())
+    looked = int(rows["weights"].argmax())
 
     def name(place: int) -> str:
         twin = f" (position {place})" if list(tokens).count(tokens[place]) > 1 else ""
@@ -192,6 +197,9 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
         f"**{tokens[token]}** looks most at {name(looked)}, "
         f"with {rows['weights'][looked]:.0%} of its attention"
     )
+    if "zeroing" not in rows:
+        return f"{start}."
+    lost = int(rows["zeroing"].argmax())
     change = f"({rows['zeroing'][lost]:.0%} of all changes)"
     if looked == lost:
         return f"{start}, and losing that value would change it most {change}."
@@ -226,8 +234,16 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
     ]
 
 
-def _colours(fig: go.Figure, values: Sequence[NDArray[np.float32]], **bar: object) -> None:
-    """Give all maps one scale: the square root of the share, so that small ones are seen."""
+def _colours(
+    fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: object
+) -> None:
+    """Give all maps one scale: the square root of the share, so that small ones are seen.
+
+    Args:
+        fig, values: The figure, and all shares in it.
+        steps_of_one: What the root of 1 is in the maps.
+        bar: How the legend differs from the usual one.
+    """
     top = max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
     steps = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if top >= 0.1 else (0.0, 0.002, 0.01, 0.03, 0.06)
     ticks = [share for share in steps if share <= top]
@@ -235,10 +251,10 @@ def _colours(fig: go.Figure, values: Sequence[NDArray[np.float32]], **bar: objec
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
-            "cmax": math.sqrt(top),
+            "cmax": steps_of_one * math.sqrt(top),
             "colorbar": {
                 "title": {"text": "share of the row", "side": "right"},
-                "tickvals": [math.sqrt(share) for share in ticks],
+                "tickvals": [steps_of_one * math.sqrt(share) for share in ticks],
                 "ticktext": [f"{share:.3g}%" for share in (100 * tick for tick in ticks)],
                 "thickness": 12,
                 **bar,

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from app import theme
+from app.figures import player
 from bertcore.analysis.probe_map import ProbeMap
 from bertcore.analysis.probes import Probe
 
@@ -53,48 +54,14 @@ def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
     """Add the slider over the moments and the buttons that play and stop."""
     # A heat map is not moved by itself: each moment is drawn again.
     jump = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
-    play = {"frame": {"duration": STEP_MS, "redraw": True}, "transition": {"duration": 0}}
+    pace = {"frame": {"duration": STEP_MS, "redraw": True}, "transition": {"duration": 0}}
     names = [str(probe.step) for probe in probes]
-    stop = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
+    steps = [
+        {"label": name, "value": str(i), "method": "animate", "args": [[name], jump]}
+        for i, name in enumerate(names)
+    ]
+    above = {"y": 1, "yanchor": "bottom"}
     fig.update_layout(
-        sliders=[
-            {
-                "active": moment,
-                "steps": [
-                    {"label": name, "value": str(i), "method": "animate", "args": [[name], jump]}
-                    for i, name in enumerate(names)
-                ],
-                "y": 1,
-                "yanchor": "bottom",
-                "pad": {"b": 34},
-                "currentvalue": {"prefix": "Step ", "font": {"size": 15}, "xanchor": "left"},
-                "tickcolor": theme.GRID,
-                "bordercolor": theme.GRID,
-                "bgcolor": theme.GRID,
-                "activebgcolor": theme.ACCENT,
-                "font": {"size": 11},
-            }
-        ],
-        updatemenus=[
-            {
-                "type": "buttons",
-                "direction": "left",
-                "x": 1,
-                "xanchor": "right",
-                "y": 1,
-                "yanchor": "bottom",
-                "pad": {"b": 82},
-                "showactive": False,
-                "bgcolor": "rgba(127, 134, 152, 0.15)",
-                "bordercolor": theme.GRID,
-                "buttons": [
-                    {
-                        "label": "Play",
-                        "method": "animate",
-                        "args": [names, {**play, "mode": "immediate"}],
-                    },
-                    {"label": "Stop", "method": "animate", "args": [[None], stop]},
-                ],
-            }
-        ],
+        sliders=[player.slider(steps, active=moment, prefix="Step ", **above, pad={"b": 34})],
+        updatemenus=[player.buttons(names, {**pace, "mode": "immediate"}, **above, pad={"b": 82})],
     )

@@ -285,17 +285,7 @@ def _grid(
             ygap=2,
             hoverongaps=False,
             hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
-            colorbar={
-                "title": {"text": f"{unit}\u2002\u200b"},  # a bare space at the end is cut off
-                "orientation": "h",
-                "thickness": 10,
-                "len": 0.6,
-                "x": 0.98,
-                "xanchor": "right",
-                "y": 1,
-                "yanchor": "bottom",
-                "nticks": 5,
-            },
+            colorbar=theme.bar_above(unit),
             **colours,
         )
     )

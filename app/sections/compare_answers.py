@@ -41,18 +41,24 @@ def show(case: compare.Case) -> None:
     )
     names = tuple(texts.plain(name) for name in case.names)
     with picture:
-        fig = figures.answer_bars(rows, case.names, is_score=asked.question.kind == "score")
+        fig = figures.answer_bars(rows, case.names, asked.question.kind)
         frame.figure(fig, "compare-answers", figures.answer_table(rows), code)
-    frame.how_to_read("compare.answers", first=names[0], second=names[1])
+    kind = asked.question.kind
+    reading = {"score": "compare.score_answers", "span": "compare.span_answers"}
+    frame.how_to_read(reading.get(kind, "compare.answers"), first=names[0], second=names[1])
     _say(case, asked)
-    if asked.question.kind == "tag":
+    if case.text_b is None and kind in ("class", "span"):
+        for side in filter(compare.wants_pair, case.sides):
+            name = texts.plain(side.name)
+            st.warning(texts.TEXTS["compare.needs_b"].format(name=name))
+    if kind == "tag":
         _show_tags(case, asked)
     st.subheader("In which layer the answer appears", anchor=False)
     fig = figures.layer_lines(asked.sides, asked.places, answer, case.names)
     table = figures.layer_table(asked.sides, asked.places, answer)
     frame.figure(fig, "compare-layers", table, code)
     _say_settled(case, asked)
-    frame.how_to_read("compare.layers_read")
+    frame.how_to_read("compare.score_layers_read" if kind == "score" else "compare.layers_read")
     _show_gradients(case, asked, answer, code)
 
 
@@ -73,7 +79,7 @@ def _choose(case: compare.Case, row: st.delta_generator.DeltaGenerator) -> Asked
         return Asked(question, sides, places[0][1])
     numbers = list(range(len(places)))
     chosen = row.selectbox(
-        {"word": "Mask", "span": "End"}.get(kind, "Token"),
+        {"word": "Mask", "span": "Start or end"}.get(kind, "Token"),
         numbers,
         format_func=lambda number: places[number][0],
         key=state.keep("compare_place", 0, options=numbers),
@@ -115,11 +121,14 @@ def _choose_answer(
     followed = first_choice if first_choice in own else next(iter(own))
     if asked.question.kind == "score":
         return own[followed]
+    named = texts.label_name if asked.question.kind == "class" else str
     options = ["", *dict.fromkeys([*own.values(), *rows.names])]
     chosen: str = row.selectbox(
         "Follow the answer",
         options,
-        format_func=lambda name: name or f"{own[followed]} (of {case.names[followed]})",
+        format_func=lambda name: (
+            named(name) if name else f"{named(own[followed])} (of {case.names[followed]})"
+        ),
         key=state.keep("compare_answer", "", options=options),
         width=240,
     )
@@ -143,6 +152,14 @@ def _say(case: compare.Case, asked: Asked) -> None:
         st.info(f"**{name} does not answer this question.** {texts.plain(_sentence(reason))}")
     elif not question.same_answers and question.kind != "span":
         st.caption(texts.TEXTS["compare.other_answers"])
+    elif question.kind == "class" and _are_numbers(asked):
+        st.caption(texts.TEXTS["compare.numbered"])
+
+
+def _are_numbers(asked: Asked) -> bool:
+    """Return whether the labels have no names that say what they mean."""
+    names = [name for side in asked.sides if side is not None for name in side.names]
+    return all(name.removeprefix("LABEL_").isdecimal() for name in names)
 
 
 def _sentence(reason: str) -> str:
@@ -155,10 +172,11 @@ def _say_settled(case: compare.Case, asked: Asked) -> None:
     for name, side, place in zip(case.names, asked.sides, asked.places, strict=True):
         if side is None or side.settled[place] is None:
             continue
-        parts.append(
-            f"**{texts.plain(name)}** decides **{texts.plain(side.final[place][:40])}** "
-            f"from layer {side.settled[place]} of {len(side.answers) - 1} on"
-        )
+        final, last = side.final[place][:40], len(side.answers) - 1
+        said = texts.plain(texts.label_name(final) if side.kind == "class" else final)
+        since = side.settled[place]
+        when = "only after the last layer" if since == last else f"from layer {since} of {last} on"
+        parts.append(f"**{texts.plain(name)}** decides **{said}** {when}")
     if parts:
         st.markdown("; ".join(parts) + ".")
 
@@ -174,7 +192,17 @@ def _show_tags(case: compare.Case, asked: Asked) -> None:
         row["changed"] = None not in asked.sides and row["first"] != row["second"]
         rows.append(row)
     table = pd.DataFrame(rows).sort_values("changed", ascending=False, kind="stable")
-    st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360))
+    share = st.column_config.NumberColumn("probability", format="percent")
+    columns = {
+        "first": case.names[0],
+        "p_first": share,
+        "second": case.names[1],
+        "p_second": share,
+    }
+    st.dataframe(
+        table, hide_index=True, height=min(38 + 35 * len(table), 360), column_config=columns
+    )
+    st.caption(texts.TEXTS["compare.tags"])
 
 
 def _show_gradients(case: compare.Case, asked: Asked, answer: str, code: str) -> None:
@@ -204,4 +232,7 @@ def _show_gradients(case: compare.Case, asked: Asked, answer: str, code: str) ->
     frame.figure(fig, "compare-gradients", pd.DataFrame(columns), code + more)
     if not units.are_tokens:
         st.caption(texts.TEXTS["compare.words"])
-    frame.how_to_read("compare.gradients")
+    words = {"unit": "log-odds of the answer", "up": "speak for it", "down": "against it"}
+    if asked.question.kind == "score":
+        words = {"unit": "score", "up": "raise it", "down": "lower it"}
+    frame.how_to_read("compare.gradients", **words)

@@ -6,53 +6,62 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import cache, compare, frame, sidebar, state, texts, training_runs
+from app import cache, compare, frame, moments, sidebar, state, texts, training_runs
 from bertcore.analysis.compare import limits
 
 
 def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
-    """Draw the choice of the second checkpoint; return both, opened.
+    """Draw the choice of the other checkpoint; return both, opened, in the order of the page.
 
-    If the second does not open, one sentence says why and the page ends.
+    If the other does not open, one sentence says why and the page ends.
     """
-    first = page.bert_key.source
+    own = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
     chosen = state.value("compare_with", compare.SUGGESTED) or compare.SUGGESTED
     options = list(dict.fromkeys([compare.SUGGESTED, *compare.choices(), chosen]))
     names = compare.shown_names(options)
-    hint = compare.shown_name(compare.suggested(first))
+    hint = _hint(own)
     row.selectbox(
-        f"Compare {texts.plain(compare.shown_name(first))} with",
+        f"Compare {texts.plain(compare.shown_name(own))} with",
         options,
         key=state.keep("compare_with", compare.SUGGESTED),
         accept_new_options=True,
         format_func=lambda source: (
-            f"{hint} (suggested)"
-            if source == compare.SUGGESTED
-            else names.get(source) or compare.shown_name(source)
+            hint if source == compare.SUGGESTED else names.get(source) or compare.shown_name(source)
         ),
         on_change=lambda: sidebar.allow(st.session_state["compare_with"]),
         help=texts.TEXTS["compare.help"],
         width=420,
     )
     chosen = str(st.session_state["compare_with"] or compare.SUGGESTED).strip()
-    first_side, second_side = compare.sides(page, chosen)
+    own_side, other_side = compare.sides(page, chosen)
+    first_side, second_side = compare.in_order(own_side, other_side, chosen)
     row.button(
         "Swap",
         icon=":material/swap_horiz:",
         on_click=compare.swap,
-        args=(first, second_side.key.source),
-        disabled=second_side.is_untrained,
+        args=(first_side.key.source, second_side.key.source),
+        disabled=other_side.is_untrained,
     )
     with row.popover("Two moments of a run", icon=":material/history:"):
-        _choose_moments(first)
-    _open(second_side)
+        _choose_moments(own)
+    _open(other_side)
+    if first_side == other_side:
+        names = {"first": texts.plain(first_side.name), "second": texts.plain(second_side.name)}
+        st.caption(texts.TEXTS["compare.began_with"].format(**names))
     _say(first_side, second_side)
     return first_side, second_side
 
 
+def _hint(own: str) -> str:
+    """Return what the suggestion is called in the list."""
+    source = compare.suggested(own)
+    why = "suggested" if source == compare.UNTRAINED else "what it was fine-tuned from"
+    return f"{compare.shown_name(source)} ({why})"
+
+
 def _open(side: compare.Side) -> None:
-    """Open the second checkpoint, or say why it does not open and end the page."""
+    """Open the other checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
         reason = cache.opened(side.key).config.family.lacks.get("parts")
         if reason is not None:  # of another architecture, which cannot be made anew here
@@ -99,36 +108,32 @@ def _say(first: compare.Side, second: compare.Side) -> None:
 
 def _choose_moments(first: str) -> None:
     """Draw the choice of a run, at first the page's own, and of two of its saved moments."""
-    default = str(training_runs.default_folder())
-    own = ""
-    place = Path(first).expanduser()
-    if place.parent.name == "checkpoints" and len(place.parents) > 2:
-        own, default = place.parents[1].name, str(place.parents[2])
+    default, own = training_runs.default_folder(), ""
+    found = moments.own_run(Path(first).expanduser())
+    if found is not None:
+        default, own = found
     typed = st.text_input(
-        "Folder of the runs", key=state.keep("runs", default), help=texts.TEXTS["training.folder"]
+        "Folder of the runs",
+        key=state.keep("runs", str(default)),
+        help=texts.TEXTS["compare.moments_folder"],
     )
     folder = Path(typed.strip() or default).expanduser().absolute()
     with frame.guard():
-        moments = _moments(folder)
-        if not moments:
+        runs = moments.of_runs(folder)
+        if not runs:
             st.caption(texts.TEXTS["compare.moments_none"])
             return
-        names = list(moments)
-        key = state.keep("run", own if own in moments else names[0], options=names)
-        run = st.selectbox("Run", names, key=key)
-        steps = [int(path.name.removeprefix("step-")) for path in moments[run]]
+        names = list(runs)
+        usual = next((name for name in names if own and name.startswith(own)), names[0])
+        run = st.selectbox("Run", names, key=state.keep("run", usual, options=names))
+        paths = {moments.label(path): str(path) for path in runs[run]}
         left, right = st.columns(2)
-        one = left.selectbox("First step", steps, index=0, key=f"compare_step_1_{run}")
+        one = left.selectbox("First moment", list(paths), key=f"compare_step_1_{run}")
         two = right.selectbox(
-            "Second step", steps, index=len(steps) - 1, key=f"compare_step_2_{run}"
+            "Second moment", list(paths), index=len(paths) - 1, key=f"compare_step_2_{run}"
         )
-        paths = [str(moments[run][steps.index(step)]) for step in (one, two)]
-        st.button("Compare these moments", on_click=compare.compare_moments, args=tuple(paths))
-
-
-def _moments(folder: Path) -> dict[str, list[Path]]:
-    """Return the saved moments of each run that has at least two, the newest run first."""
-    found = {
-        run.name: training_runs.checkpoints(run.path) for run in training_runs.list_runs(folder)
-    }
-    return {name: paths for name, paths in found.items() if len(paths) > 1}
+        st.button(
+            "Compare these moments",
+            on_click=compare.compare_moments,
+            args=(paths[one], paths[two]),
+        )

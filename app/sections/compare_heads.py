@@ -38,7 +38,12 @@ def show(case: compare.Case) -> None:
     )
     row = st.container(horizontal=True, gap="small")
     for layer, head in best:
-        label = f"{layer}.{head}: {change[layer, head]:.2g} bits"
+        bits = float(change[layer, head])
+        label = (
+            f"{layer}.{head}: {bits:.2f} bits"
+            if bits >= 0.01
+            else f"{layer}.{head}: {bits:.1g} bits"
+        )
         row.button(label, key=f"compare_{layer}_{head}", on_click=_open, args=(layer, head))
     frame.how_to_read("compare.heads")
     if not case.found.units.are_tokens:

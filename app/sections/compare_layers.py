@@ -6,16 +6,18 @@ import pandas as pd
 import streamlit as st
 
 from app import background, compare, frame, head_sources, state, texts
+from app.background import Work
 from app.figures import compare_grids as figures
 from app.figures.what_if_tables import head_table
 from app.head_sources import Chosen
-from app.sections import compare_heads
-from app.sections.head_job import was_stopped, when_ready
+from app.sections import compare_heads, waiting
 from bertcore.analysis.compare_texts import TextsComparison, compare_texts
 from bertcore.analysis.decision import KINDS
 
 MOST_ROWS = 40
 """Texts in the table, those that differ most."""
+_TEXT_WIDTH = 310
+"""Pixels: the distance, by which the rows are ordered, is seen at a window of 1,280."""
 ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
 
 
@@ -37,9 +39,6 @@ def show(case: compare.Case) -> None:
 def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
     """Return the comparison; None while it is at work, and its progress is drawn."""
     first, second = case.sides
-    job_key = ("compare", first, second, chosen.key)
-    if was_stopped(job_key, texts.TEXTS["compare.stopped"]):
-        return None
 
     def work(progress: background.Progress) -> TextsComparison:
         return compare_texts(
@@ -50,7 +49,11 @@ def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
             progress=progress,
         )
 
-    found: TextsComparison | None = when_ready(job_key, work, wait=True, stops=True)
+    found: TextsComparison | None = waiting.result(
+        Work(("compare", first, second, chosen.key), work),
+        "compare",
+        stopped="compare.stopped",
+    )
     return found
 
 
@@ -129,7 +132,7 @@ def _show_answers(case: compare.Case, found: TextsComparison, code: str) -> None
         }
     )
     columns = {
-        "Text": st.column_config.TextColumn(width="large"),
+        "Text": st.column_config.TextColumn(width=_TEXT_WIDTH),
         "Distance": st.column_config.NumberColumn(format="%.3f", width="small"),
     }
     height = min(38 + 35 * len(table), 400)

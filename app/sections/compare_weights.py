@@ -42,8 +42,9 @@ def _say(case: compare.Case, found: WeightDrift) -> None:
     if found.not_finite:
         names = ", ".join(texts.plain(name) for name in found.not_finite[:3])
         count = len(found.not_finite)
-        more = f" and {count - 3} more" if count > 3 else ""
-        st.error(texts.TEXTS["compare.not_finite"].format(count=count, names=names + more))
+        names += f" and {count - 3} more" if count > 3 else ""
+        said = texts.TEXTS["compare.not_finite"].format(count=_tensors(count), names=names)
+        st.error(said)
     for name, tensors in zip(case.names, (found.only_first, found.only_second), strict=True):
         if tensors:
             parts = dict.fromkeys(_part_words(tensor) for tensor in tensors)
@@ -53,12 +54,16 @@ def _say(case: compare.Case, found: WeightDrift) -> None:
         example, (one, two) = next(iter(found.mis_shaped.items()))
         st.caption(
             texts.TEXTS["compare.shapes"].format(
-                count=len(found.mis_shaped),
+                count=_tensors(len(found.mis_shaped)),
                 example=texts.plain(example),
                 first=" x ".join(map(str, one)),
                 second=" x ".join(map(str, two)),
             )
         )
+
+
+def _tensors(count: int) -> str:
+    return "1 tensor" if count == 1 else f"{count:,} tensors"
 
 
 def _part_words(tensor: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app import cache, frame, texts
+from app import cache, frame, lacking, texts
 from app.figures import pairs, strips
 from app.figures.words import percent
 from app.sections.next_words import show_next
@@ -54,7 +54,7 @@ def show_instead(page: frame.Page) -> bool:
     """
     if page.bert.module.replaced is not None:
         show_replaced(page)
-    elif frame.tells_lack(page, "mlm"):
+    elif lacking.tells(page, "mlm"):
         st.fragment(show_next)(page)
     elif page.bert.module.mlm is None:
         st.warning(texts.TEXTS["words.no_head"])

@@ -23,7 +23,8 @@ _GIVEN = -1
 
 def chosen_texts(page: frame.Page) -> Texts | None:
     """Draw what may be read of sentence B; return the texts, or None after saying what is amiss."""
-    task = inspection.model(page.bert_key).task.name
+    model = inspection.model(page.bert_key)
+    task = model.task.name
     text_b = page.text_b
     if task in ("qa", "pair") and text_b is None:
         st.info(texts.TEXTS[f"inspect.{task}_needs_b"])
@@ -37,7 +38,10 @@ def chosen_texts(page: frame.Page) -> Texts | None:
     found = Texts(page.bert_key, page.text_a, text_b)
     cut = inspection.source(found).encoding.truncation
     if cut is not None:
-        st.warning(texts.plain(cut.sentence()))
+        why = ""
+        if len(inspection.source(found).encoding) < model.max_length:
+            why = texts.TEXTS["inspect.cut_as_trained"].format(longest=model.max_length)
+        st.warning(texts.plain(cut.sentence()) + why)
     return found
 
 
@@ -69,14 +73,15 @@ def show(page: frame.Page, read: Texts) -> Why | None:
 
 
 def _show_labels(page: frame.Page, found: TaskAnswer) -> int:
-    name = texts.plain(texts.shorten(found.labels[found.best]))
+    name = texts.plain(texts.shorten(texts.label_name(found.labels[found.best])))
     p = percent(float(found.probabilities[found.best]))
     st.markdown(f"#### The model says **{name}**, with {p}")
     key = state.keep("inspect_label", _GIVEN, options=[_GIVEN, *range(len(found.labels))])
     chosen: int = state.value(key)
     fig = figures.label_bars(found, found.best if chosen == _GIVEN else chosen)
     frame.figure(fig, "inspect-answer", figures.answer_table(found, ()), _code(page))
-    _choose_label(found, key, f"the one it gives: {texts.shorten(found.labels[found.best])}")
+    given = texts.shorten(texts.label_name(found.labels[found.best]))
+    _choose_label(found, key, f"the one it gives: {given}")
     frame.how_to_read("inspect.labels")
     return chosen
 
@@ -85,7 +90,9 @@ def _choose_label(found: TaskAnswer, key: str, given: str) -> None:
     st.selectbox(
         "Explain the label",
         [_GIVEN, *range(len(found.labels))],
-        format_func=lambda i: given if i == _GIVEN else texts.shorten(found.labels[i]),
+        format_func=lambda i: (
+            given if i == _GIVEN else texts.shorten(texts.label_name(found.labels[i]))
+        ),
         key=key,
         width=300,
     )

@@ -11,17 +11,17 @@ from app import cache, frame, inspection, labelled_files, state, texts
 from app.figures import inspect_file as figures
 from app.inspection import Texts
 from app.labelled_files import Labelled, Stop
-from app.sections.inspect_job import result
+from app.sections import waiting
 from bertcore.analysis.labelled_file import FileRun, WrongAnswer
 from bertcore.finetuning import Columns
 
-_FILE, _RUN, _USUAL = "_inspect_file", "_inspect_run", "(the usual name)"
+_FILE, _RUN, _USUAL = "_inspect_file", "_inspect_run", "(found by its name)"
 METRIC_NAMES = {
     "accuracy": "Accuracy",
     "macro_f1": "Macro F1",
     "f1": "F1",
     "matthews": "Matthews",
-    "pearson_spearman": "Mean of both",
+    "pearson_spearman": "Pearson-Spearman mean",
     "pearson": "Pearson",
     "spearman": "Spearman",
     "precision": "Precision",
@@ -29,8 +29,12 @@ METRIC_NAMES = {
     "exact_match": "Exact match",
 }
 QUALITY = {"qa": "mean F1", "regress": "mean distance from the true score", "tag": "right tags"}
-PAGES = {"attention": "Attention", "mixing": "How tokens mix", "what-if": "What if?"}
-"""Pages that each error links to."""
+PAGES = {"attention": "Attention", "mixing": "Mixing", "what-if": "What if?"}
+"""Pages that each error links to, as short as the columns of the links."""
+_WIDTHS = {"row": 55, "text": 285, "pair": 205, "label": 75, "confidence": 92, "link": 72}
+"""Pixels of the columns of errors: at a window of 1,280 a text, its labels and links are seen."""
+_LONG_ANSWER = 125
+"""Pixels of an answer that is a word with its tag, or some words of a text."""
 
 
 def show(page: frame.Page) -> None:
@@ -50,12 +54,11 @@ def show(page: frame.Page) -> None:
     if ran != chosen:
         st.caption(texts.TEXTS["inspect.other_run"])
     work = labelled_files.run(key, ran, stop, number)
-    place = row.empty()
-    place.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
     with frame.guard():
-        found: FileRun | None = result(work, "file", stops=False)
-        place.empty()
-        if found is not None:
+        found: FileRun | None = waiting.result(work, "inspect-file")
+        if found is None:
+            row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
+        else:
             _draw(page, ran, found)
 
 
@@ -84,7 +87,9 @@ def _choose(page: frame.Page) -> Labelled | None:
     with frame.guard():
         names = labelled_files.column_names(path, task)
         columns = _columns(names, task.name)
-        skip = st.toggle("Leave out rows that are wrong", key=state.keep("inspect_skip", False))
+        skip = st.toggle(
+            "Leave out rows that cannot be read", key=state.keep("inspect_skip", False)
+        )
         return Labelled(path, columns, skip)
     return None
 
@@ -198,17 +203,20 @@ def _show_errors(page: frame.Page, found: FileRun, code: str) -> None:
         [
             {
                 "row": one.row,
-                "text": one.text,
-                "second text": one.text_pair,
                 "true": one.gold,
                 "said": one.predicted,
                 "distance" if is_score else "confidence": one.severity,
+                "text": one.text,
+                "second text": one.text_pair,
             }
             for one in found.errors
         ]
     )
-    if table["second text"].isna().all():
+    has_pairs = not table["second text"].isna().all()
+    if not has_pairs:
         table = table.drop(columns="second text")
+    written = _WIDTHS["pair" if has_pairs else "text"]
+    said = _LONG_ANSWER if found.task in ("tag", "qa") else _WIDTHS["label"]
     links = table.assign(
         **{title: [_link(page, name, one) for one in found.errors] for name, title in PAGES.items()}
     )
@@ -227,17 +235,24 @@ def _show_errors(page: frame.Page, found: FileRun, code: str) -> None:
         on_select=pick,
         selection_mode="single-row",
         column_config={
-            "text": st.column_config.TextColumn(width="medium"),
-            "confidence": st.column_config.NumberColumn(format="percent"),
+            "row": st.column_config.NumberColumn(width=_WIDTHS["row"]),
+            "true": st.column_config.TextColumn(width=said),
+            "said": st.column_config.TextColumn(width=said),
+            "text": st.column_config.TextColumn(width=written),
+            "second text": st.column_config.TextColumn(width=written),
+            "confidence": st.column_config.NumberColumn(
+                format="percent", width=_WIDTHS["confidence"]
+            ),
+            "distance": st.column_config.NumberColumn(format="%.2f", width=_WIDTHS["confidence"]),
             **{
-                title: st.column_config.LinkColumn(display_text="open", width="small")
+                title: st.column_config.LinkColumn(display_text="open", width=_WIDTHS["link"])
                 for title in PAGES.values()
             },
         },
     )
     frame.downloads("inspect-errors", table, code)
     shown = f"{len(found.errors):,} of {found.num_errors:,}"
-    frame.how_to_read("inspect.errors", shown=shown)
+    frame.how_to_read("inspect.score_errors" if is_score else "inspect.errors", shown=shown)
 
 
 def _open(page: frame.Page, error: WrongAnswer) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 from app import frame, inspection, state, texts
 from app.figures.words import percent
 from app.inspection import Asked, Texts
+from app.sections import waiting
 from app.sections.inspect_answer import setup
-from app.sections.inspect_job import result
 from bertcore.analysis.counterfactual import MAX_FORWARDS, Counterfactual, Search
 from bertcore.analysis.task_answers import TaskAnswer
 from bertcore.finetuning.model import TaskModel
@@ -40,7 +40,7 @@ def show(page: frame.Page, asked: Asked, word: int) -> None:
             )
         tagged = word if model.task.name == "tag" else None
         work = inspection.change_mind(asked, word=tagged, score_change=score_change)
-        found: Search | None = result(work, "swaps")
+        found: Search | None = waiting.result(work, "inspect-swaps", stopped="inspect.stopped")
         if found is None:
             return
         code = setup(page, asked) + texts.CODE["inspect.swaps"].format(
@@ -61,9 +61,13 @@ def _draw(model: TaskModel, read: Texts, found: Search, tagged: int | None) -> N
             _row(read, found.closest, 0, tagged)
         return
     count = len(found.found[0].swaps)
-    words = "One word is" if count == 1 else f"{count} words are"
+    words = "One swapped word is" if count == 1 else f"{count} swapped words are"
     ways = "one text" if len(found.found) == 1 else f"{len(found.found)} texts"
-    st.markdown(f"**{words} enough.** {ways.capitalize()} with another answer, after {ran} runs.")
+    shown = "" if len(found.found) <= SHOWN else f", of which the {SHOWN} most usual are below"
+    st.markdown(
+        f"**{words} enough.** {ways.capitalize()} with another answer{shown}; the model was run "
+        f"{ran} times."
+    )
     for number, one in enumerate(found.found[:SHOWN]):
         _row(read, one, number, tagged)
 
@@ -73,8 +77,9 @@ def _row(read: Texts, one: Counterfactual, number: int, tagged: int | None) -> N
         st.markdown(_marked(read, one))
         row = st.container(horizontal=True, vertical_alignment="center")
         row.markdown(f"{said(one.answer, tagged)}", width="content")
-        usual = " · ".join(f"{texts.plain(s.after)} {percent(s.probability)}" for s in one.swaps)
-        row.caption(f"proposed with: {usual}", width="stretch")
+        swaps = sorted(one.swaps, key=lambda swap: swap.word)
+        usual = " · ".join(f"{texts.plain(s.after)} {percent(s.probability)}" for s in swaps)
+        row.caption(f"BERT expects it there with: {usual}", width="stretch")
         row.button(
             "Use this text",
             key=f"swap_{number}",
@@ -99,7 +104,8 @@ def said(answer: TaskAnswer, tagged: int | None) -> str:
         label, share = answer.tag(tagged), float(answer.probabilities[tagged].max())
     else:
         label, share = answer.best, float(answer.probabilities.max())
-    return f"**{texts.plain(texts.shorten(answer.labels[label]))}** with {percent(share)}"
+    name = texts.label_name(answer.labels[label])
+    return f"**{texts.plain(texts.shorten(name))}** with {percent(share)}"
 
 
 def _use(text: str, pair: str | None, has_pair: bool) -> None:

@@ -8,8 +8,8 @@ from app import frame, inspection, state, texts
 from app.figures import inspect_layers as layer_figures
 from app.figures import inspect_words as figures
 from app.inspection import METHODS, Asked, Explanation, Layers
+from app.sections import waiting
 from app.sections.inspect_answer import setup
-from app.sections.inspect_job import result
 from bertcore.analysis.attribution import PARTS, Attribution
 from bertcore.analysis.task_target import ScoreTarget
 
@@ -22,9 +22,16 @@ def unit(asked: Asked) -> str:
     return "score" if isinstance(asked.target, ScoreTarget) else "log-odds"
 
 
+def _measured(asked: Asked) -> str:
+    """Return what is lost when words are taken away."""
+    return "score" if unit(asked) == "score" else "probability"
+
+
 def show_words(page: frame.Page, asked: Asked) -> None:
     """Draw the text in the colours of one method, all methods, and their faithfulness."""
-    found: Explanation | None = result(inspection.explain(asked), "words")
+    found: Explanation | None = waiting.result(
+        inspection.explain(asked), "inspect-words", stopped="inspect.stopped"
+    )
     if found is None:
         return
     words = inspection.source(asked.texts).words
@@ -39,12 +46,15 @@ def show_words(page: frame.Page, asked: Asked) -> None:
     frame.figure(fig, "inspect-words", table, code)
     st.segmented_control("Method", methods, format_func=METHODS.__getitem__, key=key, required=True)
     frame.how_to_read(f"inspect.{method}", **_numbers(found, asked))
-    _say_delta(found)
+    if unit(asked) == "log-odds":
+        st.caption(texts.TEXTS["inspect.log_odds"])
+    if found.delta is not None and found.baseline is not None:
+        _say_delta(found.delta, found.value - found.baseline)
     if len(methods) == 1:
         st.caption(texts.TEXTS["inspect.no_gradients"])
     st.subheader("Which method is true to the model?", anchor=False)
     named = {METHODS[name]: one for name, one in found.faithfulness.items()}
-    measured = "score" if unit(asked) == "score" else "probability"
+    measured = _measured(asked)
     left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
     with left:
         fig = figures.faithfulness_dots(named, found.random, measured)
@@ -53,37 +63,37 @@ def show_words(page: frame.Page, asked: Asked) -> None:
     with right:
         st.markdown("**The methods beside each other**")
         rows = {METHODS[name]: values for name, values in found.words.items()}
-        fig = figures.method_rows(rows, words, is_dark=page.is_dark, most_named=16)
+        fig = figures.method_rows(rows, words, is_dark=page.is_dark, most_named=11)
         frame.figure(fig, "inspect-methods", table, code)
         st.caption(texts.TEXTS["inspect.rows"])
     frame.how_to_read("inspect.faithfulness", unit=measured, num=len(found.random))
 
 
 def _numbers(found: Explanation, asked: Asked) -> dict[str, str]:
-    change = "" if found.baseline is None else f"{found.value - found.baseline:+.3f}"
+    change = "" if found.baseline is None else figures.exactly(found.value - found.baseline, 3)
     ways = {"mask": "\\[MASK\\]", "pad": "\\[PAD\\]", "zero": "a zero vector"}
     return {
         "change": change,
-        "value": f"{found.value:+.3f}",
-        "begin": "" if found.baseline is None else f"{found.baseline:+.3f}",
-        "delta": "" if found.delta is None else f"{found.delta:+.4f}",
+        "value": figures.exactly(found.value, 3),
+        "begin": "" if found.baseline is None else figures.exactly(found.baseline, 3),
+        "delta": "" if found.delta is None else figures.exactly(found.delta, 4),
         "unit": unit(asked),
         "stand_in": ways[asked.baseline],
         "gone": "replaced by \\[MASK\\]" if asked.erase == "mask" else "left out",
     }
 
 
-def _say_delta(found: Explanation) -> None:
-    if found.delta is None or found.baseline is None:
-        return
-    change = abs(found.value - found.baseline)
-    if abs(found.delta) > LARGE_DELTA * max(change, 1e-3):
-        st.warning(texts.TEXTS["inspect.large_delta"].format(delta=f"{found.delta:+.3f}"))
+def _say_delta(delta: float, change: float) -> None:
+    """Warn where the sum of the gradients is not what it should be."""
+    if abs(delta) > LARGE_DELTA * max(abs(change), 1e-3):
+        st.warning(texts.TEXTS["inspect.large_delta"].format(delta=figures.exactly(delta, 3)))
 
 
 def show_parts(page: frame.Page, asked: Asked) -> None:
     """Draw integrated gradients of token, segment and position embeddings apart."""
-    found: Attribution | None = result(inspection.take_apart(asked), "parts")
+    found: Attribution | None = waiting.result(
+        inspection.take_apart(asked), "inspect-parts", stopped="inspect.stopped"
+    )
     if found is None:
         return
     source = inspection.source(asked.texts)
@@ -98,31 +108,35 @@ def show_parts(page: frame.Page, asked: Asked) -> None:
     baseline = found.baseline or 0.0
     frame.how_to_read(
         "inspect.parts",
-        change=f"{found.value - baseline:+.3f}",
-        delta=f"{found.delta:+.4f}",
+        change=figures.exactly(found.value - baseline, 3),
+        delta=figures.exactly(found.delta, 4),
         unit=unit(asked),
     )
+    _say_delta(found.delta, found.value - baseline)
 
 
 def show_layers(page: frame.Page, asked: Asked) -> None:
     """Draw the conductance of every layer, and how true each layer's order of words is."""
-    found: Layers | None = result(inspection.follow_layers(asked), "layers")
+    found: Layers | None = waiting.result(
+        inspection.follow_layers(asked), "inspect-layers", stopped="inspect.stopped"
+    )
     if found is None:
         return
     source = inspection.source(asked.texts)
     code = setup(page, asked) + texts.CODE["inspect.layers"].format(
-        baseline=asked.baseline, erase=asked.erase
+        baseline=asked.baseline, steps=asked.steps, erase=asked.erase
     )
     fig = layer_figures.conductance_map(source.words, found.words, is_dark=page.is_dark)
     data = {"conductance": found.words, "deltas": found.deltas}
     frame.figure(fig, "inspect-layers", data, code)
     frame.how_to_read(
         "inspect.layers",
-        change=f"{found.change:+.3f}",
+        change=figures.exactly(found.change, 3),
         unit=unit(asked),
         delta=f"{max(map(abs, found.deltas.tolist())):.3f}",
     )
-    fig = layer_figures.layer_faithfulness(found.faithfulness, found.random)
+    _say_delta(max(found.deltas.tolist(), key=abs), found.change)
+    fig = layer_figures.layer_faithfulness(found.faithfulness, found.random, _measured(asked))
     named = {f"layer {layer}": one for layer, one in enumerate(found.faithfulness)}
     table = figures.faithfulness_table(named, found.random)
     frame.figure(fig, "inspect-layer-faithfulness", table, code)

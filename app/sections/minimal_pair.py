@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app import frame, minimal_pair, state, texts
+from app import frame, lacking, minimal_pair, state, texts
 from app.figures import minimal_pair as figures
 from app.figures import what_if as shared_figures
 from app.figures import what_if_tables as tables
@@ -48,7 +48,7 @@ def show_answers(page: frame.Page, found: MinimalPair, code: str) -> None:
         table = tables.answer_table(is_next).assign(run=RUNS)
         fig = shared_figures.answer_bars(is_next, RUNS)
         frame.figure(fig, "minimal-pair-next-sentence", table, code)
-    if not found.shifts and frame.tells_lack(page, "mlm"):
+    if not found.shifts and lacking.tells(page, "mlm"):
         return
     if not found.shifts and page.bert.module.mlm is None:
         st.warning(texts.TEXTS["minimal-pair.no_head"])

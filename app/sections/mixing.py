@@ -10,11 +10,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app import frame, mixing, state, texts
+from app.background import Job, Work
 from app.components.token_strip import token_strip
 from app.figures import mixing as figures
 from app.figures import mixing_charts as charts
 from app.mixing import Choice, Found, Texts
+from app.sections import waiting
 from bertcore.analysis.maps import rank_agreement
+from bertcore.others.families import CAUSAL, OtherFamily
 
 VIEWS = {"token": "One token", "all": "Every token"}
 TARGETS = {"word": "the word predicted at the token", "next": "B follows A"}
@@ -78,39 +81,29 @@ def draw_controls(page: frame.Page) -> None:
 def show_picture(
     page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[Found], None]
 ) -> Found:
-    """Draw the picture, first without what takes long; return what was drawn.
-
-    The page waits for slow measures in its own run: another run, started by itself, may reach a
-    browser that has not drawn the boxes yet, and then they stay empty.
+    """Draw the picture, first without what takes long, which comes by itself; return what it shows.
 
     Args:
         view: One of VIEWS.
-        below: Draws what stands under the picture, while the visitor waits.
+        below: Draws what stands under the picture.
     """
     keys = mixing.job_keys(where, choice, view)
     mixing.stop(st.session_state.get(_ASKED, keys) - keys)  # of the choice before
     st.session_state[_ASKED] = keys
     measure = mixing.every_token if view == "all" else mixing.one_token
     measure = partial(measure, slow=state.value("mix_slow"))
-    place = st.empty()
+    place, bars = st.container(), st.container()
     found = measure(where, choice)
-    if found.waiting:
-        with place.container():
-            st.plotly_chart(_figure(page, _shown(page, found, choice, view), choice, view))
-    # In places of their own: what a container held before is not taken away with it.
-    bars = {name: st.empty() for name in found.waiting}
+    with bars:
+        if _await(found):
+            found = measure(where, choice)
     below(found)
-    while found.waiting:
-        for name, job in mixing.wait(found):
-            if name in bars:
-                text = f"{figures.NAMES[name]}: {job.stage.lower()}"
-                bars[name].progress(job.share, text=text)
-        found = measure(where, choice)
-    for bar in bars.values():
-        bar.empty()
     found = _shown(page, found, choice, view)
-    with place.container():
+    with place:
         fig = _figure(page, found, choice, view)
+        if found.waiting:  # files and Python are those of the whole picture
+            st.plotly_chart(fig)
+            return found
         tokens, how = page.trace.tokens, frame.reading(f"mixing.{view}")
         if view == "all":
             arrays = {**found.maps, "tokens": np.array(tokens)}
@@ -120,6 +113,24 @@ def show_picture(
             table = figures.strips_table(rows, tokens, choice.token)
             frame.figure(fig, "mixing", table, code_of(page, choice), how=how)
     return found
+
+
+def _await(found: Found) -> bool:
+    """Draw the progress of what is awaited; return whether some of it has come meanwhile."""
+    works: dict[Work, list[str]] = {}
+    for measure, work in found.waiting.items():
+        works.setdefault(work, []).append(measure)
+    has_come = False
+    for work, measured in works.items():
+        named = " and ".join(figures.NAMES[measure] for measure in measured)
+        say = partial(_progress, named)
+        result = waiting.result(work, f"mixing-{measured[0]}", patience=0.0, say=say)
+        has_come = has_come or result is not None
+    return has_come
+
+
+def _progress(named: str, job: Job) -> str:
+    return f"{named}: {job.stage.lower()}"
 
 
 def _shown(page: frame.Page, found: Found, choice: Choice, view: str) -> Found:
@@ -139,7 +150,7 @@ def _figure(page: frame.Page, found: Found, choice: Choice, view: str) -> go.Fig
     rows = {name: shares[0] for name, shares in found.maps.items()}
     rows |= dict.fromkeys(found.waiting, np.empty(0, dtype=np.float32))
     named = [texts.plain(token) for token in tokens]
-    st.markdown(f"#### Where does {named[choice.token]} get its information?")
+    st.markdown(f"#### Where does “{named[choice.token]}” get its information?")
     st.markdown(f"In layer {layer}, {figures.verdict(rows, named, choice.token)}")
     groups = {
         f"In layer {layer}": mixing.IN_LAYER,
@@ -190,14 +201,28 @@ def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
     if "flow" not in {*found.maps, *found.waiting, *found.offered}:
         layers, given = choice.layer + 1, page.trace.num_tokens
         st.caption(texts.TEXTS["mixing.no_flow"].format(layers=layers, given=given))
-    if choice.target is None:
+    family = page.bert.config.family
+    left_out = [
+        name
+        for name in (*mixing.IN_LAYER, *mixing.THROUGH_LAYERS)
+        if name not in mixing.measures(page.bert)
+    ]
+    if isinstance(family, OtherFamily) and family.words == CAUSAL:
+        st.caption(texts.TEXTS["mixing.causal"].format(name=family.name))
+    if isinstance(family, OtherFamily) and family.has_decoder:
+        st.caption(texts.TEXTS["mixing.encoder"].format(name=family.name))
+    if left_out:
+        names = ", ".join(figures.NAMES[name] for name in left_out)
+        reason = texts.plain(family.lacks["parts"])
+        st.caption(texts.TEXTS["mixing.attention_alone"].format(names=names, reason=reason))
+    elif choice.target is None:
         st.caption(texts.TEXTS["mixing.no_target"])
     elif "gradient" in found.maps and not found.maps["gradient"].any():
         st.caption(texts.TEXTS["mixing.no_gradient"])
 
 
 def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) -> None:
-    """Draw how far the measures agree, and how [SEP] fades."""
+    """Draw how far the measures agree, and how [SEP] fades where the layers' parts are known."""
     names = list(found.maps)
     agreed = rank_agreement(list(found.maps.values()))
     table = charts.agreement_table(agreed, names)
@@ -206,6 +231,8 @@ def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) ->
     frame.figure(fig, "mixing-agreement", table, code_of(page, choice), how=how)
     frame.how_to_read("mixing.agreement")
 
+    if "norms" not in found.maps:
+        return
     shares = mixing.separator_shares(where)
     parts = (shares.weights, shares.norms, shares.block)
     table = charts.separator_table(*parts)
@@ -218,13 +245,17 @@ def show_charts(page: frame.Page, where: Texts, choice: Choice, found: Found) ->
 
 def code_of(page: frame.Page, choice: Choice) -> str:
     """Return Python that makes the same numbers."""
+    heads = "mean(0)" if choice.head is None else f"select(0, {choice.head})"
+    if "norms" not in mixing.measures(page.bert):
+        return page.setup_code + texts.CODE["mixing.attention_alone"].format(
+            layer=choice.layer, head=choice.head, token=choice.token, heads=heads
+        )
     target = {
         "word": f"best_word(bert, trace, {choice.token})",
         "next": "NextSentenceLogit()",
         None: "lambda bert, hidden: hidden[0, 0, 0]  # no head: any number of the last layer",
     }[choice.target]
     values = {"layer": choice.layer, "head": choice.head, "token": choice.token, "target": target}
-    heads = "mean(0)" if choice.head is None else f"select(0, {choice.head})"
     norms = (
         "block_norms(bert, trace).summed[layer]"
         if choice.head is None

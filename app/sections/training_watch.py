@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import cache, frame, sidebar, state, texts, training_process, training_runs
+from app.components.arrival import arrival
 from app.figures.training_curves import curve_table, curves
 from app.training_runs import STATES, Run
 from bertcore.analysis.head_history import HeadHistory, head_history
@@ -17,6 +18,9 @@ from bertcore.analysis.run_health import check_run
 from bertcore.cli.progress import duration
 
 REFRESH_SECONDS = 2.0
+_OPENED = "_moment_opened"
+_CHANGED = "training_changed"
+"""Key of the runs' container when one of them began or ended since the page was drawn."""
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
 _COLUMNS = ("step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy")
 """What the Python under the curves shows of a run's metrics, where it has them."""
@@ -89,18 +93,27 @@ def watch(path: Path, others: list[Run]) -> None:
             st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
         with frame.guard():
             runs = training_runs.list_runs(path.parent)
-            if {run.name: run.state for run in runs} != states:
-                st.rerun(scope="app")  # other buttons, and no more updates once all have ended
-            if len(runs) > 1:
-                show_runs(runs)
-            run = next(run for run in runs if run.path == path)
-            _show_state(run)
-            _show_coach(run)
-            _show_curves(run)
-            if run.state not in ("preparing", "not started", "damaged"):
-                _show_moments(path)
+            has_changed = {run.name: run.state for run in runs} != states
+            with st.container(key=_CHANGED if has_changed else "training_as_before"):
+                if len(runs) > 1:
+                    show_runs(runs)
+                run = next((run for run in runs if run.path == path), None)
+                if run is None:
+                    st.caption(f"{texts.plain(path.name)} is no longer there.")
+                else:
+                    _show_run(run)
 
     live()
+    if is_alive:  # the page has other buttons then, and after the last no more updates
+        arrival(_CHANGED, key="training_arrival")
+
+
+def _show_run(run: Run) -> None:
+    _show_state(run)
+    _show_coach(run)
+    _show_curves(run)
+    if run.state not in ("preparing", "not started", "damaged"):
+        _show_moments(run.path)
 
 
 def _show_state(run: Run) -> None:
@@ -231,9 +244,6 @@ def _show_moments(path: Path) -> None:
             for page, title in LINKED_PAGES.items()
         ]
         row.markdown("in a new tab: " + " · ".join(links))
-
-
-_OPENED = "_moment_opened"
 
 
 def _open(folder: Path) -> None:

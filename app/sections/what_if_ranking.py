@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import streamlit as st
@@ -11,14 +10,13 @@ import streamlit as st
 from app import cache, frame, sidebar, state, texts, what_if
 from app.figures import what_if as figures
 from app.figures import what_if_tables as tables
+from app.sections import waiting
 from app.sections import what_if_results as results
 from bertcore.analysis.head_importance import HeadImportance
 from bertcore.checkpoints.prune import save_pruned
 from bertcore.what_if import Changes, every_head, parse_head
 
 STRONGEST = 10
-PATIENCE_SECONDS = 0.4
-"""A ranking that is ready by then shows no progress bar."""
 _RANKED, _OPENED, _SAVED = "_what_if_ranked", "_what_if_opened", "_what_if_saved"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_. -]{0,59}")
 
@@ -44,7 +42,10 @@ def show_ranking(page: frame.Page, case: what_if.Case) -> None:
         if ranked != asked:
             row.caption(texts.TEXTS["what-if.rank_old"])
         with place:
-            found = _wait(page, ranked)
+            work = what_if.ranking(page.bert_key, ranked)
+            found: HeadImportance | None = waiting.result(
+                work, "ranking", stopped="what-if.rank_stopped"
+            )
             if found is not None:
                 _draw(page, ranked, found)
     frame.how_to_read("what-if.rank")
@@ -89,35 +90,6 @@ def _ask(page: frame.Page, case: what_if.Case) -> what_if.Question:
             width=220,
         )
     return what_if.Question(case, position, word.strip(), label)
-
-
-def _wait(page: frame.Page, ranked: what_if.Question) -> HeadImportance | None:
-    """Return the ranking; None while it is made, with its progress drawn."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    job = what_if.ranking(page.bert_key, ranked)
-    while not job.done and time.monotonic() < end:
-        time.sleep(0.02)
-    if job.done:
-        if job.error is not None:
-            raise job.error
-        found: HeadImportance = job.result
-        return found
-
-    is_first = True
-
-    @st.fragment(run_every=0.5)
-    def watch() -> None:
-        nonlocal is_first
-        now = what_if.ranking(page.bert_key, ranked)
-        # Never within the page's own run: the widgets' first values may not have been sent yet,
-        # and would be lost.
-        if now.done and not is_first:
-            st.rerun(scope="app")
-        is_first = False
-        st.progress(now.share, text=f"{now.stage}.")
-
-    watch()
-    return None
 
 
 def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> None:

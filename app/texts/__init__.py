@@ -23,10 +23,20 @@ from app.texts import (
 )
 from app.texts.checkpoints import CONFIG_MEANINGS
 from app.texts.pages import PAGES
-from app.texts.strangers import plain, safe_card, shorten
+from app.texts.strangers import label_name, plain, safe_card, shorten
 from app.texts.tokens import mark_of
 
-__all__ = ["CODE", "CONFIG_MEANINGS", "PAGES", "TEXTS", "mark_of", "plain", "safe_card", "shorten"]
+__all__ = [
+    "CODE",
+    "CONFIG_MEANINGS",
+    "PAGES",
+    "TEXTS",
+    "label_name",
+    "mark_of",
+    "plain",
+    "safe_card",
+    "shorten",
+]
 
 _PARTS = (
     frame,

@@ -20,6 +20,10 @@ TEXTS["inspect.pair_needs_b"] = (
     "This model judges a pair of texts. Write the second one as sentence B."
 )
 TEXTS["inspect.tag_reads_a"] = "A tagger reads one text: sentence B is left out."
+TEXTS["inspect.cut_as_trained"] = (
+    " The limit is that of its fine-tuning, which never saw longer texts; the other pages read up "
+    "to {longest} tokens."
+)
 TEXTS["inspect.no_span"] = "Sentence B holds no word that could be an answer. Write a longer text."
 TEXTS["inspect.stopped"] = "Stopped."
 TEXTS["inspect.labels"] = (
@@ -53,6 +57,10 @@ TEXTS["inspect.ig"] = (
     "the way from a text of {stand_in} ({unit} {begin}) to yours ({value}); all numbers together "
     "are the difference, {change}, but for the convergence delta, {delta}. Pieces of a word are "
     "summed. Integrated gradients: Sundararajan et al. 2017, by captum."
+)
+TEXTS["inspect.log_odds"] = (
+    "Log-odds are ln(p / (1 − p)) of the probability p of what is explained: 0 is 50%, +2 is 88%, "
+    "+4 is 98%, −2 is 12%. A word with +2 moves 50% to 88%."
 )
 TEXTS["inspect.gradient"] = (
     "Blue words speak for what is explained, orange ones against it: the slope of the {unit} by "
@@ -101,7 +109,7 @@ TEXTS["inspect.layers"] = (
 TEXTS["inspect.layer_faithfulness"] = (
     "If the words are ranked by a layer's row: how true is that order? The dotted line is "
     "chance. In late layers a word's vector is no longer about that word alone, so these rows "
-    "fall to chance."
+    "often fall to chance."
 )
 TEXTS["inspect.shipped_proposes"] = (
     "This checkpoint has no masked-word head any more, so the words are proposed by the shipped "
@@ -163,6 +171,12 @@ TEXTS["inspect.errors"] = (
     "why: the text goes to *One text* and to all other pages. *open* shows it on another page in "
     "a new tab."
 )
+TEXTS["inspect.score_errors"] = (
+    "The rows whose score is furthest from the true one ({shown}). They show best what it has "
+    "learned wrong, or where a score of the file is. Click the box at the left of a row to see "
+    "why: the text goes to *One text* and to all other pages. *open* shows it on another page in "
+    "a new tab."
+)
 CODE["inspect.setup"] = """
 from bertcore.finetuning import open_task_model
 from bertcore.analysis.task_input import task_input
@@ -202,7 +216,7 @@ CODE["inspect.layers"] = """
 from bertcore.analysis.attribution import layer_conductance
 from bertcore.analysis.faithfulness import faithfulness
 
-found = layer_conductance(model, source, target, baseline={baseline!r})
+found = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
 words = source.merge(found.layers)  # [L, W]
 rows = {{str(layer): row for layer, row in enumerate(words)}}
 faithfulness(model, source, target, rows, how={erase!r})

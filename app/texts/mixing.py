@@ -87,6 +87,13 @@ TEXTS["mixing.no_flow"] = (
     "more than minutes. Its cost grows with the fourth power of the length. Look at one token, "
     "at a lower layer, or use a shorter text."
 )
+TEXTS["mixing.causal"] = (
+    "{name} reads from left to right: a token receives nothing from those after it."
+)
+TEXTS["mixing.encoder"] = (
+    "Shown is {name}'s encoder. Where its decoder looks is a view of the page Attention."
+)
+TEXTS["mixing.attention_alone"] = "Left out: {names}. They look inside the layers, but {reason}"
 TEXTS["mixing.no_target"] = (
     "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, for a "
     "pair, a next-sentence head, so there is no output to take it of."
@@ -125,6 +132,20 @@ maps = {{
     "rollout": attention_rollout(trace.attentions, head=head)[layer],
     "flow": attention_flow(trace.attentions[: layer + 1], head=head).values,
     "zeroing_rollout": rollout(zeroing)[layer],
+}}
+shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+row = {{name: values[token] for name, values in shares.items()}}
+"""
+CODE["mixing.attention_alone"] = """
+from bertcore.analysis.flow import attention_flow
+from bertcore.analysis.maps import row_shares
+from bertcore.analysis.rollout import attention_rollout
+
+layer, head, token = {layer}, {head}, {token}
+maps = {{
+    "weights": trace.attentions[layer].{heads},
+    "rollout": attention_rollout(trace.attentions, head=head)[layer],
+    "flow": attention_flow(trace.attentions[: layer + 1], head=head).values,
 }}
 shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
 row = {{name: values[token] for name, values in shares.items()}}

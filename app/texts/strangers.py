@@ -25,6 +25,15 @@ def shorten(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else f"{text[: limit // 2]}...{text[-(limit // 2) :]}"
 
 
+def label_name(label: str) -> str:
+    """Return what a label is called in a sentence: a number alone could be anything.
+
+    >>> label_name("1"), label_name("praise")
+    ('label 1', 'praise')
+    """
+    return f"label {label}" if label.isdecimal() else label
+
+
 def safe_card(markdown: str) -> str:
     """Return a stranger's Markdown with its pictures turned to links, so that nothing is fetched.
 

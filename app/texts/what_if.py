@@ -103,6 +103,7 @@ TEXTS["what-if.rank_next_sentence"] = "Change of the probability that B follows 
 TEXTS["what-if.rank_hidden"] = (
     "How much the last layer's vectors turn without the head: the mean of 1 − cosine."
 )
+TEXTS["what-if.rank_stopped"] = "The ranking was stopped."
 TEXTS["what-if.rank_old"] = (
     "This ranking was made with other changes in force than those above. Rank again to renew it."
 )

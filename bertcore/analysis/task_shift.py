@@ -27,7 +27,7 @@ class TaskShift:
     choices: tuple[str, ...]
     """C: the classes or tags; of "span" the tokens, of "score" the one word "score"."""
     names: tuple[str, ...]
-    """N: of "tags" the words' first pieces, of "span" start and end, else one empty name."""
+    """N: of "tags" the words as in the text, of "span" start and end, else one empty name."""
     positions: tuple[int, ...]
     """Of "tags" the token that each answer is about, [N]; else ()."""
     before: NDArray[np.float32]
@@ -73,7 +73,7 @@ def compare_task(bert: Bert, reader: TaskReader, before: Trace, after: Trace) ->
         divergence = divergence.sum()[None]
     names: tuple[str, ...] = ("",)
     if reader.kind == "tags":
-        names = tuple(before.tokens[position] for position in positions)
+        names = tuple(_word(before, position) for position in positions)
     elif reader.kind == "span":
         names = SPAN_NAMES
     return TaskShift(
@@ -98,6 +98,14 @@ def tagged_positions(text_ids: Sequence[int], word_ids: Sequence[int]) -> list[i
         for position, text_id in enumerate(text_ids)
         if text_id >= 0 and words.index(words[position]) == position
     ]
+
+
+def _word(trace: Trace, first: int) -> str:
+    """Return the word that begins at a token."""
+    word, end = trace.word_ids[first], first + 1
+    while end < trace.num_tokens and trace.word_ids[end] == word:
+        end += 1
+    return trace.word_text(first, end)
 
 
 def answer_divergence(log_p: Tensor, log_q: Tensor, kind: str) -> Tensor:

@@ -40,8 +40,9 @@ class TaskFacts:
         elif self.task is not None:
             lines.append(f"By its tensors it predicts {self.task}.")
         if self.num_outputs is not None and self.label_names:
-            shown = ", ".join(self.label_names[:8])
-            more = f" and {len(self.label_names) - 8} more" if self.label_names[8:] else ""
+            count = len(self.label_names) if len(self.label_names) <= 10 else 8
+            shown = ", ".join(self.label_names[:count])
+            more = f" and {len(self.label_names) - count} more" if self.label_names[count:] else ""
             lines.append(f"Labels: {shown}{more}.")
             if len(self.label_names) != self.num_outputs:
                 lines.append(
@@ -171,7 +172,9 @@ class LoadReport:
             )
         if self.task_heads:
             names = _some(tuple(self.task_heads))
-            lines.append(f"Task head: {names}. The Inspect page and `bertscope evaluate` use it.")
+            lines.append(
+                f"Task head: {names}. The Inspect page and the command bertscope evaluate use it."
+            )
         if self.fresh_heads:
             verb = "is" if len(self.fresh_heads) == 1 else "are"
             lines.append(

@@ -47,6 +47,7 @@ _ON_TASK = {
     "patience",
     "new_head",
     "skip_bad_rows",
+    "keep_epochs",
 }
 
 
@@ -163,6 +164,14 @@ def distill(
         bool,
         Option(
             "--skip-bad-rows", help="Leave out rows that cannot be used.", rich_help_panel=_TASK
+        ),
+    ] = False,
+    keep_epochs: Annotated[
+        bool,
+        Option(
+            "--keep-epochs",
+            help="Keep the checkpoint of each epoch; each as large as the student.",
+            rich_help_panel=_TASK,
         ),
     ] = False,
     learning_rate: Annotated[
@@ -311,6 +320,7 @@ def distill(
             metric=metric,
             patience=patience,
             save_every=save_every,
+            keep_epochs=keep_epochs,
         )
         experiment = start_experiment(out, settings)
     of_task.run_experiment(experiment, as_json=False)

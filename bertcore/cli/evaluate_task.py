@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING
 import typer
 
 from bertcore.cli.finetune import scores_table
-from bertcore.cli.output import plain, print_json, print_table
+from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bertcore.finetuning import Columns
+    from bertcore.finetuning.breakdown import Breakdown
 
 TASKS = ("classify", "pair", "regress", "tag", "qa", "choice")
+MOST_LABELS = 20
+"""Labels whose accuracy is printed; of more the worst. JSON has all."""
 
 
 def evaluate_task(
@@ -99,5 +104,45 @@ def evaluate_task(
     table = scores_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
     table.title = plain(f"{scores.num_examples:,} examples")
     print_table(table)
+    if scores.breakdown is not None:
+        for table in breakdown_tables(scores.breakdown):
+            print_table(table)
     for note in (*examples.notes, *scores.notes):
         typer.echo(f"Note: {note}")
+
+
+def breakdown_tables(found: Breakdown) -> tuple[Table, Table]:
+    """Return the reliability of the confidences, and the accuracy by length and label."""
+    reliability = make_table(
+        "confidence", "answers", "mean", "right", "95% interval", right=("answers", "mean", "right")
+    )
+    reliability.title_justify = "left"
+    reliability.title = (
+        f"calibration: expected error {found.expected_calibration_error:.4f}, "
+        f"largest {found.largest_calibration_error:.4f}"
+    )
+    for bin_ in found.calibration:
+        reliability.add_row(
+            f"{bin_.above:.1f} to {bin_.up_to:.1f}",
+            f"{bin_.number:,}",
+            f"{bin_.confidence:.4f}",
+            f"{bin_.accuracy:.4f}",
+            f"{bin_.low:.4f} to {bin_.high:.4f}",
+        )
+    slices = make_table("slice", "answers", "right", "95% interval", right=("answers", "right"))
+    slices.title_justify = "left"
+    slices.title = "accuracy by length and by right label"
+    labels = found.by_label
+    if len(labels) > MOST_LABELS:
+        labels = tuple(sorted(labels, key=lambda one: one.mean)[:MOST_LABELS])
+        slices.title += f" (the worst {MOST_LABELS} of {len(found.by_label):,} labels)"
+    named = [(one.name, one) for one in found.by_length]
+    named += [(f"label {one.name}", one) for one in labels]
+    for name, one in named:
+        slices.add_row(
+            plain(name),
+            f"{one.number:,}",
+            f"{one.mean:.4f}",
+            f"{one.low:.4f} to {one.high:.4f}",
+        )
+    return reliability, slices

@@ -121,6 +121,13 @@ def finetune(
     dtype: Annotated[str, typer.Option("--dtype", help="bfloat16 or float32.")] = "bfloat16",
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
+    keep_epochs: Annotated[
+        bool,
+        typer.Option(
+            "--keep-epochs",
+            help="Keep the checkpoint of each epoch, for `compare`; each as large as the model.",
+        ),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the folder --out with its own settings.")
     ] = False,
@@ -192,6 +199,7 @@ def finetune(
             feature_based=feature_based,
             doc_stride=doc_stride,
             save_every=save_every,
+            keep_epochs=keep_epochs,
         )
         experiment = start_experiment(out, settings)
     run_experiment(experiment, as_json=as_json)

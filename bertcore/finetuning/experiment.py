@@ -18,6 +18,7 @@ import torch
 from bertcore.checkpoints import load
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.distillation import check_teacher
+from bertcore.finetuning.epochs import epoch_of, kept_epochs
 from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.labels import describe_unseen
@@ -130,6 +131,7 @@ class Experiment:
             "labels": list(self.labels),
             "scores": asdict(result.scores),
             "history": result.history,
+            "kept_epochs": self._kept_epochs(folder),
         }
         try:
             if not before or record["value"] > max(before):
@@ -144,6 +146,13 @@ class Experiment:
             ) from error
         shutil.rmtree(folder / "best", ignore_errors=True)
         (folder / STATE_FILE).unlink(missing_ok=True)
+
+    def _kept_epochs(self, run: Path) -> list[dict[str, Any]]:
+        """Return number and folder, as seen from ours, of the epochs that a run kept."""
+        return [
+            {"epoch": epoch_of(path), "folder": path.relative_to(self.folder).as_posix()}
+            for path in kept_epochs(run).get(run.name, [])
+        ]
 
     @property
     def metric(self) -> str:

@@ -58,6 +58,8 @@ class FinetuneConfig:
     """Of "qa": tokens from one window's start to the next's."""
     save_every: int = 500
     """Steps between two saved states, beside the looks at the dev data."""
+    keep_epochs: bool = False
+    """Keep the checkpoint of each epoch, to compare moments; each is as large as the model."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "save_every", "doc_stride"):

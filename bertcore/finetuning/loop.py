@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from bertcore.distillation import DistillConfig
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
+from bertcore.finetuning.epochs import save_epoch
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
 from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.model import TaskModel, open_task_model
@@ -24,7 +25,8 @@ from bertcore.finetuning.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher, class_weights
 from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
-from bertcore.finetuning.state import BEST_FOLDER, load_state, save_best, save_state
+from bertcore.finetuning.spare_memory import SpareMemory
+from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
 from bertcore.finetuning.task_data import TaskData
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network
@@ -98,6 +100,7 @@ class Finetuning:
             max_grad_norm=self._optimizer_config.max_grad_norm,
         )
         self._dev_features: Features | None = None
+        self._spare_memory = SpareMemory()
         self._batches_an_epoch = math.ceil(len(train.rows) / config.batch_size)
         self.total_steps = config.epochs * self._batches_an_epoch
         self._start()
@@ -203,7 +206,12 @@ class Finetuning:
                         self._look(on_progress)
                 else:
                     self.seconds += time.perf_counter() - began
+                self._spare_memory.give_back()
                 stop = self.processes.any(should_stop())
+                if at_end and self.config.keep_epochs and self.processes.is_main:
+                    # Before the state: after a kill in between, it is written again.
+                    length = self.config.max_seq_length
+                    save_epoch(self.model, self.folder, epoch + 1, max_seq_length=length)
                 if looks or stop or self.step % self.config.save_every == 0:
                     self._save()
                 if stop and self.step < self.total_steps and not self._is_over():
@@ -296,14 +304,14 @@ class Finetuning:
         """
         random = random_state()
         scores = score_model(
-            self.module, self.dev, with_intervals=False, features=self._dev_features
+            self.module, self.dev, in_full=False, features=self._dev_features
         ).scores
         set_random_state(random)
         self._set_mode()
         value = self.processes.of_main(scores.metrics[self.metric])
         if self.best is None or value > self.best["value"]:
             if self.processes.is_main:
-                save_best(self.model, self.folder, max_seq_length=self.config.max_seq_length)
+                save_model(self.model, self.best_folder, max_seq_length=self.config.max_seq_length)
             self.best = {"value": value, "step": self.step}
             self.num_without_gain = 0
         else:

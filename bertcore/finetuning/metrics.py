@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.finetuning.breakdown import Breakdown
+
 RESAMPLES = 1000
 _MOST_DRAWS = 200_000_000
 CONFIDENCE = 0.95
@@ -34,6 +36,8 @@ class Scores:
     confusion_labels: tuple[str, ...] = ()
     by_type: dict[str, dict[str, float]] = field(default_factory=dict)
     """Of entities: precision, recall, f1 and number of each type."""
+    breakdown: Breakdown | None = None
+    """Of classes, choices and tags: calibration, and accuracy by length and label."""
     notes: tuple[str, ...] = ()
 
 

@@ -13,6 +13,7 @@ JSON_FILE = "report.json"
 MARKDOWN_FILE = "report.md"
 _CURVE_ROWS = 24
 _CONFUSION_LABELS = 20
+_SLICED_LABELS = 40
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
@@ -138,10 +139,59 @@ def to_markdown(report: dict[str, Any]) -> str:
                 ],
             ),
         ]
+    if scores.get("breakdown"):  # regression and questions have none, nor have runs of old
+        parts += _breakdown(scores["breakdown"])
     parts += ["## Curves", _curves(report["history"], metric)]
+    if best.get("kept_epochs"):
+        parts += ["## Kept checkpoints", _kept_epochs(best["kept_epochs"], report, metric)]
     if report["notes"]:
         parts += ["## Notes", "\n".join(f"- {note}" for note in report["notes"])]
     return "\n\n".join(parts) + "\n"
+
+
+def _breakdown(found: dict[str, Any]) -> list[str]:
+    """Return calibration, and accuracy by length and label; of many labels the worst."""
+    labels = found["by_label"]
+    heading = "## Accuracy by right label"
+    if len(labels) > _SLICED_LABELS:
+        heading += f": the worst {_SLICED_LABELS} of {len(labels):,}"
+        labels = sorted(labels, key=lambda one: float(one["mean"]))[:_SLICED_LABELS]
+    columns = ("answers", "right", "95% interval")
+    return [
+        "## Calibration",
+        f"Expected calibration error {found['expected_calibration_error']:.4f}, the largest of a "
+        f"row {found['largest_calibration_error']:.4f}: how far confidence and share of right "
+        "answers are apart.",
+        _table(
+            ("confidence", "answers", "mean confidence", "right", "95% interval"),
+            [
+                (
+                    f"{one['above']:.1f} to {one['up_to']:.1f}",
+                    f"{one['number']:,}",
+                    f"{one['confidence']:.4f}",
+                    f"{one['accuracy']:.4f}",
+                    _interval((one["low"], one["high"])),
+                )
+                for one in found["calibration"]
+            ],
+        ),
+        "## Accuracy by length",
+        _table(("tokens", *columns), _slices(found["by_length"])),
+        heading,
+        _table(("label", *columns), _slices(labels)),
+    ]
+
+
+def _slices(slices: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    return [
+        (
+            one["name"],
+            f"{one['number']:,}",
+            f"{one['mean']:.4f}",
+            _interval((one["low"], one["high"])),
+        )
+        for one in slices
+    ]
 
 
 def _curves(history: Sequence[dict[str, Any]], metric: str) -> str:
@@ -163,6 +213,17 @@ def _curves(history: Sequence[dict[str, Any]], metric: str) -> str:
         for line in chosen
     ]
     return _table(("step", "epoch", "training loss", "dev loss", f"dev {metric}"), rows)
+
+
+def _kept_epochs(kept: Sequence[dict[str, Any]], report: dict[str, Any], metric: str) -> str:
+    """Return the checkpoints of the best run's epochs, each with its score."""
+    scored = {line["epoch"]: line for line in report["history"] if "dev_loss" in line}
+    rows = []
+    for one in kept:
+        line = scored[float(one["epoch"])]
+        value = line[f"dev_{metric}"]
+        rows.append((f"{one['epoch']}", f"{line['dev_loss']:.4f}", f"{value:.4f}", one["folder"]))
+    return _table(("epoch", "dev loss", f"dev {metric}", "folder"), rows)
 
 
 def _interval(pair: Sequence[float] | None) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bertcore.finetuning.breakdown import break_down
 from bertcore.finetuning.features import Features
 from bertcore.finetuning.loss import task_loss
 from bertcore.finetuning.metrics import (
@@ -43,7 +44,7 @@ def score_model(
     *,
     batch_size: int = SCORE_BATCH,
     null_threshold: float = 0.0,
-    with_intervals: bool = True,
+    in_full: bool = True,
     on_share: OnShare = lambda share: None,
     features: Features | None = None,
 ) -> Scored:
@@ -54,11 +55,12 @@ def score_model(
         data: Whose labels are numbered as the model's classes.
         batch_size: Examples at once.
         null_threshold: Of "qa": no answer where it is so much more probable, in logits.
-        with_intervals: Whether to bootstrap, which takes longer than the model on small data.
+        in_full: Whether to bootstrap, which takes longer than the model on small data, and to part
+            the answers by confidence, length and label.
         on_share: Told which share is done.
         features: What the encoder says of the rows, where that is known already.
     """
-    options = _Options(batch_size, null_threshold, with_intervals, on_share, features)
+    options = _Options(batch_size, null_threshold, in_full, on_share, features)
     was_training = module.training
     module.eval()
     try:
@@ -71,7 +73,7 @@ def score_model(
 class _Options(NamedTuple):
     batch_size: int
     null_threshold: float
-    intervals: bool
+    in_full: bool
     on_share: OnShare
     features: Features | None
 
@@ -127,7 +129,7 @@ def _judge_rows(module: TaskNetwork, data: TaskData, options: _Options) -> Score
     if data.task.name == "regress":
         predicted = found[:, 0]
         metrics, intervals = score_metrics(
-            targets.astype(np.float32), predicted, with_intervals=options.intervals
+            targets.astype(np.float32), predicted, with_intervals=options.in_full
         )
         said: list[dict[str, Any]] = [
             {"gold": round(float(gold), 6), "predicted": round(float(value), 6)}
@@ -144,7 +146,7 @@ def _judge_rows(module: TaskNetwork, data: TaskData, options: _Options) -> Score
         for g, p, share in zip(gold, best, shares, strict=True)
     ]
     metrics, intervals, matrix = class_metrics(
-        gold, best, len(names), with_intervals=options.intervals
+        gold, best, len(names), with_intervals=options.in_full
     )
     if data.task.name == "choice":
         metrics = {"accuracy": metrics["accuracy"]}
@@ -156,21 +158,26 @@ def _judge_rows(module: TaskNetwork, data: TaskData, options: _Options) -> Score
         intervals=intervals,
         confusion=matrix.tolist(),
         confusion_labels=names,
+        **_parted(options, gold, best, shares, data.rows.lengths, names),
     )
     return Scored(scores, said)
 
 
 def _judge_tags(module: TaskNetwork, data: TaskData, options: _Options) -> Scored:
     best_of_row: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(data.rows)
+    sure_of_row: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(data.rows)
     loss = 0.0
     for out in _run(module, data.rows, options):
-        best = out.logits.argmax(-1)
+        best, sure = out.logits.argmax(-1), _softmax(out.logits).max(-1)
         for place, row in enumerate(out.examples):
             best_of_row[row] = best[place][out.kept[place]]
+            sure_of_row[row] = sure[place][out.kept[place]]
         loss += out.loss * int(out.kept.sum())
     targets = data.rows.targets
     gold = targets[targets != IGNORED].astype(np.int64)
     predicted = np.concatenate(best_of_row)
+    # Tokens of the sentence of each word.
+    lengths = np.repeat(data.rows.lengths, [len(row) for row in best_of_row])
     assert data.sentence_lengths is not None
     ends = np.cumsum(data.sentence_lengths)[:-1]
     names = np.array(data.labels, dtype=object)
@@ -178,12 +185,12 @@ def _judge_tags(module: TaskNetwork, data: TaskData, options: _Options) -> Score
     found_tags = [list(tags) for tags in np.split(names[predicted], ends)]
     matrix: NDArray[np.int64]
     metrics, intervals, matrix = class_metrics(
-        gold, predicted, len(names), with_intervals=options.intervals
+        gold, predicted, len(names), with_intervals=options.in_full
     )
     by_type: dict[str, dict[str, float]] = {}
     if are_entities(data.labels):
         metrics, intervals, by_type = entity_metrics(
-            gold_tags, found_tags, with_intervals=options.intervals
+            gold_tags, found_tags, with_intervals=options.in_full
         )
     else:
         # Without entities, F1 is the mean over the tags.
@@ -198,6 +205,7 @@ def _judge_tags(module: TaskNetwork, data: TaskData, options: _Options) -> Score
         confusion=matrix.tolist(),
         confusion_labels=data.labels,
         by_type=by_type,
+        **_parted(options, gold, predicted, np.concatenate(sure_of_row), lengths, data.labels),
     )
     said = [{"gold": a, "predicted": b} for a, b in zip(gold_tags, found_tags, strict=True)]
     return Scored(scores, said)
@@ -224,7 +232,7 @@ def _judge_answers(module: TaskNetwork, data: TaskData, options: _Options) -> Sc
     ]
     values = np.array([score_answer(t, g) for t, g in zip(texts, golds, strict=True)])
     metrics, intervals = mean_metrics(
-        {"f1": values[:, 1], "exact_match": values[:, 0]}, with_intervals=options.intervals
+        {"f1": values[:, 1], "exact_match": values[:, 0]}, with_intervals=options.in_full
     )
     notes: tuple[str, ...] = ()
     if may_be_none:
@@ -259,6 +267,25 @@ def _judge_answers(module: TaskNetwork, data: TaskData, options: _Options) -> Sc
         )
     ]
     return Scored(scores, said)
+
+
+def _parted(
+    options: _Options,
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    confidence: NDArray[np.float32],
+    lengths: NDArray[np.int64],
+    labels: Sequence[str],
+) -> dict[str, Any]:
+    """Return the fields of Scores that part the answers; {} if that was not asked for."""
+    if not options.in_full or not len(gold):
+        return {}
+    breakdown = break_down(gold, predicted, confidence, lengths, labels)
+    notes: tuple[str, ...] = ()
+    if breakdown is None:
+        num = int((~np.isfinite(confidence)).sum())
+        notes = (f"{num:,} of {len(gold):,} answers are NaN, so there is no calibration.",)
+    return {"breakdown": breakdown, "notes": notes}
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -59,14 +59,20 @@ def load_state(folder: Path) -> dict[str, Any] | None:
     return state
 
 
-def save_best(model: TaskModel, folder: Path, *, max_seq_length: int) -> None:
-    """Write the model as the best checkpoint of a run.
+def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
+    """Write a checkpoint of a run, such as its best one, whole or not at all.
+
+    Args:
+        model: To save.
+        target: The checkpoint's folder, in the run's or below it; an older one is replaced.
+        max_seq_length: Longest input in tokens of the run.
 
     Raises:
         RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
     """
+    folder = target.parent
     try:
-        replace(model, max_seq_length=max_seq_length).save(folder / BEST_FOLDER)
+        replace(model, max_seq_length=max_seq_length).save(target)
     except (OSError, RuntimeError, SafetensorError) as error:
         raise RuntimeError(
             f"the checkpoint could not be saved: {why_not_written(error, folder)} "

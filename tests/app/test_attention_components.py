@@ -250,7 +250,8 @@ def test_looks_go_through_the_address(view: Any) -> None:
             other[name] = not default
         elif isinstance(default, str):
             options = view.LOOK_OPTIONS[name]
-            other[name] = "l2.5r7" if isinstance(options, re.Pattern) else options[-1]
+            forms = {"chosen": "l2.5r7", "seen": "12.5-0-40"}
+            other[name] = forms[name] if isinstance(options, re.Pattern) else options[-1]
         else:
             other[name] = 0.125
     assert other != view.LOOK
@@ -272,6 +273,12 @@ def test_a_choice_of_tokens_that_is_none_is_left_out(wrong: str) -> None:
     view = attention_view
     look = read_look(f"words:1,chosen:{wrong}", view.LOOK, view.LOOK_OPTIONS)
     assert (look["chosen"], look["words"]) == ("", True)
+
+
+@pytest.mark.parametrize("wrong", ["1-2", "1-2-3-4", "-1-2-3", "1-2-x", "1e9-2-3", "123456-1-2"])
+def test_a_part_of_the_map_that_is_none_is_left_out(wrong: str) -> None:
+    look = read_look(f"words:1,seen:{wrong}", attention_map.LOOK, attention_map.LOOK_OPTIONS)
+    assert (look["seen"], look["words"]) == ("", True)
 
 
 # ---- numbers and code ----

@@ -106,3 +106,24 @@ def test_only_so_many_results_are_remembered(monkeypatch: pytest.MonkeyPatch) ->
     for number in range(6):
         wait_for(background.ask(number, lambda progress: "x"))
     assert list(background._jobs) == [3, 4, 5]
+
+
+def test_others_have_a_moment_to_ask_for_a_job_that_was_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background, "PATIENCE", 100.0)
+    go_on, stop = threading.Event(), threading.Event()
+
+    def working(progress: background.Progress) -> None:
+        while not stop.is_set():
+            progress(0.5, "Working")
+            go_on.set()
+            time.sleep(0.001)
+
+    job = background.ask("shared", working)
+    background.leave("shared", grace=50.0)
+    assert go_on.wait(10)  # it goes on though it was left
+    asked = job.asked
+    assert background.ask("shared", working).asked > asked  # and somebody still waits
+    stop.set()
+    assert wait_for(job).error is None

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from app import theme
-from app.figures import checkpoints, embeddings
+from app.figures import checkpoints, embedding_effects, embedding_tables, embeddings
+from app.figures.token_axis import MAX_LABELS, token_axis
 from bertcore.analysis import embeddings as numbers
 from tests.bertcore.tiny import tiny_bert
 
@@ -46,23 +47,23 @@ def test_long_inputs_draw_fewer_dimensions():
 
 
 def test_hostile_tokens_become_text():
-    axis = embeddings.token_axis(["</script>", "<img src=x onerror=alert(1)>"])
+    axis = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
     assert not any("<" in label for label in axis["ticktext"])
-    fig = embeddings.nearest_words("<b>", [("<a href='javascript:1'>", 0.5)])
+    fig = embedding_tables.nearest_words("<b>", [("<a href='javascript:1'>", 0.5)])
     shown = [*fig.layout.yaxis.ticktext, fig.layout.xaxis.title.text, *fig.data[0].customdata]
     assert not any("<" in text for text in shown)
 
 
 def test_long_axes_have_positions_in_place_of_words():
-    axis = embeddings.token_axis(["word"] * (embeddings.MAX_LABELS + 1))
+    axis = token_axis(["word"] * (MAX_LABELS + 1))
     assert "ticktext" not in axis
-    assert axis["range"] == [-0.5, embeddings.MAX_LABELS + 0.5]
+    assert axis["range"] == [-0.5, MAX_LABELS + 0.5]
 
 
 def test_layer_norm_draws_lengths_relative_to_their_average(trace):
     found = numbers.norm_numbers(trace.embeddings)
     before, after = trace.embeddings.sum[3].numpy(), trace.embeddings.output[3].numpy()
-    fig = embeddings.layer_norm(trace.tokens, found, before, after, selected=3)
+    fig = embedding_effects.layer_norm(trace.tokens, found, before, after, selected=3)
     lines = [t for t in fig.data if t.type == "scatter"]
     assert np.allclose(np.mean(lines[0].y), 1, atol=1e-5)
     assert np.allclose(np.asarray(lines[0].customdata)[:, 0], found.norm_before)
@@ -72,7 +73,7 @@ def test_layer_norm_draws_lengths_relative_to_their_average(trace):
 
 def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
     result = numbers.leave_one_out(bert, trace.text_a, trace.text_b)
-    fig = embeddings.leave_one_out(trace.tokens, result, selected=4)
+    fig = embedding_effects.leave_one_out(trace.tokens, result, selected=4)
     assert len(fig.data) == 6
     assert np.allclose(fig.data[1].y, result.cosines["segment"][-1])
     assert np.allclose(fig.data[5].y, result.cosines["position"][:, 4])
@@ -80,9 +81,9 @@ def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
 
 def test_position_pictures_mark_the_position(bert):
     cosines = numbers.position_similarity(bert, 16)
-    assert len(embeddings.position_table(cosines, position=3).layout.shapes) == 1
-    assert len(embeddings.position_table(cosines, position=99).layout.shapes) == 0
-    assert np.allclose(embeddings.position_row(cosines, position=3).data[0].y, cosines[3])
+    assert len(embedding_tables.position_table(cosines, position=3).layout.shapes) == 1
+    assert len(embedding_tables.position_table(cosines, position=99).layout.shapes) == 0
+    assert np.allclose(embedding_tables.position_row(cosines, position=3).data[0].y, cosines[3])
 
 
 def test_parameter_bars_keep_order_and_numbers():

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from app.figures import label_places, layer_curves, layer_map
-from app.figures.layer_map import Marks, display_places, overview, travel
+from app.figures.layer_map import travel
+from app.figures.layer_map_marks import Marks
+from app.figures.layer_map_overview import MAX_OVERVIEW, overview
+from app.figures.layer_map_places import display_places
 from app.figures.layer_map_points import (
     COLOUR_BY,
     MAX_GROUPS,
@@ -234,8 +237,8 @@ def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
     found = map_layers(table.vectors)
     fig = overview(found, marks_of(table, "position"))
     assert [a.text for a in fig.layout.annotations] == ["embeddings", "layer 1", "layer 2"]
-    assert len(table) > layer_map.MAX_OVERVIEW
-    assert [len(trace.x) for trace in fig.data] == [layer_map.MAX_OVERVIEW] * 3
+    assert len(table) > MAX_OVERVIEW
+    assert [len(trace.x) for trace in fig.data] == [MAX_OVERVIEW] * 3
 
 
 def test_curves_draw_the_measures() -> None:

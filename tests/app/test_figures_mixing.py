@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from app.figures.mixing import MOST_LABELS, small_maps, strips, strips_table, verdict
+from app.figures.mixing import MANY, MOST_LABELS, STEPS, small_maps, strips, strips_table, verdict
 from app.figures.mixing_charts import (
     agreement,
     agreement_table,
@@ -69,12 +69,24 @@ def test_a_long_text_names_some_tokens_and_always_the_chosen_one(token: int) -> 
 
 def test_maps_share_axes_and_colours() -> None:
     maps = {name: np.eye(4, dtype=np.float32) for name in ("weights", "norms", "rollout")}
-    fig = small_maps(maps, TOKENS, columns=2)
+    fig = small_maps(maps, TOKENS)
     assert len(fig.data) == 3
     assert {heat.coloraxis for heat in fig.data} == {"coloraxis"}
-    axes = [fig.layout[f"yaxis{place}"].matches for place in ("", 2, 3, 4)]
+    axes = [fig.layout[f"yaxis{place}"].matches for place in ("", 2, 3)]
     assert len({axis for axis in axes if axis}) == 1  # all follow one: zooming one zooms all
     assert list(fig.data[0].x) == ["[CLS] 0", "the 1", "&lt;b&gt;bank 2", "the 3"]
+
+
+@pytest.mark.parametrize(("size", "beside"), [(MANY - 1, 3), (MANY, 2)])
+def test_maps_of_many_tokens_are_large_and_sent_as_bytes(size: int, beside: int) -> None:
+    shares = np.full((size, size), 0.25, dtype=np.float32)
+    fig = small_maps(dict.fromkeys(("weights", "norms", "rollout"), shares), ["a"] * size)
+    tops = [fig.layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
+    assert tops.count(tops[0]) == beside
+    assert fig.data[0].z.dtype == np.uint8
+    assert (fig.data[0].z == round(STEPS / 2)).all()  # the root of a quarter
+    assert fig.layout.coloraxis.cmax == pytest.approx(STEPS / 2)
+    np.testing.assert_array_equal(fig.data[0].customdata, shares)
 
 
 def test_tables_hold_the_same_numbers() -> None:

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import examples, frame, sidebar, state, texts
+from app import data_files, examples, frame, sidebar, state, texts
 from tests.bertcore.tiny import tiny_bert
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
@@ -114,10 +114,10 @@ def test_figure_offers_picture_data_and_code():
 
 def test_tables_and_arrays_come_back_as_they_were():
     table = pd.DataFrame({"token": ["שלום", "</script>", "a,b"], "x": [1.5, 2.0, -3.0]})
-    again = pd.read_csv(io.BytesIO(frame.to_csv(table)), encoding="utf-8-sig")
+    again = pd.read_csv(io.BytesIO(data_files.to_csv(table)), encoding="utf-8-sig")
     pd.testing.assert_frame_equal(again, table)
     arrays = {"token": np.arange(6, dtype=np.float32).reshape(2, 3)}
-    assert np.array_equal(np.load(io.BytesIO(frame.to_npz(arrays)))["token"], arrays["token"])
+    assert np.array_equal(np.load(io.BytesIO(data_files.to_npz(arrays)))["token"], arrays["token"])
 
 
 def test_setup_code_makes_the_same_trace(folder):
@@ -166,6 +166,14 @@ def test_short_names():
     assert sidebar.short_name("/home/me/my-bert") == "my-bert"
     assert sidebar.short_name("google-bert/bert-base-uncased") == "google-bert/bert-base-uncased"
     assert sidebar.short_name("default").startswith("default")
+
+
+def test_a_name_that_training_gives_comes_with_the_runs_own():
+    assert sidebar.short_name("/runs/SST-2/seed-1") == "SST-2/seed-1"
+    assert sidebar.short_name("/runs/law/checkpoints/step-500") == "law/step-500"
+    assert sidebar.short_name("/trained/checkpoint-1200") == "trained/checkpoint-1200"
+    assert sidebar.short_name("/seed-1") == "seed-1"
+    assert sidebar.short_name("/home/me/best-of-all") == "best-of-all"
 
 
 def test_local_checkpoints_are_found(folder, monkeypatch, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,18 +16,33 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from bertcore.finetuning import Experiment, resume_experiment
 from bertcore.finetuning.loss import loss_weight, task_loss
 from bertcore.finetuning.rows import IGNORED
 from bertcore.finetuning.run_checks import check_launcher
+from bertcore.finetuning.state import load_state
 from bertcore.pretraining.processes import Processes
 from tests.bertcore.finetuning_files import WRITERS
+from tests.bertcore.test_finetuning_loop import make_experiment
 from tests.bertcore.tiny import tiny_bert, tiny_config
+from tests.bertcore.together import ROOT, run_together
 
-ROOT = Path(__file__).parents[2]
+KILL_AT_STEP = """
+import os, signal, sys
+from pathlib import Path
+from bertcore.finetuning import resume_experiment
+
+def kill(name, progress):
+    if progress.step == 10 and progress.is_scored:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+resume_experiment(Path(sys.argv[1])).run(on_progress=kill)
+"""
+"""A run that dies at its look at step 10, which is not saved any more."""
 
 
-def finetune(num_processes: int, *options: Any) -> dict[str, Any]:
-    """Run `bertscope finetune` in one process, or in several as torchrun starts them."""
+def launch(num_processes: int, *words: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python in one process, or in several as torchrun starts them."""
     launcher = [sys.executable]
     if num_processes > 1:
         with socket.socket() as free:
@@ -34,9 +50,8 @@ def finetune(num_processes: int, *options: Any) -> dict[str, Any]:
             port = free.getsockname()[1]
         launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
         launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
-    words = ["-m", "bertcore.cli.main", "finetune", "--json", *map(str, options)]
-    answer = subprocess.run(
-        [*launcher, *words],
+    return subprocess.run(
+        [*launcher, *map(str, words)],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -44,8 +59,12 @@ def finetune(num_processes: int, *options: Any) -> dict[str, Any]:
         check=False,
         timeout=240,
     )
-    assert answer.returncode == 0, answer.stderr[-3000:]
-    report: dict[str, Any] = json.loads(answer.stdout)  # the main process speaks for all
+
+
+def finetune(num_processes: int, *options: Any) -> dict[str, Any]:
+    """Run `bertscope finetune` in one process or several; return its report."""
+    stdout, _ = run_together(num_processes, ["finetune", "--json", *options])
+    report: dict[str, Any] = json.loads(stdout)  # the main process speaks for all
     return report
 
 
@@ -63,6 +82,28 @@ def start(folder: Path, task: str, num_processes: int, *more: Any) -> dict[str, 
     paths = ["--train", files[0], "--dev", files[1], "--out", folder / "out"]
     words = [*usual.split(), *exact.split(), *paths, "--checkpoint", checkpoint, *more]
     return finetune(num_processes, *words)
+
+
+def make_still(folder: Path, **more: Any) -> Experiment:
+    """Return an experiment without dropout, three epochs of 6 steps, in folder/out."""
+    still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    folder.mkdir()
+    checkpoint = tiny_bert(tiny_config(**still)).save(folder / "tiny")
+    exact = {"dtype": "float32", "evaluate_every": 5, "num_train": 45, "epochs": 3}
+    return make_experiment(folder, checkpoint, **exact, **more)
+
+
+def killed(folder: Path, num_processes: int, script: Path, **more: Any) -> Path:
+    """Start that experiment in so many processes, which a signal ends at step 10."""
+    out = make_still(folder, **more).folder
+    script.write_text(KILL_AT_STEP)
+    assert launch(num_processes, script, out).returncode != 0
+    (run,) = (out / "runs").iterdir()
+    state = load_state(run)
+    assert state is not None
+    assert state["position"]["step"] == 6  # the end of the first epoch; step 10 was lost
+    assert not (run / "result.json").exists()
+    return out
 
 
 def losses(report: dict[str, Any]) -> list[float]:
@@ -83,15 +124,43 @@ def test_two_processes_fine_tune_as_one(task: str, more: list[str], tmp_path: Pa
     assert two["best"]["scores"]["metrics"] == pytest.approx(
         one["best"]["scores"]["metrics"], abs=1e-4
     )
-    ours, theirs = (
-        load_file(tmp_path / name / "out" / "model.safetensors") for name in ("two", "one")
-    )
+    assert_close_weights(tmp_path / "two" / "out", tmp_path / "one" / "out")
+
+
+def assert_close_weights(checkpoint: Path, expected: Path) -> None:
+    ours, theirs = (load_file(f / "model.safetensors") for f in (checkpoint, expected))
     assert ours.keys() == theirs.keys()
     for name, tensor in theirs.items():
         # Attention does not notice key biases, so their gradients are rounding errors, which
         # AdamW makes large.
         if not name.endswith("key.bias"):
             torch.testing.assert_close(ours[name], tensor, rtol=0, atol=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGKILL")
+def test_a_killed_run_goes_on_in_one_process_or_in_two(tmp_path: Path) -> None:
+    """Whoever began it: two end what two began, one what two began, two what one began."""
+    whole = make_still(tmp_path / "whole", keep_epochs=True).run()
+    assert whole is not None
+    assert whole["best"]["num_steps"] == 18
+    by_two = killed(tmp_path / "by-two", 2, tmp_path / "kill.py", keep_epochs=True)
+    shutil.copytree(by_two, tmp_path / "copy" / "out")
+    by_one = killed(tmp_path / "by-one", 1, tmp_path / "kill.py", keep_epochs=True)
+    for out, num_processes in ((by_two, 2), (tmp_path / "copy" / "out", 1), (by_one, 2)):
+        if num_processes == 1:
+            report = resume_experiment(out).run()
+            assert report is not None
+        else:
+            report = finetune(num_processes, "--out", out, "--resume")
+        assert report["best"]["num_steps"] == 18
+        assert [line["step"] for line in report["history"]] == [
+            line["step"] for line in whole["history"]
+        ]
+        assert losses(report) == pytest.approx(losses(whole), abs=1e-4)
+        assert len(report["best"]["kept_epochs"]) == 3
+        for name in ("runs/lr-0.002-seed-1/checkpoints/epoch-3", "."):
+            assert_close_weights(out / name, tmp_path / "whole" / "out" / name)
 
 
 @pytest.mark.parametrize("kind", ["sequence", "weighted", "regress", "token", "span"])

@@ -6,7 +6,6 @@ Run: pytest tests/bertcore/test_others.py
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 import transformers
-from safetensors.torch import load_file, save_file
 
 import bertcore
 from bertcore.analysis.attention_stream import attention_batches
@@ -23,34 +21,14 @@ from bertcore.analysis.doctor import examine
 from bertcore.analysis.head_importance import rank_heads
 from bertcore.analysis.heads import measure_heads
 from bertcore.analysis.lens import layer_predictions
-from bertcore.analysis.minimal_pair import compare_pair
-from bertcore.analysis.next_words import next_surprise, predict_next
-from bertcore.analysis.pairs import score_pairs
 from bertcore.analysis.parameters import count_parameters
-from bertcore.analysis.predictions import fill_in_turn, predict_masks
-from bertcore.analysis.surprise import surprise
+from bertcore.analysis.predictions import predict_masks
 from bertcore.checkpoints.prune import prune
-from bertcore.others.bert import OtherBert
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.starting_weights import check_start
-from tests.bertcore.tiny_others import CLASSES, make_other
+from tests.bertcore.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
 
-TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
-MASKED = [
-    "DebertaForMaskedLM",
-    "DebertaV2ForMaskedLM",
-    "MobileBertForPreTraining",
-    "XLNetLMHeadModel",
-    "T5ForConditionalGeneration",
-    "BartForConditionalGeneration",
-]
-
-
-def opened(folder: Path, **options: Any) -> OtherBert:
-    bert = bertcore.load(folder, device="cpu", **options)
-    assert isinstance(bert, OtherBert)
-    return bert
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +39,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, A
         folder = tmp_path_factory.mktemp(name)
         made[name] = (folder, make_other(name, folder))
     return made
-
-
-def given(bert: OtherBert, *texts: str) -> dict[str, torch.Tensor]:
-    """Return the inputs of `transformers` for texts, by the folder's own tokenizer."""
-    assert bert.report is not None
-    tokenizer = transformers.AutoTokenizer.from_pretrained(bert.report.folder)
-    inputs = dict(tokenizer(*texts, return_tensors="pt"))
-    if not bert.config.type_vocab_size:
-        inputs.pop("token_type_ids", None)
-    return inputs
 
 
 @pytest.mark.parity
@@ -121,138 +89,6 @@ def test_the_summands_make_the_first_hidden_state(
     assert (parts.segment is None) == ("segments" in bert.config.family.lacks)
     is_layer_norm = type(norm).__name__.endswith("LayerNorm")
     assert is_layer_norm == ("norm" not in bert.config.family.lacks)
-
-
-def own_logits(name: str, model: Any, bert: OtherBert, ids: list[int], at: int) -> torch.Tensor:
-    """Return the model's own logits for a hidden token, [V], as its documentation asks for them."""
-    input_ids = torch.tensor([ids])
-    with torch.no_grad():
-        if name.startswith("XLNet"):
-            unseen = torch.zeros(1, len(ids), len(ids))
-            unseen[:, :, at] = 1
-            target = torch.zeros(1, 1, len(ids))
-            target[0, 0, at] = 1
-            segments = torch.tensor([bert.tokenize(TEXT, PAIR).segment_ids])
-            out = model(input_ids, perm_mask=unseen, target_mapping=target, token_type_ids=segments)
-            return out.logits[0, 0]
-        if name.startswith("T5"):
-            start = torch.tensor([[0, bert.tokenizer.mask_id]])
-            return model(input_ids, decoder_input_ids=start).logits[0, -1]
-        inputs = {}
-        if bert.config.type_vocab_size:
-            inputs["token_type_ids"] = torch.tensor([bert.tokenize(TEXT, PAIR).segment_ids])
-        out = model(input_ids, **inputs)
-        return (out.prediction_logits if "prediction_logits" in out else out.logits)[0, at]
-
-
-@pytest.mark.parity
-@pytest.mark.parametrize("name", MASKED)
-def test_hidden_words_are_predicted_as_the_model_itself_does(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    folder, model = folders[name]
-    bert = opened(folder)
-    at = 3
-    ids = bert.tokenize(TEXT, PAIR).input_ids
-    before = ids[at]
-    ids = [*ids[:at], bert.tokenizer.mask_id, *ids[at + 1 :]]
-    wanted = own_logits(name, model, bert, ids, at)[: bert.tokenizer.vocab_size].softmax(-1)
-    found = predict_masks(bert, TEXT, PAIR, [at], 5)
-    best = wanted.topk(5)
-    names = [bert.tokenizer.id_to_token(i) for i in best.indices.tolist()]
-    assert found.words[0].tolist() == names
-    torch.testing.assert_close(torch.tensor(found.probabilities[0]), best.values, **CLOSE)
-    assert found.original_probabilities[0] == pytest.approx(float(wanted[before]), abs=1e-6)
-    # Hiding each token in turn asks the same, in a batch.
-    asked = surprise(bert, TEXT, PAIR)
-    bits = asked.bits[asked.positions.index(at)]
-    assert float(bits) == pytest.approx(float(-wanted[before].log2()), abs=1e-4)
-    # And so does a mask that is typed.
-    text = f"The {bert.tokenizer.mask_token} was steep."
-    [row] = bert.fill_mask(text, top_k=2)
-    assert len(row) == 2
-
-
-@pytest.mark.parametrize("name", MASKED)
-def test_several_hidden_words(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
-    bert = opened(folders[name][0])
-    found = predict_masks(bert, TEXT, None, [2, 3, 5], 3)
-    assert found.positions == (2, 3, 5)
-    assert len(fill_in_turn(bert, TEXT, None, [2, 3])) == 2
-
-
-@pytest.mark.parity
-def test_the_second_sentinel_is_asked_after_what_was_written_for_the_first(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["T5ForConditionalGeneration"]
-    bert = opened(folder)
-    first, second = bert.module.sentinels[:2]
-    ids = bert.tokenize(TEXT).input_ids
-    ids = [*ids[:2], first, ids[3], second, *ids[5:]]
-    read = [0, first]
-    with torch.no_grad():
-        for _ in range(8):
-            logits = model(torch.tensor([ids]), decoder_input_ids=torch.tensor([read])).logits
-            piece = int(logits[0, -1].argmax())
-            if piece in bert.module.sentinels or piece == model.config.eos_token_id:
-                break
-            read.append(piece)
-        read.append(second)
-        logits = model(torch.tensor([ids]), decoder_input_ids=torch.tensor([read])).logits
-    wanted = logits[0, -1, : bert.tokenizer.vocab_size].softmax(-1).max()
-    found = predict_masks(bert, TEXT, None, [2, 4], 1)
-    assert float(found.probabilities[1, 0]) == pytest.approx(float(wanted), abs=1e-5)
-
-
-@pytest.mark.parity
-def test_gpt2_predicts_the_next_token_as_the_model_itself_does(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["GPT2LMHeadModel"]
-    bert = opened(folder)
-    ids = bert.tokenize(TEXT).input_ids
-    with torch.no_grad():
-        wanted = model(torch.tensor([ids])).logits[0].softmax(-1)
-    found = predict_next(bert, TEXT, None, [1, 4, len(ids)], 4)
-    for row, at in enumerate(found.positions):
-        best = wanted[at - 1].topk(4)
-        torch.testing.assert_close(torch.tensor(found.probabilities[row]), best.values, **CLOSE)
-    assert found.originals == (bert.tokenizer.vocab[ids[1]], bert.tokenizer.vocab[ids[4]], None)
-    assert found.original_probabilities[1] == pytest.approx(float(wanted[3, ids[4]]), abs=1e-6)
-    scored = next_surprise(bert, TEXT)
-    own = wanted[torch.arange(len(ids) - 1), torch.tensor(ids[1:])]
-    torch.testing.assert_close(torch.tensor(scored.bits), -own.log2(), atol=1e-4, rtol=0)
-    labels = torch.tensor([ids])
-    with torch.no_grad():
-        loss = model(labels, labels=labels).loss
-    assert scored.pseudo_perplexity == pytest.approx(float(loss.exp()), rel=1e-4)
-
-
-@pytest.mark.parametrize(("positions", "top_k"), [([0], 5), ([99], 5), ([1], 0)])
-def test_next_words_that_cannot_be(
-    positions: Sequence[int], top_k: int, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    bert = opened(folders["GPT2LMHeadModel"][0])
-    with pytest.raises(ValueError, match=r"nothing is predicted at token|top_k is 0"):
-        predict_next(bert, TEXT, None, positions, top_k)
-    other = opened(folders["T5ForConditionalGeneration"][0])
-    with pytest.raises(ValueError, match="does not predict the next token"):
-        next_surprise(other, TEXT)
-    with pytest.raises(ValueError, match="one token"):
-        next_surprise(bert, "The")
-
-
-@pytest.mark.parity
-def test_mobilebert_answers_next_sentence_as_the_model_itself_does(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["MobileBertForPreTraining"]
-    bert = opened(folder)
-    with torch.no_grad():
-        wanted = model(**given(bert, TEXT, PAIR)).seq_relationship_logits[0].softmax(-1)
-    assert bert.next_sentence(TEXT, PAIR).is_next == pytest.approx(float(wanted[0]), abs=1e-5)
-    assert score_pairs(bert, [(TEXT, PAIR)])[0].is_next == pytest.approx(float(wanted[0]), abs=1e-5)
 
 
 @pytest.mark.parity
@@ -391,20 +227,6 @@ def test_report_doctor_and_shape_speak_of_it(
     assert found.matrices
 
 
-@pytest.mark.parametrize("name", MASKED)
-def test_two_versions_are_compared_by_the_words_that_the_model_predicts(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    bert = opened(folders[name][0])
-    mask = bert.tokenizer.mask_token
-    first, second = (bert.trace(f"The {noun} was {mask}.") for noun in ("dog", "cat"))
-    found = compare_pair(bert, first, second)
-    [shift] = found.shifts
-    [row] = bert.fill_mask(f"The dog was {mask}.", top_k=1)
-    assert shift.words[0] == row[0][0]
-    assert float(shift.before[0]) == pytest.approx(row[0][1], abs=1e-5)
-
-
 @pytest.mark.parity
 @pytest.mark.parametrize("name", CLASSES)
 def test_what_is_saved_opens_again_and_in_transformers(
@@ -440,181 +262,6 @@ def test_offsets_point_into_the_text(folders: dict[str, tuple[Path, Any]]) -> No
             piece = texts[text][start:end].lower()
             if text >= 0 and token.strip("▁Ġ") and token != bert.tokenizer.unk_token:
                 assert piece.strip() == token.strip("▁Ġ").removeprefix("##").lower(), name
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def change_config(folder: Path, **changes: Any) -> None:
-    file = folder / "config.json"
-    values = {**json.loads(file.read_text()), **changes}
-    file.write_text(json.dumps({key: value for key, value in values.items() if value is not ...}))
-
-
-def change_weights(folder: Path, change: Any) -> None:
-    file = folder / "model.safetensors"
-    save_file({k: v.contiguous().clone() for k, v in change(load_file(file)).items()}, file)
-
-
-@pytest.mark.parametrize("said", [..., "bert", "gpt-99"])
-@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "XLNetLMHeadModel", "GPT2LMHeadModel"])
-def test_a_wrong_model_type_is_found_out(name: str, said: object, tmp_path: Path) -> None:
-    make_other(name, tmp_path)
-    wanted = opened(tmp_path).trace(TEXT).hidden_states
-    change_config(tmp_path, model_type=said)
-    bert = opened(tmp_path)
-    assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
-    assert bert.report is not None
-    assert bert.report.family_note is not None
-    assert "are those of" in bert.report.family_note
-
-
-@pytest.mark.parametrize("wrapper", ["module.", "_orig_mod."])
-def test_wrapped_names_are_mended(wrapper: str, tmp_path: Path) -> None:
-    make_other("DebertaV2ForMaskedLM", tmp_path)
-    wanted = opened(tmp_path).trace(TEXT).hidden_states
-    change_weights(tmp_path, lambda ws: {f"{wrapper}{k}": v for k, v in ws.items()})
-    bert = opened(tmp_path)
-    assert bert.report is not None
-    assert (bert.report.mended_prefix, bert.report.heads) == (wrapper, ("mlm",))
-    assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
-
-
-def test_names_without_the_prefix_and_old_buffers_as_on_the_hub(tmp_path: Path) -> None:
-    make_other("GPT2LMHeadModel", tmp_path)
-    wanted = opened(tmp_path).trace(TEXT).hidden_states
-    triangle = {f"h.{i}.attn.bias": torch.ones(1, 1, 64, 64).tril() for i in range(3)}
-    change_weights(
-        tmp_path,
-        lambda ws: {**{k.removeprefix("transformer."): v for k, v in ws.items()}, **triangle},
-    )
-    bert = opened(tmp_path)
-    assert bert.report is not None
-    assert bert.report.unexpected == {}
-    assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
-
-
-def test_the_head_of_deberta_v3s_own_files(tmp_path: Path) -> None:
-    make_other("DebertaV2ForMaskedLM", tmp_path, legacy=False)
-    change_config(tmp_path, legacy=...)  # as in its config.json, which says nothing of it
-    bert = opened(tmp_path)
-    assert bert.report is not None
-    assert bert.report.heads == ("mlm",)
-    model = transformers.DebertaV2ForMaskedLM.from_pretrained(
-        tmp_path, config=transformers.DebertaV2Config.from_pretrained(tmp_path, legacy=False)
-    ).eval()
-    text = "The [MASK] was."
-    inputs = given(bert, text)
-    at = inputs["input_ids"][0].tolist().index(bert.tokenizer.mask_id)
-    with torch.no_grad():
-        best = model(**inputs).logits[0, at].softmax(-1).max()
-    assert bert.fill_mask(text, top_k=1)[0][0][1] == pytest.approx(float(best), abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("name", "class_name"),
-    [
-        ("DebertaV2ForMaskedLM", "DebertaV2ForSequenceClassification"),
-        ("BartForConditionalGeneration", "BartForSequenceClassification"),
-        ("GPT2LMHeadModel", "GPT2ForSequenceClassification"),
-        ("XLNetLMHeadModel", "XLNetForSequenceClassification"),
-        ("T5ForConditionalGeneration", "T5ForSequenceClassification"),
-        ("MobileBertForPreTraining", "MobileBertForTokenClassification"),
-    ],
-)
-@pytest.mark.parametrize("num_labels", [1, 7])
-def test_a_task_head_of_any_label_count_is_reported_and_not_used(
-    name: str, class_name: str, num_labels: int, folders: Any, tmp_path: Path
-) -> None:
-    make_other(name, tmp_path)
-    config = transformers.AutoConfig.from_pretrained(tmp_path, num_labels=num_labels)
-    getattr(transformers, class_name)(config).save_pretrained(tmp_path)
-    bert = opened(tmp_path)
-    assert bert.report is not None
-    assert bert.report.heads == ()
-    assert bert.report.task.num_outputs == num_labels
-    fresh = " ".join(bert.report.sentences())
-    assert ("added and never trained" in fresh) == bool(bert.report.fresh_heads)
-    assert all(name.endswith(".bias") for name in bert.report.fresh_heads)
-    assert bert.trace(TEXT).attentions.shape[:2] == (3, 4)
-
-
-def test_missing_and_wrong_tensors_are_named(tmp_path: Path) -> None:
-    make_other("XLNetLMHeadModel", tmp_path)
-    lost = "transformer.layer.1.rel_attn.q"
-    change_weights(tmp_path, lambda ws: {k: v for k, v in ws.items() if k != lost})
-    with pytest.raises(RuntimeError, match=r"1 tensors are missing: (transformer\.)?layer\.1\.rel"):
-        opened(tmp_path)
-    make_other("XLNetLMHeadModel", tmp_path / "other")
-    name = "transformer.layer.1.ff.layer_1.weight"
-    change_weights(tmp_path / "other", lambda ws: {**ws, name: torch.zeros(3, 4)})
-    with pytest.raises(RuntimeError, match=r"1 tensors do not fit: .*is \[3, 4\], expected \[64"):
-        opened(tmp_path / "other")
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "words"),
-    [
-        ("GPT2LMHeadModel", {"vocab_size": 3_000_000_000}, "do not fit"),
-        ("GPT2LMHeadModel", {"vocab_size": 10**30}, "cannot build"),
-        ("GPT2LMHeadModel", {"n_layer": 10**9}, "at most 1,000"),
-        ("GPT2LMHeadModel", {"n_embd": -4}, "expected whole numbers"),
-        ("GPT2LMHeadModel", {"n_head": 0}, "expected whole numbers"),
-        ("T5ForConditionalGeneration", {"d_model": "many"}, "config.json"),
-        ("T5ForConditionalGeneration", {"num_decoder_layers": 10**9}, "at most 1,000"),
-        ("BartForConditionalGeneration", {"decoder_layers": 10**9}, "at most 1,000"),
-        ("BartForConditionalGeneration", {"activation_function": "bang"}, "cannot build"),
-        ("XLNetLMHeadModel", {"d_model": 10**12, "d_head": 25 * 10**10}, "do not fit|cannot build"),
-        ("DebertaV2ForMaskedLM", {"num_hidden_layers": 500}, "tensors are missing"),
-        ("MobileBertForPreTraining", {"hidden_size": [1]}, "config.json"),
-    ],
-)
-def test_absurd_numbers_are_refused_before_anything_is_allocated(
-    name: str, changes: dict[str, Any], words: str, tmp_path: Path
-) -> None:
-    make_other(name, tmp_path)
-    change_config(tmp_path, **changes)
-    with pytest.raises(RuntimeError, match=words):
-        opened(tmp_path)
-
-
-def test_no_code_of_a_checkpoint_is_run(tmp_path: Path) -> None:
-    make_other("GPT2LMHeadModel", tmp_path)
-    marker = tmp_path / "ran"
-    program = f"open({str(marker)!r}, 'w').close()\nclass Evil:\n    pass\n"
-    (tmp_path / "evil.py").write_text(program)
-    auto = {"AutoConfig": "evil.Evil", "AutoModelForCausalLM": "evil.Evil"}
-    change_config(tmp_path, auto_map=auto)
-    file = tmp_path / "tokenizer_config.json"
-    tokenizer = {**json.loads(file.read_text()), "auto_map": {"AutoTokenizer": ["evil.Evil", None]}}
-    file.write_text(json.dumps(tokenizer))
-    opened(tmp_path).trace(TEXT)
-    assert not marker.exists()
-
-
-def test_nan_weights_are_told(tmp_path: Path) -> None:
-    make_other("BartForConditionalGeneration", tmp_path)
-    name = "model.encoder.layers.0.fc1.weight"
-    change_weights(tmp_path, lambda ws: {**ws, name: torch.full_like(ws[name], torch.nan)})
-    bert = opened(tmp_path)
-    assert bert.report is not None
-    assert bert.report.not_finite == (name,)
-    assert examine(bert).verdict == "not finite"
-
-
-def test_a_missing_tokenizer_names_the_files(tmp_path: Path) -> None:
-    make_other("T5ForConditionalGeneration", tmp_path)
-    (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no tokenizer: neither tokenizer\.json nor"):
-        opened(tmp_path)
-
-
-def test_more_names_than_rows_are_refused(tmp_path: Path) -> None:
-    make_other("GPT2LMHeadModel", tmp_path)
-    change_weights(tmp_path, lambda ws: {**ws, "transformer.wte.weight": torch.zeros(50, 32)})
-    change_config(tmp_path, vocab_size=50)
-    with pytest.raises(RuntimeError, match=r"has \d+ pieces but the network has 50"):
-        opened(tmp_path)
 
 
 def test_an_empty_text_of_a_tokenizer_that_adds_nothing(

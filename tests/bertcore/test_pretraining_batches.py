@@ -7,6 +7,7 @@ import torch
 from bertcore.pretraining import Batch, Batches, DataConfig, fixed_batches, num_masked
 from bertcore.pretraining.batches import _num_masked
 from bertcore.pretraining.rounds import Place
+from tests.bertcore.batch_checks import originals
 from tests.bertcore.small_corpus import small_corpus
 from tests.bertcore.tiny import tiny_tokenizer
 
@@ -25,15 +26,6 @@ def equal(a: Batch, b: Batch) -> bool:
         and torch.equal(a.attention_mask, b.attention_mask)
         and torch.equal(a.next_sentence_labels, b.next_sentence_labels)
     )
-
-
-def originals(batch: Batch) -> torch.Tensor:
-    """The token ids before any was hidden."""
-    ids = batch.masked.input_ids.clone()
-    for row in range(len(ids)):
-        kept = batch.masked.weights[row] == 1
-        ids[row, batch.masked.positions[row][kept]] = batch.masked.labels[row][kept]
-    return ids
 
 
 def test_rows_are_cls_a_sep_b_sep_and_padding() -> None:

@@ -18,6 +18,7 @@ from bertcore.pretraining import (
 )
 from bertcore.pretraining.objective import batch_loss
 from bertcore.pretraining.optimizer import build_optimizers, clip_gradients
+from tests.bertcore.batch_checks import assert_same_gradient
 from tests.bertcore.small_corpus import small_corpus
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -59,14 +60,7 @@ def test_loss_and_gradients_are_those_of_transformers(tmp_path: Path) -> None:
         assert int(found.num_masked) == int(hidden.sum())
         pairs = expected.seq_relationship_logits.argmax(-1) == batch.next_sentence_labels
         assert int(found.nsp_correct) == int(pairs.sum())
-    network.zero_grad()
-    theirs.zero_grad()
-    found.loss.backward()
-    expected.loss.backward()
-    ours = network.embeddings.word_embeddings.grad
-    reference = theirs.bert.embeddings.word_embeddings.weight.grad
-    assert ours is not None
-    torch.testing.assert_close(ours, reference, atol=1e-5, rtol=1e-4)
+    assert_same_gradient(network, found.loss, theirs, expected)
 
 
 def test_padded_predictions_have_no_weight() -> None:

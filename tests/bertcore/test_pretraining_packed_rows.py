@@ -31,10 +31,11 @@ from bertcore.pretraining.batches import make_batch
 from bertcore.pretraining.objective import batch_loss
 from bertcore.pretraining.probes import take_probe
 from bertcore.pretraining.starting_weights import MLM_HEADS, starting_network
+from tests.bertcore.batch_checks import assert_same_gradient, originals
 from tests.bertcore.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
-from tests.bertcore.test_pretraining_processes import start
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.bertcore.together import run_together
 
 CPU = torch.device("cpu")
 TOKENIZER = tiny_tokenizer()
@@ -57,15 +58,6 @@ def rows_of(corpus: PackedCorpus, max_seq_length: int) -> list[list[int]]:
     batch = make_batch(corpus, rows, TOKENIZER, config, generator=torch.Generator())
     ids = originals(batch)
     return [row[mask].tolist() for row, mask in zip(ids, batch.attention_mask.bool(), strict=True)]
-
-
-def originals(batch: Batch) -> torch.Tensor:
-    """The token ids before any was hidden."""
-    ids = batch.masked.input_ids.clone()
-    for row in range(len(ids)):
-        kept = batch.masked.weights[row] == 1
-        ids[row, batch.masked.positions[row][kept]] = batch.masked.labels[row][kept]
-    return ids
 
 
 def literal_rows(documents: list[list[int]], max_seq_length: int) -> list[list[int]]:
@@ -195,14 +187,7 @@ def test_loss_and_gradients_are_those_of_transformers(tmp_path: Path) -> None:
         hidden = labels != -100
         right = expected.logits.argmax(-1)[hidden] == labels[hidden]
         assert int(found.mlm_correct) == int(right.sum())
-    network.zero_grad()
-    theirs.zero_grad()
-    found.loss.backward()
-    expected.loss.backward()
-    ours = network.embeddings.word_embeddings.grad
-    reference = theirs.bert.embeddings.word_embeddings.weight.grad
-    assert ours is not None
-    torch.testing.assert_close(ours, reference, atol=1e-5, rtol=1e-4)
+    assert_same_gradient(network, found.loss, theirs, expected)
 
 
 def test_scores_have_no_next_sentence() -> None:
@@ -360,10 +345,9 @@ def test_an_empty_text_is_still_refused(texts: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_processes_train_as_one(texts: Path, tmp_path: Path) -> None:
-    (texts / "tokenizer").exists() or (texts / "tok").rename(texts / "tokenizer")
     exact = ["--objective", "mlm", "--dtype", "float32", "--steps", "6", "--evaluate-every", "1"]
     for name, num_processes in (("one", 1), ("two", 2)):
-        start(texts, tmp_path / name, num_processes, *exact)
+        run_together(num_processes, words_of(texts, tmp_path / name, *exact))
     one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
     assert [line["step"] for line in two] == list(range(1, 7))
     for ours, theirs in zip(two, one, strict=True):

@@ -91,14 +91,15 @@ def test_resuming_in_either_phase_changes_nothing(tmp_path: Path, stops: tuple[i
 
 
 def test_a_run_by_the_clock_remembers_where_the_second_phase_began(tmp_path: Path) -> None:
-    run = build(tmp_path, steps=None, minutes=60.0)
+    clock: dict[str, Any] = {"steps": None, "minutes": 60.0, "compile": "off"}
+    run = build(tmp_path, **clock)
     run.position.elapsed_seconds = 44.9 * 60  # just before three quarters
     seen = widths(run)
     run.run(should_stop=lambda: run.position.step == 2)
     run.position.elapsed_seconds = 45.1 * 60
     run.run(should_stop=lambda: run.position.step == 5)
     assert seen == [(8, 16)] * 2 + [(4, 32)] * 3
-    again = build(tmp_path, steps=None, minutes=60.0, resume=True)
+    again = build(tmp_path, **clock, resume=True)
     assert again.phases.state() == run.phases.state()
     assert again.phases.state()["long_start"] == 2
     ours, theirs = (r.phases.parts(5, 0.8)[0] for r in (again, run))

@@ -1,12 +1,8 @@
 """Several processes train what one process would, and either continues the other's run."""
 
 import json
-import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -20,8 +16,8 @@ from bertcore.pretraining.processes import Processes, wait_for_file
 from bertcore.pretraining.run_checkpoints import STATE_FILE
 from tests.bertcore.small_corpus import small_corpus, small_documents, write_documents
 from tests.bertcore.tiny import tiny_config, tiny_network, tiny_tokenizer
+from tests.bertcore.together import run_together, run_torchrun
 
-ROOT = Path(__file__).parents[2]
 SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
 EXACT = "--dtype float32 --steps 50 --evaluate-every 5 --save-every 25".split()
 
@@ -36,41 +32,18 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pretrain(num_processes: int, *options: Any, sharding: bool = False) -> str:
-    """Run `bertscope pretrain` in one process, or in several as torchrun starts them.
-
-    Returns what was told on stderr.
-    """
-    launcher = [sys.executable]
-    if num_processes > 1:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
-        launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
-    answer = subprocess.run(
-        [*launcher, "-m", "bertcore.cli.main", "pretrain", *map(str, options)],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": str(ROOT),
-            # What `accelerate launch --use_fsdp --fsdp_version 2` sets.
-            **({"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"} if sharding else {}),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert answer.returncode == 0, answer.stderr[-3000:]
-    assert answer.stdout.count("\n") == 1  # the main process speaks for all
-    return answer.stderr
+    """Run `bertscope pretrain` in one process or several; return what was told on stderr."""
+    # What `accelerate launch --use_fsdp --fsdp_version 2` sets.
+    environ = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"} if sharding else {}
+    stdout, stderr = run_together(num_processes, ["pretrain", *options], **environ)
+    assert stdout.count("\n") == 1  # the main process speaks for all
+    return stderr
 
 
-def start(texts: Path, out: Path, num_processes: int, *more: Any, sharding: bool = False) -> str:
+def options_of(texts: Path, out: Path, *more: Any) -> list[Any]:
+    """The options of a new run."""
     text = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
-    options = [*text, "--tokenizer", texts / "tokenizer", "--out", out, *SHAPE, *more]
-    return pretrain(num_processes, *options, sharding=sharding)
+    return [*text, "--tokenizer", texts / "tokenizer", "--out", out, *SHAPE, *more]
 
 
 def metrics(run: Path) -> list[dict[str, Any]]:
@@ -118,7 +91,7 @@ def assert_same_course(run: Path, expected: Path, *, within: float) -> None:
 def single(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run of one process."""
     run = tmp_path_factory.mktemp("single") / "run"
-    start(texts, run, 1, *EXACT)
+    pretrain(1, *options_of(texts, run, *EXACT))
     assert len(metrics(run)) >= 10
     return run
 
@@ -128,7 +101,7 @@ def single(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_train_as_one_and_resume_each_other(
     texts: Path, single: Path, tmp_path: Path, sharding: bool
 ) -> None:
-    told = start(texts, tmp_path / "two", 2, *EXACT, sharding=sharding)
+    told = pretrain(2, *options_of(texts, tmp_path / "two", *EXACT), sharding=sharding)
     assert_same_course(tmp_path / "two", single, within=1e-4)
     last = tmp_path / "two" / "checkpoints"
     assert sorted(path.name for path in last.iterdir()) == ["step-25", "step-50"]
@@ -152,6 +125,16 @@ def test_two_processes_train_as_one_and_resume_each_other(
             assert mine["loss"] == pytest.approx(other["loss"], abs=1e-4)
         assert checkpoint.is_dir()
         assert_same_form(checkpoint, single / "checkpoints" / "step-50")
+
+
+@pytest.mark.slow
+def test_torchrun_starts_processes_that_train_as_one(texts: Path, tmp_path: Path) -> None:
+    """The tests above start processes as torchrun does; this one has torchrun itself do it."""
+    exact = options_of(texts, tmp_path / "two", "--dtype", "float32", "--steps", "3")
+    stdout, _ = run_torchrun(2, ["pretrain", *exact])
+    assert stdout.count("\n") == 1
+    pretrain(1, *options_of(texts, tmp_path / "one", "--dtype", "float32", "--steps", "3"))
+    assert_same_course(tmp_path / "two", tmp_path / "one", within=1e-4)
 
 
 def test_accumulated_parts_are_one_batch(tmp_path: Path) -> None:

@@ -12,9 +12,12 @@ from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors,
 from tokenizers import Tokenizer as FastTokenizer
 from transformers import PreTrainedModel
 
+import bertcore
+from bertcore.others.bert import OtherBert
 from tests.bertcore.tiny import tiny_tokenizer
 from tests.bertcore.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
+TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
 SENTINELS = [f"<extra_id_{number}>" for number in range(6)]
 
 
@@ -209,3 +212,20 @@ def make_other(class_name: str, folder: Path, **changes: Any) -> PreTrainedModel
                 buffer.add_(torch.randn(buffer.shape))
     model.save_pretrained(folder)
     return model
+
+
+def opened(folder: Path, **options: Any) -> OtherBert:
+    """Open a folder that `make_other` wrote."""
+    bert = bertcore.load(folder, device="cpu", **options)
+    assert isinstance(bert, OtherBert)
+    return bert
+
+
+def given(bert: OtherBert, *texts: str) -> dict[str, torch.Tensor]:
+    """Return the inputs of `transformers` for texts, by the folder's own tokenizer."""
+    assert bert.report is not None
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert.report.folder)
+    inputs = dict(tokenizer(*texts, return_tensors="pt"))
+    if not bert.config.type_vocab_size:
+        inputs.pop("token_type_ids", None)
+    return inputs

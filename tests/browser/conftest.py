@@ -6,41 +6,26 @@ random tiny one. The browser may ask the server alone: what it asks of others fa
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
 import threading
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from bertcore import Bert
+from bertcore import Bert, Trace
 from tests.bertcore.tiny import tiny_config, tiny_network, tiny_tokenizer
+from tests.browser.bare_tab import Tab
+from tests.browser.bare_view import made_trace
+from tests.browser.running import ROOT, running_app
 from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
 from tests.browser.visit import TIMEOUT_MS, Visit
 
-ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
-START_SECONDS = 180
 MAX_TOKENS = 512
-
-
-@dataclass(slots=True)
-class Server:
-    """The app, and whom it tried to ask."""
-
-    url: str
-    log: Path
-    asked: list[str] = field(default_factory=list)
-    """Requests that the server itself sent to the network; our proxy holds and refuses them."""
 
 
 @pytest.fixture(scope="session")
@@ -60,39 +45,18 @@ def other_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, tiny_folder: Path) -> Iterator[Server]:
-    """The running app, started from an empty folder as a visitor may."""
-    folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    found = Server(f"http://localhost:{port}", folder / "log.txt")
+def url(tiny_folder: Path) -> Iterator[str]:
+    """The address of the running app, whose every way out leads to a proxy that refuses."""
+    asked: list[str] = []
     with ExitStack() as stack:
         proxy = stack.enter_context(socket.create_server(("localhost", 0)))
-        threading.Thread(target=_refuse, args=(proxy, found.asked), daemon=True).start()
-        env = _environment(f"http://localhost:{proxy.getsockname()[1]}")
-        if not (SHIPPED / "model.safetensors").is_file():
-            env["BERTSCOPE_CHECKPOINT"] = str(tiny_folder)
-        command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app"]
-        command += ["--port", str(port), "--no-browser"]
-        log = stack.enter_context(found.log.open("w", encoding="utf-8"))
-        process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
-        try:
-            _wait_until_healthy(found, process)
-            yield found
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-    assert found.asked == [], f"the server asked other hosts: {found.asked}"
-
-
-def _environment(proxy: str) -> dict[str, str]:
-    """Return this process's environment, with every way out of the server leading to our proxy."""
-    unset = ("BERTSCOPE_CHECKPOINT",)
-    env = {name: text for name, text in os.environ.items() if name not in unset}
-    env |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), proxy)
-    env |= dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1")
-    return env | {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
+        threading.Thread(target=_refuse, args=(proxy, asked), daemon=True).start()
+        way_out = f"http://localhost:{proxy.getsockname()[1]}"
+        environ = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), way_out)
+        environ |= dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1")
+        checkpoint = None if (SHIPPED / "model.safetensors").is_file() else tiny_folder
+        yield stack.enter_context(running_app(checkpoint, **environ)).url
+    assert asked == [], f"the server asked other hosts: {asked}"
 
 
 def _refuse(proxy: socket.socket, asked: list[str]) -> None:
@@ -104,20 +68,6 @@ def _refuse(proxy: socket.socket, asked: list[str]) -> None:
             return
         with connection:
             asked.append(connection.recv(1000).partition(b"\r\n")[0].decode(errors="replace"))
-
-
-def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        assert process.poll() is None, f"the app ended: {server.log.read_text(encoding='utf-8')}"
-        try:
-            direct.open(f"{server.url}/_stcore/health", timeout=5).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"the app did not start: {server.log.read_text(encoding='utf-8')}")
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +83,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def new_visit(browser: Browser, server: Server) -> Iterator[Callable[..., Visit]]:
+def new_visit(browser: Browser, url: str) -> Iterator[Callable[..., Visit]]:
     """Open a tab of a new visitor, who shares nothing with others; keywords go to the context.
 
     When the test ends, each tab is asked whether it saw an error or asked for another host.
@@ -143,7 +93,7 @@ def new_visit(browser: Browser, server: Server) -> Iterator[Callable[..., Visit]
     def make(**options: Any) -> Visit:
         options = {"viewport": {"width": 1280, "height": 900}, **options}
         context = browser.new_context(service_workers="block", **options)
-        visits.append(Visit(context, server.url))
+        visits.append(Visit(context, url))
         return visits[-1]
 
     yield make
@@ -158,3 +108,30 @@ def new_visit(browser: Browser, server: Server) -> Iterator[Callable[..., Visit]
 def visit(new_visit: Callable[..., Visit]) -> Visit:
     """A tab of a new visitor."""
     return new_visit()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Tab]:
+    """A tab without a network; what it complained of fails the test."""
+    context = browser.new_context(viewport={"width": 1180, "height": 1400}, accept_downloads=True)
+    found = Tab(context.new_page())
+    yield found
+    tricked = found.page.evaluate("'__pwned' in window")
+    context.close()
+    assert not tricked
+    assert found.complaints == []
+
+
+@pytest.fixture(scope="module")
+def pair() -> Trace:
+    """A pair of made-up tokens whose weights are random."""
+    names = [f"word{k}" for k in range(18)]
+    return made_trace(["[CLS]", *names[:8], "##s", *names[8:], "##ly", "##er", "[SEP]"], second=12)
+
+
+@pytest.fixture
+def broken(pair: Trace) -> Trace:
+    """One token of one head whose weights are not numbers."""
+    made = made_trace(pair.tokens)
+    made.attentions[0, 0, 3] = float("nan")
+    return made

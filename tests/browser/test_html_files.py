@@ -19,13 +19,14 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from app.components import attention_map
 from app.figures import mixing
 from app.report import chart, framed, view
 from app.report.document import File, Part, Report, to_html
 from bertcore import Trace
 from bertscope.shown import NotebookView
+from tests.browser.bare_tab import HOSTILE, IMAGE
 from tests.browser.bare_view import made_trace
-from tests.browser.test_attention_views import HOSTILE, IMAGE
 from tests.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
@@ -155,6 +156,18 @@ def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) 
     weight = plain.attentions[0, 1, int(row), int(column)].item()
     expect(tip).to_contain_text(f"{weight:.6f}")
     expect(page.get_by_label("Head 2", exact=True)).to_be_disabled()
+
+
+def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, plain: Trace) -> None:
+    look = attention_map.LOOK | {"seen": "1-2-4"}
+    page = opened.open(report(view.heat_map(plain, [0], [1], look)))
+    field = page.get_by_role("application")
+    painted(field, 12)
+    expect(page.get_by_label("Zoom out (key −)")).to_be_enabled()
+    box = field.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 130, box["y"] + 130)  # within the first cell that is seen
+    expect(page.locator(".tip")).to_contain_text("tokens 1 → 2")
 
 
 def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.browser.visit import TEXT_A, TEXT_B, TIMEOUT_MS, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ HOSTILE = "</script><img src=x onerror=window.__pwned=1> <b onmouseover=window._
 def strips(visit: Visit) -> Locator:
     """Return the picture of the strips when none of them is awaited any more."""
     figure = visit.picture(STRIPS)
-    expect(visit.page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(visit.page.get_by_test_id("stProgress")).to_have_count(0, timeout=4 * TIMEOUT_MS)
     expect(figure.locator(".heatmaplayer image")).to_have_count(2)
     visit.settle()
     return figure
@@ -29,7 +29,7 @@ def test_a_token_is_chosen_and_linked(visit: Visit, new_visit: Callable[..., Vis
     expect(strips(visit)).to_contain_text("Value zeroing rolled out")
     visit.token("mix_strip", "river").click()
     visit.wait_for_query("mix_token", "6")
-    asked = "Where does river get its information?"
+    asked = "Where does “river” get its information?"
     expect(visit.page.get_by_role("heading", name=asked)).to_be_visible()
     strips(visit)
     visit.page.get_by_role("radio", name="Every token").click()
@@ -60,7 +60,7 @@ def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     assert not visit.was_tricked()
 
 
-def test_a_long_text_has_every_strip_and_no_maps(visit: Visit) -> None:
+def test_a_long_text_has_every_strip_and_the_quick_maps(visit: Visit) -> None:
     visit.open("mixing", text_a="river bank " * 130, text_b=TEXT_B, mix_slow="1")
     expect(strips(visit)).to_contain_text("Value zeroing rolled out")
     chosen = visit.page.locator(".st-key-mix_strip .words [aria-selected=true]")
@@ -72,5 +72,8 @@ def test_a_long_text_has_every_strip_and_no_maps(visit: Visit) -> None:
     assert chosen.evaluate(inside)  # the last word of A, far below the first lines
     visit.check()
     visit.page.get_by_role("radio", name="Every token").click()
-    said = visit.page.get_by_test_id("stAlertContentError")
-    expect(said).to_contain_text("at most 256 tokens")
+    maps = visit.page.locator(".js-plotly-plot .heatmaplayer image")
+    expect(maps.nth(4)).to_be_attached()  # a map for each measure that does not take long
+    visit.page.get_by_text("Compute value zeroing").click()  # off: it would take minutes
+    expect(visit.picture(MAPS).locator(".heatmaplayer image")).to_have_count(5)
+    visit.check()

@@ -21,11 +21,10 @@ from playwright.sync_api import expect
 from bertcore import Trace
 from bertcore.analysis.neurons import head_neurons
 from tests.browser import bare_view
+from tests.browser.bare_tab import HOSTILE, Tab
 from tests.browser.bare_view import made_trace
-from tests.browser.test_attention_views import HOSTILE, Tab, tab
 from tests.browser.visit import TEXT_A, TEXT_B, Visit
 
-__all__ = ["tab"]
 pytestmark = pytest.mark.browser
 
 WIDTH = 16

@@ -5,43 +5,25 @@ Run: pytest tests/pages/test_attention.py
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.bertcore.tiny import tiny_bert
-
-PAGE = Path(__file__).parents[2] / "pages" / "attention.py"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
+from tests.pages.opened import ok, page_of, said
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return AppTest.from_file(str(PAGE), default_timeout=60)
-
-
-def words(app: AppTest) -> str:
-    return " ".join(str(element.value) for element in [*app.markdown, *app.caption])
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error
-    return app
+    return page_of("attention")
 
 
 def test_opens_on_the_lines_of_all_heads(page: AppTest) -> None:
     app = ok(page.run())
-    assert "Layer 0, the mean of all heads" in words(app)
+    assert "Layer 0, the mean of all heads" in said(app)
     assert app.session_state["view"] == "lines"
-    assert "not why BERT decides" in words(app)
+    assert "not why BERT decides" in said(app)
 
 
 def test_a_link_opens_its_head_and_view(page: AppTest) -> None:
@@ -49,8 +31,8 @@ def test_a_link_opens_its_head_and_view(page: AppTest) -> None:
     page.query_params["heads"] = ["2"]
     page.query_params["view"] = "heat-map"
     app = ok(page.run())
-    assert "Layer 1 head 2" in words(app)
-    assert "by which the other can be ordered" in words(app)
+    assert "Layer 1 head 2" in said(app)
+    assert "by which the other can be ordered" in said(app)
 
 
 def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
@@ -121,7 +103,7 @@ def test_a_head_that_gives_no_numbers_is_shown(
     page.query_params["layer"] = "1"
     page.query_params["heads"] = ["2"]
     app = ok(page.run())
-    assert "Layer 1 head 2 gives weights that are not numbers (NaN)" in words(app)
+    assert "Layer 1 head 2 gives weights that are not numbers (NaN)" in said(app)
 
 
 def test_empty_text_is_explained(page: AppTest) -> None:

@@ -3,18 +3,16 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 
 import pytest
 import streamlit as st
 import torch
 from safetensors.torch import load_file, save_file
-from streamlit.testing.v1 import AppTest
 
 from app import cache, state, texts, uploads
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import page_of
 
-PAGE = Path(__file__).parents[2] / "pages" / "checkpoints.py"
 FETCH = "Fetch it from the hub"
 VIEWS = ["What was read", "Doctor", "Shape", "Model card", "Memory"]
 
@@ -29,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def page(folder):
-    return AppTest.from_file(str(PAGE), default_timeout=30)
+    return page_of("checkpoints", seconds=30)
 
 
 @pytest.mark.parametrize("view", VIEWS)

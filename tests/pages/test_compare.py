@@ -5,8 +5,8 @@ Run: pytest tests/pages/test_compare.py
 
 from __future__ import annotations
 
-import base64
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from bertcore.analysis.head_texts import read_pasted_texts
 from bertcore.analysis.weight_drift import weight_drift
 from tests.bertcore.task_checkpoints import LABELS, save_task_checkpoint
 from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
+from tests.pages.opened import named_charts, numbers, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "compare.py"
 A, B = "the film [MASK] very good", "she sat on the mat"
 PASTED = "the cat sat on the mat\na dog runs ||| she sat\nno good film"
 
@@ -51,22 +51,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders["start"]))
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    app.query_params["compare_with"] = str(folders["classify"])
-    return app
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def said(app: AppTest) -> str:
-    parts = [*app.caption, *app.info, *app.warning, *app.markdown]
-    return " ".join(str(e.value) for e in parts).replace("\\", "")
+    with_it = str(folders["classify"])
+    return page_of("compare", seconds=120, text_a=A, text_b=B, compare_with=with_it)
 
 
 def with_chart(app: AppTest, name: str) -> AppTest:
@@ -78,21 +64,7 @@ def with_chart(app: AppTest, name: str) -> AppTest:
 
 
 def charts(app: AppTest) -> dict[str, Any]:
-    """Return the figures by the name of their key."""
-    found = {}
-    for chart in app.get("plotly_chart"):
-        name = chart.proto.id.rpartition("figure_compare-")[2]
-        found[name] = json.loads(chart.proto.spec)["data"]
-    return found
-
-
-def numbers(array: Any) -> np.ndarray:
-    """Return an array of a figure, plain or packed; None is NaN."""
-    if not isinstance(array, dict):
-        return np.array(array, dtype=float)
-    flat = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
-    shape = array.get("shape")
-    return flat if shape is None else flat.reshape([int(n) for n in shape.split(",")])
+    return named_charts(app, "compare")
 
 
 def truth(one: Path, two: Path, text_b: str | None = B) -> tuple[Any, TextComparison]:
@@ -133,9 +105,9 @@ def test_answers_layers_and_gradients_are_the_cores(
         numbers(found["gradients"][2]["y"]), shares[1] - shares[0], atol=1e-5
     )
     assert "start has no head for this question" in said(app)
-    assert f"classify decides {two.final[0]} from layer {two.settled[0]}" in said(app).replace(
-        "*", ""
-    )
+    assert two.settled[0] == 2  # of two layers
+    sentence = f"classify decides {two.final[0]} only after the last layer"
+    assert sentence in said(app).replace("*", "")
     names: dict[str, Any] = {}
     exec(max((c.value for c in app.code), key=len), names)  # what the visitor would run
     for part, share in zip(names["shares"], shares, strict=True):
@@ -256,7 +228,7 @@ def test_nan_is_marked(page: AppTest, folders: dict[str, Path]) -> None:
     app = page.run()
     assert not app.exception
     assert [e.value.replace("\\", "").split(": ")[0] for e in app.error] == (
-        ["1 tensors hold NaN or infinity"]
+        ["NaN or infinity is in 1 tensor"]
     )
     grid = numbers(charts(app)["weights"][0]["z"])
     assert np.isnan(grid[0, 1])
@@ -313,6 +285,19 @@ def test_they_change_places(page: AppTest, folders: dict[str, Path]) -> None:
     assert "start has no head for this question" in said(app)
 
 
+def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]) -> None:
+    began = {"checkpoint": str(folders["start"])}
+    (folders["classify"] / "finetune.json").write_text(json.dumps(began), encoding="utf-8")
+    page.query_params["checkpoint"] = str(folders["classify"])
+    del page.query_params["compare_with"]
+    app = ok(page.run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["start", "classify"]
+    assert "classify was fine-tuned from start" in said(app)
+    app = ok(next(b for b in app.button if b.label == "Swap").click().run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["classify", "start"]
+    assert "was fine-tuned from" not in said(app)
+
+
 def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     run = tmp_path / "runs" / "mine"
     for step, seed in ((10, 0), (20, 1)):
@@ -326,4 +311,56 @@ def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     app = ok(button.click().run())
     assert app.session_state["checkpoint"].endswith("step-10")
     assert app.session_state["compare_with"].endswith("step-20")
-    assert charts(app)["answers"][0]["name"] == "step-10"
+    assert charts(app)["answers"][0]["name"] == "mine/step-10"
+
+
+def test_two_epochs_of_a_fine_tuning(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the result of a fine-tuning one comes to the epochs that it kept, with their labels."""
+    fine_tuned = tmp_path / "mine"
+    for epoch, seed in ((1, 1), (2, 2)):
+        place = fine_tuned / "runs" / "lr-0.0003-seed-1" / "checkpoints"
+        made = save_task_checkpoint(tmp_path / f"made-{epoch}", "classify", seed=seed)
+        place.mkdir(parents=True, exist_ok=True)
+        made.rename(place / f"epoch-{epoch}")
+    shutil.copytree(place / "epoch-2", fine_tuned, dirs_exist_ok=True)
+    settings = {"checkpoint": "default"}
+    (fine_tuned / "finetune.json").write_text(json.dumps(settings), encoding="utf-8")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(fine_tuned))
+    app = ok(page.run())
+    choices = {box.label: box for box in app.selectbox}
+    assert choices["Run"].value == "mine/lr-0.0003-seed-1"
+    assert choices["First moment"].options == ["epoch 1", "epoch 2"]
+    button = next(b for b in app.button if b.label == "Compare these moments")
+    app = ok(button.click().run())
+    assert app.session_state["checkpoint"].endswith("epoch-1")
+    assert app.session_state["compare_with"].endswith("epoch-2")
+    answers = charts(app)["answers"]
+    assert [side["name"] for side in answers[:2]] == [
+        "lr-0.0003-seed-1/epoch-1",
+        "lr-0.0003-seed-1/epoch-2",
+    ]
+    assert sorted(answers[0]["customdata"]) == sorted(LABELS["classify"])
+
+
+def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = save_task_checkpoint(tmp_path / name, "classify")
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config["id2label"] = {number: number for number in config["id2label"]}
+        config.pop("label2id", None)
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    page.query_params["checkpoint"] = str(tmp_path / "one" / "classify")
+    page.query_params["compare_with"] = str(tmp_path / "two" / "classify")
+    app = ok(page.run())
+    assert "Both call their labels by numbers alone" in said(app)
+    assert "label 0" in charts(app)["answers"][0]["customdata"]
+
+
+def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["compare_with"] = str(save_task_checkpoint(tmp_path, "pair"))
+    warning = "pair was fine-tuned on pairs, and here is one text alone"
+    assert warning not in said(ok(page.run()))
+    app = ok(page.text_area(key="text_b").set_value("").run())
+    assert warning in said(app)

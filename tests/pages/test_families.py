@@ -3,7 +3,7 @@
 import pytest
 
 from tests.bertcore.tiny_families import make
-from tests.pages.opened import opener, words
+from tests.pages.opened import opener, said
 
 NAMES = [
     "DistilBertForMaskedLM",
@@ -42,7 +42,7 @@ def open_page(folders, monkeypatch):
 def test_tokens(open_page, name, view):
     at = open_page(name, "tokens", view=view, token="2")
     assert at.get("plotly_chart")
-    text = words(at)
+    text = said(at)
     assert ("no segment embeddings" in text) == (
         name.startswith("Distil") and view != "Position table"
     )
@@ -62,7 +62,7 @@ def test_attention(open_page, name, view):
 @pytest.mark.parametrize("name", NAMES)
 def test_masked_words(open_page, name):
     at = open_page(name, "masked_words", masked="2")
-    text = words(at)
+    text = said(at)
     if name == "ElectraForPreTraining":
         assert "ELECTRA discriminator" in text
     else:
@@ -74,7 +74,7 @@ def test_masked_words(open_page, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_sentence_pairs(open_page, name):
     at = open_page(name, "sentence_pairs")
-    text = words(at)
+    text = said(at)
     assert "has no next-sentence head" in text
     assert ("ALBERT gives" in text) == name.startswith("Albert")
     assert ("the same segment, or none" in text) == (not name.startswith(("Albert", "Electra")))
@@ -92,6 +92,6 @@ def test_layer_map(open_page, name):
 def test_checkpoints(open_page, name, view):
     at = open_page(name, "checkpoints", checkpoint_view=view)
     if view == "What was read":
-        assert "Family:" in words(at)
+        assert "Family:" in said(at)
     else:
         assert len(at.table[0].value) >= 11

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 import time
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -14,20 +12,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import background
-from app.sections import head_job
+from app.sections import head_job, waiting
 from bertcore import load
 from bertcore.analysis.head_report import HeadReport, report_heads
 from bertcore.analysis.head_similarity import head_map
 from bertcore.analysis.head_texts import bundled_sentences, bundled_trees
-from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import PAGES, ok, said
+from tests.pages.opened import charts as figures
+from tests.pages.opened import numbers as values
 
-PAGE = Path(__file__).parents[2] / "pages" / "heads.py"
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
 
 
 @pytest.fixture(scope="module")
@@ -38,37 +32,12 @@ def own(checkpoint: str) -> HeadReport:
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
-    return AppTest.from_file(str(PAGE), default_timeout=120)
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error
-    return app
-
-
-def figures(app: AppTest) -> list[dict]:
-    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
-
-
-def values(array: object) -> np.ndarray:
-    """Read numbers of a figure, which Plotly writes as lists or as base64."""
-    import base64
-
-    if isinstance(array, dict):
-        data = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
-        return data.reshape([int(n) for n in array.get("shape", str(len(data))).split(",")])
-    return np.array(array, dtype=float)
+    return AppTest.from_file(str(PAGES / "heads.py"), default_timeout=120)
 
 
 def table(app: AppTest) -> str:
     (found,) = [m.value for m in app.markdown if m.value.startswith("| ")]
     return str(found)
-
-
-def said(app: AppTest) -> str:
-    return " ".join(str(e.value) for e in [*app.error, *app.info, *app.caption, *app.markdown])
 
 
 def test_opens_with_all_heads_the_best_one_and_the_map(page: AppTest, own: HeadReport) -> None:
@@ -204,7 +173,7 @@ def test_an_uploaded_treebank_measures_both(page: AppTest) -> None:
 def test_progress_is_shown_and_the_work_can_be_stopped(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0)
     monkeypatch.setattr(background, "_jobs", type(background._jobs)())
     go_on = threading.Event()
 
@@ -230,7 +199,7 @@ def test_progress_is_shown_and_the_work_can_be_stopped(
     app = ok(app.run())
     assert "Stopped" in said(app)
     monkeypatch.setattr(head_job, "report_heads", report_heads)
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60)
     (again,) = [button for button in app.button if button.label == "Start again"]
     again.click().run()
     assert len(figures(ok(app))) == 3

@@ -6,7 +6,9 @@ Run: pytest tests/pages/test_inspect.py
 from __future__ import annotations
 
 import io
-import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import background
-from app.sections import inspect_file
+from app.sections import inspect_file, waiting
 from bertcore import load
 from bertcore.analysis.attribution import integrated_gradients
-from bertcore.analysis.labelled_file import run_file
+from bertcore.analysis.labelled_file import FileRun, run_file
 from bertcore.analysis.task_answers import answer
 from bertcore.analysis.task_input import task_input
 from bertcore.analysis.task_target import ClassTarget
@@ -25,8 +27,8 @@ from bertcore.finetuning import open_task_model
 from tests.bertcore.finetuning_files import write_questions, write_scored_pairs, write_tags
 from tests.bertcore.rigged_models import LABELS, random_model
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import charts, complaints, numbers, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "inspect_checkpoint.py"
 A, B = "the film was very good", "the man is in paris"
 TASKS = ("classify", "pair", "tag", "regress", "qa")
 
@@ -49,30 +51,7 @@ def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in {"text_a": A, "text_b": text_b, **query}.items():
-        app.query_params[name] = value
-    return app
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.success]
-    return " ".join(str(element.value) for element in elements).replace("\\", "")
-
-
-def complaints(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(error.value for error in app.error).replace("\\", "")
-
-
-def charts(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return page_of("inspect_checkpoint", seconds=120, **{"text_a": A, "text_b": text_b, **query})
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -109,14 +88,17 @@ def test_the_numbers_are_those_of_the_core(
     expected = integrated_gradients(model, source, ClassTarget(found.best))
     boxes = charts(app)[1]["data"][0]
     shown = source.merge(expected.parts["token"])
-    colours = boxes["marker"]["color"]
-    if isinstance(colours, dict):  # Plotly packs arrays of numbers
-        import base64
+    assert list(numbers(boxes["marker"]["color"])) == pytest.approx(shown.tolist(), abs=1e-4)
 
-        import numpy as np
 
-        colours = np.frombuffer(base64.b64decode(colours["bdata"]), dtype=colours["dtype"])
-    assert list(colours) == pytest.approx(shown.tolist(), abs=1e-4)
+def test_a_cut_text_is_cut_as_in_fine_tuning_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = replace(random_model("classify"), max_seq_length=8).save(tmp_path / "short")
+    app = ok(opened(folder, monkeypatch, "", text_a=" ".join([A] * 3)).run())
+    assert "The limit is that of its fine-tuning" in said(app)
+    whole = ok(opened(folder, monkeypatch, "").run())
+    assert "The limit is that of its fine-tuning" not in said(whole)
 
 
 def test_another_label_and_another_method_are_chosen(
@@ -168,7 +150,7 @@ def test_words_are_swapped_and_the_text_is_taken_over(
 ) -> None:
     app = ok(opened(folders["regress"], monkeypatch, "", inspect_why="swaps").run())
     app = ok(app.number_input(key="inspect_score").set_value(0.1).run())
-    assert "with another answer, after" in said(app)
+    assert "with another answer; the model was run" in said(app)
     first = answer_score(folders, A)
     app = ok(app.button(key="swap_0").click().run())
     taken = app.text_area(key="text_a").value
@@ -277,7 +259,7 @@ def test_a_file_is_run(
     assert len(charts(app)) == (3 if task in ("classify", "pair", "tag") else 2)
     table = app.dataframe[0].value
     assert len(table) == len(expected.errors)
-    assert {"Attention", "How tokens mix", "What if?"} <= set(table.columns)
+    assert {"Attention", "Mixing", "What if?"} <= set(table.columns)
     assert table["Attention"].str.startswith("attention?text_a=").all()
 
 
@@ -351,6 +333,30 @@ def test_a_stopped_run_keeps_what_is_done(
     monkeypatch.setattr(inspect_file, "Stop", Stopped)
     app = ok(ran(app))
     assert "of the first 4 examples" in said(app)
+
+
+def test_a_run_can_be_stopped_while_it_is_awaited(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app import labelled_files
+
+    def until_stopped(*args: Any, should_stop: Callable[[], bool], **kwargs: Any) -> FileRun:
+        while not should_stop():
+            time.sleep(0.01)
+        return run_file(*args, **kwargs, should_stop=should_stop, rows_at_once=4)
+
+    monkeypatch.setattr(labelled_files, "run_file", until_stopped)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.0)
+    text = "text,label\n" + "the film was bad,bad\n" * 40
+    app = ok(ran(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "b.csv", text)))
+    assert len(app.get("progress")) == 1
+    app.button(key="stop_keep").click().run()
+    for job in list(background._jobs.values()):
+        while not job.done:
+            time.sleep(0.01)
+    app = ok(app.run())  # in a browser it comes by itself
+    assert "of the first 4 examples" in said(app)
+    assert "Stop and keep what is done" not in [button.label for button in app.button]
 
 
 def test_nothing_is_left_running() -> None:

@@ -13,11 +13,10 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from app.state import CHECKPOINT_VARIABLE
 from benchmarks.memory import resident_bytes
-from benchmarks.page_speed import running_server
 from bertcore import Bert
 from tests.bertcore.tiny import tiny_config, tiny_network, tiny_tokenizer
+from tests.browser.running import Running, running_app
 from tests.pages.session import Session
 from tests.pages.view_changes import make_changes, view_changes
 
@@ -28,27 +27,25 @@ LARGEST_GROWTH = 50e6 * CHANGES / 2000
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    """The address and the process of the app on a tiny checkpoint that reads 512 tokens."""
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The app on a tiny checkpoint that reads 512 tokens."""
     config = tiny_config(max_position_embeddings=512, num_hidden_layers=4)
     bert = Bert(tiny_network(config), tiny_tokenizer(max_length=512), name="tiny")
     folder = bert.save(tmp_path_factory.mktemp("saved") / "tiny")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(CHECKPOINT_VARIABLE, str(folder))
-        with running_server() as found:
-            yield found
+    with running_app(folder) as found:
+        yield found
 
 
 def query(session: Session) -> dict[str, list[str]]:
     return parse_qs(session.query)
 
 
-def test_edits_of_a_long_hostile_pair_stay(server: tuple[str, int]) -> None:
+def test_edits_of_a_long_hostile_pair_stay(app: Running) -> None:
     """Ids and a weight of a pair of over 300 tokens are in the address and stay over pages."""
     text_a, text_b = f"{HOSTILE} " + "the river " * 60, "it had rained " * 50 + HOSTILE
     tokens = tiny_tokenizer(max_length=512).encode(text_a, text_b, max_length=512).tokens
     assert len(tokens) > 300
-    with Session(server[0]) as session:
+    with Session(app.url) as session:
         session.open("what-if")
         session.set("text_a", text_a)
         session.set("text_b", text_b)
@@ -76,14 +73,14 @@ def test_edits_of_a_long_hostile_pair_stay(server: tuple[str, int]) -> None:
         assert session.errors == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_long_session_does_not_grow(server: tuple[str, int]) -> None:
-    url, process = server
-    with Session(url) as session:
+def test_a_long_session_does_not_grow(app: Running) -> None:
+    with Session(app.url) as session:
         changes = view_changes(session)
         make_changes(changes, WARM_UP)
-        before = resident_bytes(process)
+        before = resident_bytes(app.process)
         make_changes(changes, CHANGES)
-        growth = resident_bytes(process) - before
+        growth = resident_bytes(app.process) - before
         assert session.errors == []
     assert growth < LARGEST_GROWTH, f"{growth / 1e6:.1f} MB after {CHANGES} changes"

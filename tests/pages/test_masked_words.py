@@ -5,7 +5,6 @@ Run: pytest tests/pages/test_masked_words.py
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,45 +13,19 @@ from streamlit.testing.v1 import AppTest
 from bertcore import Bert, load
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import button, charts, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "masked_words.py"
 TEXT = "the river bank was steep"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    app.query_params["text_a"] = TEXT
-    return app
+    return page_of("masked_words", text_a=TEXT)
 
 
 def opened(checkpoint: str) -> Bert:
     return load(checkpoint, device="cpu")
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def charts(app: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning]
-    return " ".join(str(element.value) for element in elements)
-
-
-def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
-    return next(b for b in app.button if b.label == label)
 
 
 def test_without_a_mask_the_page_suggests_one_and_still_shows_the_strips(page: AppTest) -> None:
@@ -167,7 +140,7 @@ def test_without_the_head_one_sentence_says_so_and_the_masking_is_there(
 ) -> None:
     folder = tiny_bert(heads=ALL_HEADS - {"mlm"}).save(tmp_path / "headless")
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    app = ok(AppTest.from_file(str(PAGE), default_timeout=60).run())
+    app = ok(page_of("masked_words").run())
     assert "no masked-word (MLM) head" in said(app)
     assert len(app.warning) == 1
     assert len(charts(app)) == 1

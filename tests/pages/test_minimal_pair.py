@@ -5,7 +5,6 @@ Run: pytest tests/pages/test_minimal_pair.py
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -16,66 +15,24 @@ from streamlit.testing.v1 import AppTest
 
 from app import minimal_pair
 from app.sections.minimal_pair import MOST_DRAWN
-from bertcore import Bert, load
+from bertcore import Bert
 from bertcore.analysis.minimal_pair import align, aligned_attention, compare_pair
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from tests.pages.opened import button, named_charts, numbers, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "minimal_pair.py"
 A, B = "the cat [MASK] on the mat", "it had rained"
 OTHER = "the dogs [MASK] not on the mat"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
-
-
-@pytest.fixture(scope="module")
-def bert(checkpoint: str) -> Bert:
-    return load(checkpoint, device="cpu")
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    app.query_params["other_a"] = OTHER
-    return app
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def said(app: AppTest) -> str:
-    return " ".join(str(e.value) for e in [*app.caption, *app.info, *app.warning])
+    return page_of("minimal_pair", seconds=120, text_a=A, text_b=B, other_a=OTHER)
 
 
 def charts(app: AppTest) -> dict[str, Any]:
-    """Return the figures by the name of their key."""
-    found = {}
-    for chart in app.get("plotly_chart"):
-        name = chart.proto.id.rpartition("figure_minimal-pair-")[2]
-        found[name] = json.loads(chart.proto.spec)["data"]
-    return found
-
-
-def numbers(array: Any) -> np.ndarray:
-    """Return an array of a figure, plain or packed; None is NaN."""
-    if not isinstance(array, dict):
-        return np.array(array, dtype=float)
-    flat = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
-    shape = array.get("shape")
-    return flat if shape is None else flat.reshape([int(n) for n in shape.split(",")])
-
-
-def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
-    return next(b for b in app.button if b.label == label)
+    return named_charts(app, "minimal-pair")
 
 
 def tokens(app: AppTest) -> str:

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from app import background, cache, mixing
 from app.figures.mixing import NAMES
-from app.frame import Page
-from app.mixing import Choice, Found, Texts
-from app.sections import mixing as sections
-from bertcore import Bert, load
+from app.mixing import Choice, Texts
+from bertcore import Bert
 from bertcore.analysis.attention_gradients import (
     NextSentenceLogit,
     attention_gradients,
@@ -34,44 +32,17 @@ from bertcore.analysis.rollout import attention_rollout, rollout
 from bertcore.analysis.value_zeroing import value_zeroing
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert, tiny_config
+from tests.pages.opened import charts, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "mixing.py"
 A, B = "the river [MASK] was steep", "it had rained"
 MASK = 3
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
     monkeypatch.setattr("app.mixing.MOMENT", 60.0)  # a busy machine is no finding
-    app = AppTest.from_file(str(PAGE), default_timeout=120)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    return app
-
-
-@pytest.fixture(scope="module")
-def bert(checkpoint: str) -> Bert:
-    return load(checkpoint, device="cpu")
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def charts(app: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(str(element.value) for element in [*app.markdown, *app.caption])
+    return page_of("mixing", seconds=120, text_a=A, text_b=B)
 
 
 def strips(app: AppTest) -> dict[str, list[float | None]]:
@@ -104,7 +75,8 @@ def test_every_strip_is_the_measure_of_the_core(page: AppTest, bert: Bert) -> No
     for name, values in expected.items():
         wanted = row_shares(values)[MASK].numpy()
         np.testing.assert_allclose(drawn[NAMES[name]], wanted, atol=1e-5, err_msg=name)
-    assert r"Where does \[MASK\] get its information?" in said(app)
+    titles = [markdown.value for markdown in app.markdown]
+    assert r"#### Where does “\[MASK\]” get its information?" in titles
     assert "Attention is not explanation" in said(app)
 
 
@@ -154,30 +126,27 @@ def test_every_token_is_a_map_of_each_measure(page: AppTest, bert: Bert) -> None
 def test_what_is_slow_is_awaited_and_then_drawn(
     page: AppTest, monkeypatch: pytest.MonkeyPatch, view: str
 ) -> None:
-    drawn: list[list[str]] = []
-    draw = sections._figure
-
-    def watch(page: Page, found: Found, choice: Choice, view: str) -> go.Figure:
-        drawn.append(list(found.waiting))
-        may_go_on.set()
-        return draw(page, found, choice, view)
-
     may_go_on = threading.Event()
 
     def slow(*args: Any, **options: Any) -> AttentionFlow:
         assert may_go_on.wait(100)
         return attention_flow(*args, **options)
 
-    monkeypatch.setattr(sections, "_figure", watch)
     monkeypatch.setattr("app.mixing.attention_flow", slow)
     monkeypatch.setattr("app.mixing.MOMENT", 0.0)
     page.query_params.update({"text_a": f"a text nobody measured {view}", "mix_view": view})
     app = ok(page.run())
-    assert "flow" in drawn[0]
-    assert drawn[-1] == []
-    assert len(drawn) == 2
+    assert "Flow: " in str([bar.proto for bar in app.get("progress")])
+    first = json.dumps(charts(app)[0])
+    assert (NAMES["flow"] in first) == (view == "token")  # an empty strip keeps its place
+    may_go_on.set()
+    for job in list(background._jobs.values()):
+        while not job.done:
+            time.sleep(0.01)
+    app = ok(app.run())  # in a browser it comes by itself
     assert len(app.get("progress")) == 0
     assert len(charts(app)) == 3
+    assert NAMES["flow"] in json.dumps(charts(app)[0])
     if view == "token":
         assert not any(None in row for row in strips(app).values())
 

@@ -3,11 +3,14 @@
 Run: pytest tests/pages/test_others.py
 """
 
+import json
+
+import numpy as np
 import pytest
 
-from app.sections import head_job
+from bertcore import load
 from tests.bertcore.tiny_others import make_other
-from tests.pages.opened import opener, words
+from tests.pages.opened import PAIR, opener, said
 
 NAMES = [
     "DebertaForMaskedLM",
@@ -56,7 +59,7 @@ def test_tokens(open_page, name, view):
     if name.startswith("MobileBert") and view == "LayerNorm":
         lacks = {name: "MobileBERT has no LayerNorm"}
     for sentence in lacks.values():
-        assert sentence in words(at)
+        assert sentence in said(at)
     assert bool(at.get("plotly_chart")) == (not lacks)
 
 
@@ -74,7 +77,7 @@ def test_tokens(open_page, name, view):
 )
 def test_attention(open_page, name, view):
     at = open_page(name, "attention", view=view)
-    text = words(at)
+    text = said(at)
     assert ("but not its queries and keys" in text) == (view == "neurons")
     has_decoder = name.startswith(("T5", "Bart"))
     assert bool(at.get("plotly_chart")) == (has_decoder and view == "decoder")
@@ -83,7 +86,7 @@ def test_attention(open_page, name, view):
 @pytest.mark.parametrize("name", NAMES)
 def test_masked_words(open_page, name):
     at = open_page(name, "masked_words", masked="3", candidates="the")
-    text = words(at)
+    text = said(at)
     if name == "GPT2LMHeadModel":
         assert "GPT-2 has no mask" in text
     elif name.endswith("Model") and "LMHead" not in name:
@@ -98,7 +101,7 @@ def test_masked_words(open_page, name):
 @pytest.mark.parametrize("name", WHOLE)
 def test_sentence_pairs(open_page, name):
     at = open_page(name, "sentence_pairs")
-    assert ("no next-sentence head" in words(at)) == (not name.startswith("MobileBert"))
+    assert ("no next-sentence head" in said(at)) == (not name.startswith("MobileBert"))
     assert at.get("plotly_chart")
 
 
@@ -108,16 +111,51 @@ def test_layer_map(open_page, name):
 
 
 @pytest.mark.parametrize("name", ["DebertaForMaskedLM", "GPT2LMHeadModel"])
-@pytest.mark.parametrize("page", ["mixing", "what_if"])
-def test_pages_that_need_the_parts_say_so(open_page, name, page):
-    at = open_page(name, page)
-    assert "but not its parts" in words(at)
+def test_what_if_needs_the_parts_and_says_so(open_page, name):
+    at = open_page(name, "what_if")
+    assert "but not its parts" in said(at)
     assert not at.get("plotly_chart")
+
+
+ATTENTION_ALONE = ["Attention weights", "Rollout", "Flow"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_mixing_shows_what_follows_from_attention_alone(open_page, folders, name):
+    """Each strip is a product, or a sum of narrowest places, made here by hand."""
+    at = open_page(name, "mixing", mix_layer="1", mix_token="4")
+    assert "but not its parts" in said(at)
+    assert "Left out: Norm-weighted, … residual, LayerNorm, Value zeroing, Gradient" in said(at)
+    drawn = {
+        strip: [cell[1] for cell in row]
+        for trace in json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
+        for strip, row in zip(trace["y"], trace["customdata"], strict=True)
+    }
+    assert list(drawn) == ATTENTION_ALONE
+    weights = load(folders[name], device="cpu").trace(*PAIR.values()).attentions.mean(1).numpy()
+    mixed = 0.5 * np.eye(weights.shape[-1]) + 0.5 * weights
+    narrowest = np.minimum(mixed[1, 4][:, None], mixed[0]).sum(0)
+    expected = [weights[1, 4], (mixed[1] @ mixed[0])[4], narrowest / narrowest.sum()]
+    np.testing.assert_allclose(list(drawn.values()), expected, atol=1e-5)
+    assert ("reads from left to right" in said(at)) == (name == "GPT2LMHeadModel")
+    assert ("'s encoder" in said(at)) == name.startswith(("T5", "Bart"))
+    if name == "GPT2LMHeadModel":  # nothing flows from tokens that come later
+        assert max(max(row[5:]) for row in drawn.values()) == 0
+
+
+@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "GPT2LMHeadModel"])
+def test_mixing_of_every_token_and_its_python(open_page, name):
+    at = open_page(name, "mixing", mix_layer="0", mix_view="all", mix_head="1")
+    maps = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert len(maps["data"]) == 3
+    scope: dict[str, object] = {}
+    exec(at.code[0].value, scope)
+    assert set(scope["shares"]) == {"weights", "rollout", "flow"}
+    assert len(at.get("plotly_chart")) == 2  # the maps, and how far they agree
 
 
 @pytest.mark.parametrize("name", ["XLNetLMHeadModel", "GPT2LMHeadModel"])
 def test_heads(open_page, name, monkeypatch):
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
     at = open_page(name, "heads")
     assert at.get("plotly_chart")
 
@@ -139,7 +177,7 @@ def test_minimal_pair(open_page, name):
 def test_checkpoints(open_page, name, view):
     at = open_page(name, "checkpoints", checkpoint_view=view)
     if view == "What was read":
-        assert "another architecture, run by transformers" in words(at)
+        assert "another architecture, run by transformers" in said(at)
     if view == "Shape":
         assert len(at.table[0].value) >= 5
 
@@ -148,4 +186,4 @@ def test_checkpoints(open_page, name, view):
 @pytest.mark.parametrize("page", ["compare", "inspect_checkpoint"])
 def test_pages_of_fine_tuned_checkpoints_do_not_crash(open_page, name, page):
     at = open_page(name, page)
-    assert words(at)
+    assert said(at)

@@ -8,22 +8,19 @@ Run: pytest tests/pages/test_python_shown.py
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from app import background
 from app.figures.attention_data import mean_weights, neuron_arrays
-from app.sections import head_job
 from bertcore import load
 from bertcore.analysis.heads import measure_heads
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import ok, page_of
 
-PAGES = Path(__file__).parents[2] / "pages"
 TEXTS = {
     "text_a": 'He said "don\'t" \\ {braces} </script> the [MASK] river\n\u2028 \u202e was',
     "text_b": "it's 'quoted' \"\"\" too",
@@ -61,19 +58,15 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
 def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
     """Draw a view and return what each of its snippets defines."""
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    monkeypatch.setattr(head_job, "WAIT_SECONDS", 60)
 
     def run_snippets(page: str, address: dict[str, Any]) -> list[dict[str, Any]]:
-        app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-        app.query_params.update({**TEXTS, **address})
-        app.run()
+        app = page_of(page, seconds=300, **TEXTS, **address).run()
         if background._jobs:  # what takes long is drawn when it is done
             for job in list(background._jobs.values()):
                 while not job.done:
                     time.sleep(0.02)
             app.run()
-        assert not app.exception
-        assert not app.error
+        ok(app)
         made = []
         for snippet in dict.fromkeys(code.value for code in app.code if code.language == "python"):
             names: dict[str, Any] = {}

@@ -5,7 +5,6 @@ Run: pytest tests/pages/test_sentence_pairs.py
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,46 +12,18 @@ from streamlit.testing.v1 import AppTest
 
 from app import texts
 from app.figures.words import percent
-from bertcore import Bert, load
+from bertcore import Bert
 from bertcore.network import ALL_HEADS
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import charts, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "sentence_pairs.py"
 A, B = "the river bank was steep", "it had rained"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    return app
-
-
-@pytest.fixture(scope="module")
-def bert(checkpoint: str) -> Bert:
-    return load(checkpoint, device="cpu")
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def charts(app: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning]
-    return " ".join(str(element.value) for element in elements)
+    return page_of("sentence_pairs", text_a=A, text_b=B)
 
 
 def test_the_answer_is_that_of_the_core(page: AppTest, bert: Bert) -> None:

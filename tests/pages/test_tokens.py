@@ -1,15 +1,12 @@
 """The tokens page on a tiny checkpoint. Run: pytest tests/pages/test_tokens.py"""
 
-from pathlib import Path
-
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from app import cache, examples, state
 from tests.bertcore.tiny import tiny_bert
+from tests.pages.opened import page_of
 
-PAGE = Path(__file__).parents[2] / "pages" / "tokens.py"
 VIEWS = ["Three embeddings", "LayerNorm", "Leave one out", "Position table", "Nearest words"]
 
 
@@ -22,7 +19,7 @@ def folder(tmp_path_factory):
 def page(folder, monkeypatch):
     st.cache_resource.clear()
     monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
-    return AppTest.from_file(str(PAGE), default_timeout=30)
+    return page_of("tokens", seconds=30)
 
 
 def alerts(at):

@@ -2,11 +2,9 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from app import training_process, training_runs
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
@@ -14,8 +12,7 @@ from bertcore.pretraining.bundled import NOVEL
 from bertcore.pretraining.run_lock import lock_run
 from tests.bertcore.small_corpus import small_documents, write_documents
 from tests.bertcore.tiny import tiny_config, tiny_tokenizer
-
-PAGE = Path(__file__).parents[2] / "pages" / "training.py"
+from tests.pages.opened import button, page_of
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +71,7 @@ def runs(tmp_path, trained):
 
 @pytest.fixture
 def page(runs):
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.query_params["runs"] = str(runs)
-    return at
+    return page_of("training", runs=str(runs))
 
 
 @pytest.fixture
@@ -91,10 +86,6 @@ def started(monkeypatch):
 
     monkeypatch.setattr(training_process, "start", start)
     return calls
-
-
-def button(at, label):
-    return next(b for b in at.button if b.label == label)
 
 
 @pytest.mark.parametrize("view", ["Watch", "Replay", "Start a run"])

@@ -5,9 +5,7 @@ Run: pytest tests/pages/test_what_if.py
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,53 +15,16 @@ from bertcore.checkpoints.save import zeroed_heads
 from bertcore.network import ALL_HEADS
 from bertcore.what_if import Changes
 from tests.bertcore.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from tests.pages.opened import button, charts, complaints, ok, page_of, said
 
-PAGE = Path(__file__).parents[2] / "pages" / "what_if.py"
 A, B = "the river [MASK] was steep", "it had rained"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
-
-
-@pytest.fixture(scope="module")
-def bert(checkpoint: str) -> Bert:
-    return load(checkpoint, device="cpu")
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
     monkeypatch.chdir(tmp_path)
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    app.query_params["text_a"] = A
-    app.query_params["text_b"] = B
-    return app
-
-
-def ok(app: AppTest) -> AppTest:
-    assert not app.exception
-    assert not app.error, [error.value for error in app.error]
-    return app
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.success]
-    return " ".join(str(element.value) for element in elements)
-
-
-def complaints(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(error.value for error in app.error).replace("\\", "")
-
-
-def charts(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
-    return next(b for b in app.button if label in b.label)
+    return page_of("what_if", text_a=A, text_b=B)
 
 
 def ranked(app: AppTest) -> AppTest:

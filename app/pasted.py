@@ -1,0 +1,21 @@
+"""A box into which sentences are pasted; they stay while a visitor goes through the pages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+
+def pasted(key: str, label: str, placeholder: str) -> str:
+    """Draw the box and return what is in it, which may be blank.
+
+    It is kept in the session and not by `state`: thirty sentences would make an address that no
+    chat carries.
+
+    Args:
+        key: Of the box; what stays is under the same with "_" in front.
+    """
+    if key not in st.session_state:
+        st.session_state[key] = st.session_state.get(f"_{key}", "")
+    text: str = st.text_area(label, key=key, height=160, placeholder=placeholder)
+    st.session_state[f"_{key}"] = text
+    return text

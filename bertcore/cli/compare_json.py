@@ -1,0 +1,116 @@
+"""What `bertscope compare` found, for JSON: numbers that JSON lacks are null."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bertcore.analysis.compare import TextComparison
+    from bertcore.analysis.compare_texts import TextsComparison
+    from bertcore.analysis.weight_drift import WeightDrift
+
+
+def to_record(
+    names: tuple[str, str],
+    said: list[str],
+    drift: WeightDrift,
+    single: TextComparison | None,
+    many: TextsComparison | None,
+) -> dict[str, object]:
+    """Return all that was found.
+
+    Args:
+        names: Of both checkpoints.
+        said: Sentences on what cannot be compared.
+        drift: Of the weights.
+        single: What both say of one text; None for many.
+        many: The same of many texts; None for one.
+    """
+    found: dict[str, object] = {
+        "first": names[0],
+        "second": names[1],
+        "cannot_be_compared": said,
+        "weights": {
+            "same": drift.is_same,
+            "tensors": [
+                {
+                    "name": t.name,
+                    "part": t.part,
+                    "layer": t.layer,
+                    "relative_change": _number(t.drift.relative),
+                    "cosine": _number(t.drift.cosine),
+                    "rows": t.rows or None,
+                }
+                for t in drift.tensors
+            ],
+            "only_first": list(drift.only_first),
+            "only_second": list(drift.only_second),
+            "other_shapes": sorted(drift.mis_shaped),
+            "not_finite": list(drift.not_finite),
+        },
+    }
+    if single is not None:
+        found["answers"] = [
+            {
+                "question": question.kind,
+                "head_of_the_other": None
+                if question.borrower is None
+                else names[question.borrower],
+                "first": _side(one),
+                "second": _side(two),
+            }
+            for question, one, two in single.answers
+        ]
+        found["head_divergence_bits"] = _numbers(single.divergence)
+    if many is not None:
+        found["texts"] = many.num_sentences
+        found["cka"] = {
+            "examples": many.similarity.num_examples,
+            "unit": "token" if many.are_tokens else "word",
+            "plain": _numbers(many.similarity.plain),
+            "debiased": _numbers(many.similarity.debiased),
+        }
+        found["head_divergence_bits"] = _numbers(many.divergence)
+        found["answers"] = [
+            {
+                "text": a.sentence.text,
+                "text_b": a.sentence.text_pair,
+                "question": a.kind,
+                "first": a.answers[0] or None,
+                "p_first": _number(a.probabilities[0]),
+                "second": a.answers[1] or None,
+                "p_second": _number(a.probabilities[1]),
+                "distance": _number(a.distance),
+                "changed": a.is_changed,
+            }
+            for a in many.answers
+        ]
+    return found
+
+
+def _side(read: Any) -> list[dict[str, object]] | None:
+    """Return what one checkpoint says at each place: answer, probability by layer, settling."""
+    if read is None:
+        return None
+    curves = read.of_final()
+    return [
+        {
+            "token": token if token >= 0 else None,
+            "answer": read.final[place],
+            "by_layer": [_number(float(value)) for value in curves[:, place]],
+            "settled": read.settled[place],
+        }
+        for place, token in enumerate(read.places)
+    ]
+
+
+def _number(value: float) -> float | None:
+    """Return a number that JSON has; None for NaN and infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _numbers(values: Any) -> list[list[float | None]] | None:
+    if values is None:
+        return None
+    return [[_number(value) for value in row] for row in values.tolist()]

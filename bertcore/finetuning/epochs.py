@@ -1,0 +1,59 @@
+"""The checkpoints of a run's epochs, kept on request: moments to compare with each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.state import save_model
+
+EPOCHS_FOLDER = "checkpoints"
+_PREFIX = "epoch-"
+_PLACES = ("", "runs/*/", "*/runs/*/", "*/")
+"""Of runs below a folder: it is one itself, a fine-tuning, a folder of fine-tunings, or of runs."""
+
+
+def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: int) -> None:
+    """Write the model as the checkpoint of an epoch; an older one of that epoch is replaced.
+
+    Args:
+        model: To save.
+        folder: Of the run.
+        epoch: From 1.
+        max_seq_length: Longest input in tokens of the run.
+
+    Raises:
+        RuntimeError: If it cannot be written, such as on a full disk; nothing of it is left, and
+            those of other epochs stay.
+    """
+    target = folder / EPOCHS_FOLDER / f"{_PREFIX}{epoch}"
+    save_model(model, target, max_seq_length=max_seq_length)
+
+
+def kept_epochs(folder: Path) -> dict[str, list[Path]]:
+    """Return the kept checkpoints of all runs in or below a folder, the first epoch first.
+
+    Args:
+        folder: Of runs, of a fine-tuning, or in which fine-tunings lie.
+
+    Returns:
+        By the name of the run, such as "sst2/lr-0.0003-seed-1" in a folder that holds "sst2".
+    """
+    found: dict[str, list[Path]] = {}
+    for place in _PLACES:
+        for epochs in sorted(folder.glob(f"{place}{EPOCHS_FOLDER}")):
+            paths = [path for path in epochs.glob(f"{_PREFIX}*") if _is_whole(path)]
+            if paths:
+                run = epochs.parent.relative_to(folder)
+                parts = [part for part in run.parts if part != "runs"] or [folder.name]
+                found["/".join(parts)] = sorted(paths, key=epoch_of)
+    return found
+
+
+def epoch_of(path: Path) -> int:
+    """Return the number in the name of an epoch's checkpoint."""
+    return int(path.name.removeprefix(_PREFIX))
+
+
+def _is_whole(path: Path) -> bool:
+    return path.name.removeprefix(_PREFIX).isdecimal() and (path / "config.json").is_file()

@@ -1,0 +1,57 @@
+"""Freed memory that the C library keeps, given back to the system."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable
+
+GROWTH_BYTES = 256 * 2**20
+"""Resident memory that may be added before it is looked through for free pages."""
+
+
+class SpareMemory:
+    """Gives free memory back while batches of ever other lengths come and go.
+
+    Between the large tensors of a step lie small blocks that stay, such as the kernels that oneDNN
+    makes for each new length (10 MB a length, up to its limit of 1024 kernels). So glibc cannot
+    shorten its heap, and keeps what the longest step needed: on 32 questions of up to 384 tokens a
+    gigabyte between steps. What a step itself needs stays as it is.
+
+    Args:
+        growth_bytes: See GROWTH_BYTES.
+    """
+
+    def __init__(self, growth_bytes: int = GROWTH_BYTES) -> None:
+        self._trim = _find_trim()
+        self._growth_bytes = growth_bytes
+        self._least = resident_bytes() if self._trim else 0
+
+    def give_back(self) -> bool:
+        """Give free pages back if the process grew; return whether it was done.
+
+        It is not done where there is no glibc (Windows, macOS, musl).
+        """
+        if self._trim is None:
+            return False
+        now = resident_bytes()
+        self._least = min(self._least, now)
+        if now - self._least < self._growth_bytes:
+            return False
+        self._trim(0)
+        self._least = resident_bytes()
+        return True
+
+
+def resident_bytes() -> int:
+    """Return the memory of this process that is not swapped out; Linux."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _find_trim() -> Callable[[int], int] | None:
+    """Return glibc's malloc_trim, or None where there is none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)

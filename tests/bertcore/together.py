@@ -1,0 +1,113 @@
+"""The command line in processes that train together, as torchrun or `accelerate launch` start them.
+
+Starting Python and importing torch takes seconds, a fork of a process that has them milliseconds:
+the processes are forked by multiprocessing's fork server, which imports once what they need.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from multiprocessing.connection import wait
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 240
+"""After which a run counts as stuck."""
+
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(
+    [
+        "accelerate",
+        "bertcore.cli.main",
+        "bertcore.finetuning",
+        "bertcore.pretraining",
+        "pandas",
+        "seqeval.metrics",
+        "sklearn.metrics",
+        "torch._dynamo",
+        "torch.distributed.fsdp",
+    ]
+)
+
+
+def run_together(num_processes: int, words: Sequence[Any], **environ: str) -> tuple[str, str]:
+    """Run `bertscope` with these words in so many processes; return their stdout and stderr.
+
+    Args:
+        environ: Variables that a launcher sets besides those by which the processes meet.
+    """
+    shared = {**environ, "WORLD_SIZE": str(num_processes), **_meeting_place()}
+    ranks = [str(rank) for rank in range(num_processes)] if num_processes > 1 else []
+    environs = [{**shared, "RANK": rank, "LOCAL_RANK": rank} for rank in ranks] or [environ]
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("stdout", "stderr")]
+        for path in paths:
+            path.touch()
+        children = [
+            _SERVER.Process(target=_child, args=([*map(str, words)], each, *map(str, paths)))
+            for each in environs
+        ]
+        for child in children:
+            child.start()
+        try:
+            for _ in children:  # the others would wait for one that failed
+                running = [child.sentinel for child in children if child.exitcode is None]
+                assert not running or wait(running, SECONDS), f"stuck: {paths[1].read_text()}"
+                if any(child.exitcode for child in children):
+                    break
+        finally:
+            codes = [child.exitcode for child in children]
+            for child in children:
+                child.kill()
+                child.join()
+        told, noted = (path.read_text() for path in paths)
+        assert not any(codes), (codes, noted[-3000:])
+    return told, noted
+
+
+def run_torchrun(num_processes: int, words: Sequence[Any]) -> tuple[str, str]:
+    """Run `bertscope` with these words as torchrun itself starts it; return stdout and stderr."""
+    place = _meeting_place()
+    answer = subprocess.run(
+        [
+            *(sys.executable, "-m", "torch.distributed.run"),
+            f"--nproc-per-node={num_processes}",
+            f"--master-addr={place['MASTER_ADDR']}",
+            f"--master-port={place['MASTER_PORT']}",
+            *("-m", "bertcore.cli.main", *map(str, words)),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    assert answer.returncode == 0, answer.stderr[-3000:]
+    return answer.stdout, answer.stderr
+
+
+def _meeting_place() -> dict[str, str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+
+
+def _child(words: list[str], environ: dict[str, str], *outputs: str) -> None:
+    """Be one of the processes, with its standard outputs at the ends of two files."""
+    for number, path in enumerate(outputs, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND), number)
+    os.environ.update(environ)
+    import torch
+
+    from bertcore.cli.main import app
+
+    torch.set_num_threads(1)
+    app(words, prog_name="bertscope")

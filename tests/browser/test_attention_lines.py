@@ -1,0 +1,164 @@
+"""The lines of attention alone in a real Chromium: numbers, keys, and what is asked for.
+
+Run: pytest tests/browser/test_attention_lines.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from app.components import attention_view
+from app.figures.attention_words import merge_to_words, words_of
+from bertcore import Trace
+from tests.browser import bare_view
+from tests.browser.bare_tab import BROKEN, Tab, reds
+from tests.browser.bare_view import View, made_trace
+
+pytestmark = pytest.mark.browser
+
+
+def line_weights(tab: Tab) -> dict[tuple[int, int], float]:
+    """Return the weights of the drawn lines of one head, by place."""
+    return {(row[0], row[2]): row[5] for row in json.loads(tab.save("JSON"))["rows"]}
+
+
+def test_lines_between_words(tab: Tab, pair: Trace) -> None:
+    tab.show(bare_view.lines(pair, 1, [2], look={"words": True, "threshold": 0.1}))
+    words = words_of(pair)
+    merged = merge_to_words(pair.attentions[1, 2].numpy(), words.starts)
+    found = line_weights(tab)
+    assert len(found) > 10
+    for (row, column), weight in found.items():
+        wanted = merged[words.starts.index(row), words.starts.index(column)]
+        assert weight == pytest.approx(wanted, abs=0.012)  # three pieces, each within 0.003
+    assert len(found) == pytest.approx((merged >= 0.1).sum(), abs=2)
+
+
+def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
+    page = tab.show(bare_view.lines(pair, 0, [1]))
+    weights = pair.attentions[0, 1].numpy()
+    field = page.get_by_role("application")
+    field.focus()
+    field.press("Home")  # [CLS] on the left
+    for key in ("ArrowDown", "Enter", "ArrowDown", "Space"):
+        field.press(key)
+    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together look at")
+    table = tab.sheet()
+    assert table[0][:4] == ["place", "is looked at", "sum", "share"]
+    for place, _, total, share in table[1:]:
+        wanted = weights[1, int(place)] + weights[2, int(place)]
+        assert float(total) == pytest.approx(wanted, abs=0.007)
+        assert float(share) == pytest.approx(wanted / 2, abs=0.004)
+    field.press("ArrowRight")
+    for key in ("ArrowDown", "Space", "ArrowDown", "Space"):
+        field.press(key)
+    together = weights[1:3, 3:5].sum()
+    expect(page.locator(".panel")).to_contain_text("2 tokens together look at 2 tokens together")
+    said = re.search(r"Together ([\d.]+) of 2", page.locator(".panel").inner_text())
+    assert said is not None
+    assert float(said[1]) == pytest.approx(together, abs=0.013)
+    data = json.loads(tab.save("JSON"))
+    assert (data["chosen_looking"], data["chosen_looked_at"]) == ([1, 2], [3, 4])
+    assert {row[0] for row in data["rows"]} <= {1, 2}
+    field.press("Escape")
+    expect(page.get_by_role("heading", level=4)).to_have_text("Point at a token")
+
+
+def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
+    page = tab.show(bare_view.lines(pair, 0, [1]))
+    field = page.get_by_role("application")
+    field.click(position={"x": 60, "y": 45})
+    field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
+    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together look at")
+    field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
+    expect(page.get_by_role("heading", level=4)).to_contain_text("looks at")
+
+
+def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
+    page = tab.show(bare_view.lines(pair, 0, [1]))
+    field = page.get_by_role("application")
+    field.focus()
+    for key in (
+        "Home",
+        "ArrowDown",
+        "ArrowDown",
+        "Enter",
+        "ArrowDown",
+        "Space",
+        "ArrowRight",
+        "Space",
+    ):
+        field.press(key)
+    page.wait_for_function("window.reports.look?.chosen === 'l2.3r3'")
+    title = page.get_by_role("heading", level=4).inner_text()
+    table = tab.sheet()
+    page = tab.show(bare_view.lines(pair, 0, [1], look={"chosen": "l2.3.999r3"}))
+    assert page.get_by_role("heading", level=4).inner_text() == title
+    assert tab.sheet() == table
+    field.focus()
+    field.press("Escape")
+    page.wait_for_function("window.reports.look?.chosen === ''")
+
+
+@pytest.fixture
+def sparing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short texts are sent as long ones are: the shown heads only."""
+    monkeypatch.setattr(attention_view, "SMALL", 0)
+
+
+@pytest.mark.usefixtures("sparing")
+def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> None:
+    page = tab.show(bare_view.lines(pair, 0, [1], look={"threshold": 0.0}))
+    lines = pair.num_tokens**2
+    assert len(json.loads(tab.save("JSON"))["rows"]) == pytest.approx(lines, abs=20)
+    page.get_by_role("button", name="Head 3").click()
+    expect(page.get_by_text("Head 3 on the way")).to_be_visible()
+    page.wait_for_function("window.reports.selection?.heads.length === 2")
+    assert page.evaluate("window.reports.selection.heads") == [1, 3]
+    # The server answers with the heads that are chosen, here of the visitor's first choice.
+    page.evaluate(View("", attention_view.message(pair, 0, [1, 3], 1)).arrival)
+    page.evaluate("window.draw()")
+    expect(page.get_by_text("on the way")).to_have_count(0)
+    rows = json.loads(tab.save("JSON"))["rows"]
+    assert len(rows) == pytest.approx(2 * lines, abs=40)
+    weights = pair.attentions[0].numpy()
+    assert {row[4] for row in rows} == {1, 3}
+    for at, _, to, _, head, weight in rows:
+        assert weight == pytest.approx(weights[head, at, to], abs=0.003)
+    # A head that was here before is drawn at once, without an answer.
+    page.get_by_role("button", name="Head 1").click()
+    page.get_by_role("button", name="Head 1").click()
+    expect(page.get_by_text("on the way")).to_have_count(0)
+    assert len(json.loads(tab.save("JSON"))["rows"]) == len(rows)
+    # Another checkpoint with the same tokens: what was kept does not count.
+    other = made_trace(pair.tokens, second=12)
+    other.attentions[0] = other.attentions[1].clone()
+    page.evaluate(View("", attention_view.message(other, 0, [1], 1)).arrival)
+    page.evaluate("window.draw()")
+    expect(page.get_by_text("Head 3 on the way")).to_be_visible()
+
+
+@pytest.mark.usefixtures("sparing")
+def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
+    page = tab.show(bare_view.lines(broken, 0, [0]))
+    expect(page.get_by_text(BROKEN)).to_be_visible()
+    expect(page.get_by_text("no line is drawn")).to_be_visible()
+    assert 0 < reds(tab) < 0.05
+    rows = json.loads(tab.save("JSON"))["rows"]
+    assert 3 not in {row[0] for row in rows}
+    assert len({row[0] for row in rows}) > 10
+    field = page.get_by_role("application")
+    field.focus()
+    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowDown"):
+        field.press(key)
+    assert tab.sheet()[1][2:4] == ["NaN", "NaN"]
+    # The mean with a head that gives numbers is none either, in this row only.
+    tab.show(bare_view.lines(broken, 0, [0, 1], look={"mean": True}))
+    assert 3 not in {row[0] for row in json.loads(tab.save("JSON"))["rows"]}
+    tab.show(bare_view.lines(broken, 0, [1]))
+    expect(page.get_by_text(BROKEN)).to_have_count(0)
+    assert reds(tab) == 0
