@@ -177,10 +177,11 @@ def run_file(
         bad_rows=bad,
         rows_at_once=rows_at_once,
     ):
-        gathered.take(part, on_rows)
-        if should_stop():
+        # Looked at where there is more to do: what was stopped after its last row is whole.
+        if gathered.num_examples and should_stop():
             is_whole = False
             break
+        gathered.take(part, on_rows)
     if not gathered.num_examples:
         reason = f" {bad.first}" if bad.first else " Check the file."
         raise ValueError(f"{str(path)!r} has no example to use (0 rows).{reason}")

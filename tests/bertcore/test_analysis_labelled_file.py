@@ -141,6 +141,10 @@ def test_it_stops_when_told_and_keeps_what_is_done(tmp_path: Path) -> None:
     assert found.num_examples == len(found.gold) == 20
     assert seen == sorted(seen)
     assert found.metrics()[0]["accuracy"] == pytest.approx(found.right.mean())
+    # A stop that comes after the last row leaves nothing out.
+    whole = run_file(model, path, rows_at_once=10_000, should_stop=lambda: True)
+    assert whole.is_whole
+    assert whole.num_examples > found.num_examples
 
 
 def test_slices_and_calibration_come_from_the_same_answers(tmp_path: Path) -> None:
