@@ -71,7 +71,7 @@ def _columns(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[Tagged
     tag_at = _number(columns.label, "--label", _UD_TAG if is_ud else 0) - 1  # -1: the last
     words: list[str] = []
     tags: list[str] = []
-    start, wrong = 1, ""
+    start, wrong, width = 1, "", 0
 
     def finish() -> Iterator[TaggedExample]:
         nonlocal words, tags, wrong
@@ -98,6 +98,13 @@ def _columns(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[Tagged
                 wrong = wrong or (
                     f"line {number} of {str(path)!r} has {len(cells)} columns; expected a word and "
                     f"its tag, at least {needed}."
+                )
+                continue
+            width = width or len(cells)
+            if tag_at == -1 and len(cells) != width:  # the last column would be another one
+                wrong = wrong or (
+                    f"line {number} of {str(path)!r} has {len(cells)} columns, but the lines before "
+                    f"have {width}. Name the column of the tag with --label."
                 )
                 continue
             words.append(cells[word_at].strip())

@@ -206,6 +206,18 @@ def test_a_treebank_and_json_lines(tmp_path: Path) -> None:
     assert bad.num == 1
 
 
+def test_a_line_with_other_columns_would_take_another_for_its_tag(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.txt", "a O", "b B-X note", "", "c O")
+    with pytest.raises(
+        ValueError, match=r"line 2 of .* has 3 columns, but the lines before have 2"
+    ):
+        list(read_tags(path, bad_rows=BadRows()))
+    bad = BadRows(skip=True)
+    assert [e.words for e in read_tags(path, bad_rows=bad)] == [["c"]]
+    named = read_tags(path, columns=Columns(label="2"), bad_rows=BadRows())
+    assert [e.tags for e in named] == [["O", "B-X"], ["O"]]
+
+
 def test_questions_whose_answer_is_elsewhere(tmp_path: Path) -> None:
     path = write_questions(tmp_path / "q.json", 4)
     assert len(list(read_questions(path, bad_rows=BadRows()))) == 4
