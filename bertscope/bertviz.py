@@ -38,7 +38,7 @@ def show_bertviz(
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
     check(trace, [layer], heads)
     view = kinds.of_trace(trace, kind, layer, heads)
-    part = app_module("app.report.framed").bertviz(trace, kind, layer, heads)
+    part = app_module("app.report.framed").of_view(view)
     code = app_module("app.figures.attention_data").bertviz_code(
         source_of(bert), trace, kind, layer, heads, view.shown
     )

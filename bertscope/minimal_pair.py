@@ -7,7 +7,7 @@ import numpy as np
 from bertcore import Bert, Trace
 from bertcore.analysis.minimal_pair import aligned_attention, compare_pair
 from bertscope.app_modules import app_module
-from bertscope.shown import Drawn, NotebookView, check, reading, show_figures, source_of, typed
+from bertscope.shown import Drawn, NotebookView, check, opening, reading, show_figures, typed
 
 RUNS = ("first", "second")
 
@@ -61,7 +61,7 @@ def show_minimal_pair(
     drawn.append(Drawn("What each token's vector becomes", fig, how))
     parts = app_module("app.texts").CODE
     texts = [repr(text) for text in (second.text_a, second.text_b) if text is not None]
-    code = app_module("app.figures.attention_data").opening(source_of(bert), first)
+    code = opening(bert, first)
     code += parts["minimal-pair.compare"].format(texts=", ".join(texts))
     code += parts["minimal-pair.attention"].format(layer=layer, head=head)
     both = {**typed(first), **typed(second, "Second version, ")}

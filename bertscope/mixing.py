@@ -8,7 +8,7 @@ from bertcore.analysis.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.rollout import attention_rollout
 from bertcore.analysis.value_zeroing import value_zeroing
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, inside, shown, source_of
+from bertscope.shown import NotebookView, check, inside, opening, shown
 
 _MIXING = """{opening}
 from bertcore.analysis.maps import row_shares
@@ -78,7 +78,7 @@ def show_mixing(
     fig = figures.strips(groups, trace.tokens, token)
     table = chart.table_of(figures.strips_table(rows, trace.tokens, token))
     code = _MIXING.format(
-        opening=app_module("app.figures.attention_data").opening(source_of(bert), trace),
+        opening=opening(bert, trace),
         layer=layer,
         token=token,
         head=head,

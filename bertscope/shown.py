@@ -150,6 +150,12 @@ def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
     return {name: text for name, text in both.items() if text}
 
 
+def opening(bert: Bert | None, trace: Trace) -> str:
+    """Return Python that opens the checkpoint and runs the text of a trace."""
+    code: str = app_module("app.figures.attention_data").opening(source_of(bert), trace)
+    return code
+
+
 def source_of(bert: Bert | None) -> str:
     """Return how the checkpoint is opened again, as far as it is known."""
     return "default" if bert is None else bert.name

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from bertcore import Bert, Trace
 from bertcore.analysis.before_after import compare_runs
-from bertcore.analysis.head_importance import HeadImportance, rank_heads
+from bertcore.analysis.head_importance import rank_heads
 from bertcore.analysis.inputs import masked_encoding
 from bertcore.analysis.task_shift import compare_task
 from bertcore.checkpoints.task_head import read_task_head
 from bertcore.what_if import Changes
 from bertscope.app_modules import app_module
-from bertscope.shown import Drawn, NotebookView, reading, show_figures, source_of, typed
+from bertscope.shown import Drawn, NotebookView, opening, reading, show_figures, typed
 
 
 def show_what_if(
@@ -62,9 +62,11 @@ def show_what_if(
     fig = figures.attention_grid(found.attention_change, changes.heads_off)
     how = reading(bert, "what-if.attention")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
-    code = _code(bert, trace, "what-if.runs", masked=tuple(masked), changes=changes)
+    parts = app_module("app.texts").CODE
+    code = opening(bert, trace)
+    code += parts["what-if.runs"].format(masked=tuple(masked), changes=changes)
     if reader is not None:
-        code += app_module("app.texts").CODE["what-if.task"]
+        code += parts["what-if.task"]
     return show_figures("What if", drawn, bert, typed(trace), code)
 
 
@@ -111,33 +113,9 @@ def show_ranking(
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
     figures = app_module("app.figures.what_if")
     name = figures.measure_name(measure, found.task)
-    how = _effect(bert, found, measure) + " " + reading(bert, "what-if.rank")
+    words = app_module("app.figures.ranking_words")
+    how = words.ranking_caption(found, measure) + " " + reading(bert, "what-if.rank")
     drawn = [Drawn(f"The effect on {name}", figures.effect_grid(found, measure), how)]
-    code = _code(
-        bert,
-        trace,
-        "what-if.rank",
-        masked=tuple(masked),
-        changes=changes or Changes(),
-        position=found.position,
-        word=found.chosen,
-        task="" if found.task is None else ", task=read_task_head(bert)",
-        label="" if found.chosen_label is None else f", label={found.chosen_label!r}",
-        measure=measure,
-    )
+    code = opening(bert, trace)
+    code += words.ranking_code(found, measure, masked, changes or Changes())
     return show_figures("What each head matters here", drawn, bert, typed(trace), code)
-
-
-def _effect(bert: Bert, found: HeadImportance, measure: str) -> str:
-    """Return what a number of the ranking means, as Markdown."""
-    plain = app_module("app.texts").plain
-    kind = f"_{found.task}" if measure in ("label", "answer") else ""
-    names = {"word": plain(found.chosen or ""), "label": plain(found.chosen_label or "")}
-    text: str = reading(bert, f"what-if.rank_{measure}{kind}")
-    return text.format(**names, position=found.position)
-
-
-def _code(bert: Bert, trace: Trace, key: str, **values: object) -> str:
-    opening: str = app_module("app.figures.attention_data").opening(source_of(bert), trace)
-    more: str = app_module("app.texts").CODE[key].format(**values)
-    return opening + more

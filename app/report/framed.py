@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.components.bertviz_kinds import of_trace
+from app.components.bertviz_view import BertvizView
 from app.report.document import Part, hash_of
 from bertcore import Trace
 
@@ -20,7 +21,11 @@ def bertviz(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Part:
         kind: Which: "head", "model" or "neuron".
         layer, heads: Shown at first; no heads for all.
     """
-    found = of_trace(trace, kind, layer, heads)
+    return of_view(of_trace(trace, kind, layer, heads))
+
+
+def of_view(found: BertvizView) -> Part:
+    """Return a view of BertViz that is made already."""
     # A frame of the same file lives under the file's policy too, which knows scripts by hash.
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", found.html, re.S)
     script = (Path(__file__).parent / "framed.js").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ import streamlit as st
 from app import cache, frame, sidebar, state, texts, what_if
 from app.figures import what_if as figures
 from app.figures import what_if_tables as tables
+from app.figures.ranking_words import ranking_caption, ranking_code
 from app.sections import waiting
 from app.sections import what_if_results as results
 from bertcore.analysis.head_importance import HeadImportance
@@ -96,15 +97,8 @@ def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> 
     measures = list(found.measures())
     key = state.keep("rank_by", measures[0], options=measures)
     chosen = state.value(key)
-    code = page.setup_code + texts.CODE["what-if.rank"].format(
-        masked=ranked.case.masked,
-        changes=ranked.case.changes,
-        position=found.position,
-        word=found.chosen,
-        task="" if found.task is None else ", task=read_task_head(bert)",
-        label="" if found.chosen_label is None else f", label={found.chosen_label!r}",
-        measure=chosen,
-    )
+    case = ranked.case
+    code = page.setup_code + ranking_code(found, chosen, case.masked, case.changes)
     left, right = st.columns([3, 2], gap="large")
     with left:
         table = tables.head_table({name: getattr(found, name) for name in measures})
@@ -120,11 +114,7 @@ def _draw(page: frame.Page, ranked: what_if.Question, found: HeadImportance) -> 
                 key=key,
                 required=True,
             )
-        kind = f"_{found.task}" if chosen in ("label", "answer") else ""
-        caption = texts.TEXTS[f"what-if.rank_{chosen}{kind}"]
-        names = {"word": found.chosen or "", "label": found.chosen_label or ""}
-        said = {name: texts.plain(texts.shorten(text)) for name, text in names.items()}
-        st.caption(caption.format(**said, position=found.position))
+        st.caption(ranking_caption(found, chosen))
     with right:
         _list(found, chosen)
 

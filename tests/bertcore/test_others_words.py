@@ -18,17 +18,9 @@ from bertcore.analysis.pairs import score_pairs
 from bertcore.analysis.predictions import fill_in_turn, predict_masks
 from bertcore.analysis.surprise import surprise
 from bertcore.others.bert import OtherBert
-from tests.bertcore.tiny_others import PAIR, TEXT, given, make_other, opened
+from tests.bertcore.tiny_others import MASKED, PAIR, TEXT, given, make_other, opened
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
-MASKED = [
-    "DebertaForMaskedLM",
-    "DebertaV2ForMaskedLM",
-    "MobileBertForPreTraining",
-    "XLNetLMHeadModel",
-    "T5ForConditionalGeneration",
-    "BartForConditionalGeneration",
-]
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,15 @@ from tests.bertcore.tiny import tiny_tokenizer
 from tests.bertcore.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
+MASKED = [
+    "DebertaForMaskedLM",
+    "DebertaV2ForMaskedLM",
+    "MobileBertForPreTraining",
+    "XLNetLMHeadModel",
+    "T5ForConditionalGeneration",
+    "BartForConditionalGeneration",
+]
+"""Those that predict hidden words."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(6)]
 
 

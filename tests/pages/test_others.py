@@ -9,19 +9,10 @@ import numpy as np
 import pytest
 
 from bertcore import load
-from tests.bertcore.tiny_others import make_other
+from tests.bertcore.tiny_others import MASKED, make_other
 from tests.pages.opened import PAIR, opener, said
 
-NAMES = [
-    "DebertaForMaskedLM",
-    "DebertaV2ForMaskedLM",
-    "MobileBertForPreTraining",
-    "XLNetLMHeadModel",
-    "T5ForConditionalGeneration",
-    "BartForConditionalGeneration",
-    "GPT2LMHeadModel",
-    "XLNetModel",
-]
+NAMES = [*MASKED, "GPT2LMHeadModel", "XLNetModel"]
 WHOLE = NAMES[1:-1]
 """Those that differ in what a page says: one DeBERTa, all with their heads."""
 
