@@ -103,8 +103,8 @@ def _columns(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[Tagged
             width = width or len(cells)
             if tag_at == -1 and len(cells) != width:  # the last column would be another one
                 wrong = wrong or (
-                    f"line {number} of {str(path)!r} has {len(cells)} columns, but the lines before "
-                    f"have {width}. Name the column of the tag with --label."
+                    f"line {number} of {str(path)!r} has {len(cells)} columns, but the lines "
+                    f"before have {width}. Name the column of the tag with --label."
                 )
                 continue
             words.append(cells[word_at].strip())
