@@ -60,7 +60,7 @@ train: install
 		--valid $(VALID) --out $(RUN) --minutes $(MINUTES) --seed $(SEED)
 
 browser: install
-	@$(PYTHON) tests/browser/setup_browser.py
+	@$(PYTHON) tests/support/browser/setup_browser.py
 
 install: $(INSTALLED)
 

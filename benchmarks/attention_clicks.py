@@ -22,8 +22,8 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks import tables
 from benchmarks.head_ranking import our_bert
 from benchmarks.page_speed import new_page
-from tests.browser.running import running_app
-from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
+from tests.support.browser.running import running_app
+from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
 AIM, ROUNDS, QUIET_MS = 2.0, 5, 400
 WORDS = ("river", "bank", "water", "stone", "house", "night", "money", "winter")

@@ -22,11 +22,11 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from torch import Tensor
 
-from app.components import bertviz_view
+from app.bertviz import view as bertviz_view
 from benchmarks import tables
 from bertcore.trace import Trace
-from tests.browser import bare_view
-from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
+from tests.support.browser import bare_view
+from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
 LAYERS, HEADS = 12, 12
 TIMEOUT = 120.0

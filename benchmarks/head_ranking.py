@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from benchmarks import tables
 from benchmarks.trace import our_network, their_model
 from bertcore import Bert, load
-from bertcore.analysis.head_importance import HeadImportance, rank_heads
+from bertcore.analysis.heads.importance import HeadImportance, rank_heads
+from bertcore.interventions.what_if import every_head
 from bertcore.tokenizer import Encoding
-from bertcore.what_if import every_head
 
 NUM_TOKENS = 32
 LARGEST_SECONDS = 10.0

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from benchmarks import tables
-from tests.browser.setup_browser import find_browser
+from tests.support.browser.setup_browser import find_browser
 
 PACKAGES = ("torch", "transformers", "tokenizers", "streamlit", "plotly", "bertviz", "playwright")
 

@@ -11,11 +11,11 @@ import os
 import re
 from pathlib import Path
 
-from app.state import CHECKPOINT_VARIABLE
+from app.shell.state import CHECKPOINT_VARIABLE
 from benchmarks import tables
-from tests.browser.running import running_app
-from tests.pages.session import Session
-from tests.pages.view_changes import make_changes, view_changes
+from tests.support.browser.running import running_app
+from tests.support.session import Session
+from tests.support.view_changes import make_changes, view_changes
 
 CHANGES, WARM_UP, LOOKS = 2000, 300, 8
 LARGEST_GROWTH = 50e6

@@ -20,10 +20,10 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from app.state import CHECKPOINT_VARIABLE
+from app.shell.state import CHECKPOINT_VARIABLE
 from benchmarks import tables
-from tests.browser.running import running_app
-from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
+from tests.support.browser.running import running_app
+from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
 OPEN_AIM, EDIT_AIM = 3.0, 0.3
 ROUNDS, EDITS = 5, 9

@@ -27,8 +27,8 @@ from bertcore.pretraining import (
     read_sentences,
     train_tokenizer,
 )
-from bertcore.pretraining.bundled import NOVEL
-from bertcore.pretraining.warm_start import warm_start
+from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.start.warm_start import warm_start
 
 LAYERS, HIDDEN = 4, 256
 NUM_LOOKS = 4

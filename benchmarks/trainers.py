@@ -14,11 +14,11 @@ from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import Batch, OptimizerConfig, PackedCorpus
-from bertcore.pretraining.objective import batch_loss
-from bertcore.pretraining.optimizer import build_optimizers, set_rate
-from bertcore.pretraining.processes import Processes
+from bertcore.pretraining.loss.objective import batch_loss
 from bertcore.pretraining.train_step import TrainStep
 from bertcore.tokenizer import SPECIAL_TOKENS
+from bertcore.training.optimizer import build_optimizers, set_rate
+from bertcore.training.processes import Processes
 
 PLAIN_RATE = 5e-4
 """The plain loop's AdamW; of the rates tried at this batch size, the best for it."""

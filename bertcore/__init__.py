@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from bertcore.bert import Bert, NextSentence
     from bertcore.checkpoints import load
     from bertcore.config import BertConfig
+    from bertcore.interventions.what_if import Changes
     from bertcore.tokenizer import Encoding, Tokenizer
     from bertcore.trace import Trace
-    from bertcore.what_if import Changes
 
 __version__ = "0.1.0"
 
@@ -34,7 +34,7 @@ __all__ = [
 _HOMES = {
     "Bert": "bertcore.bert",
     "BertConfig": "bertcore.config",
-    "Changes": "bertcore.what_if",
+    "Changes": "bertcore.interventions.what_if",
     "Encoding": "bertcore.tokenizer",
     "NextSentence": "bertcore.bert",
     "Tokenizer": "bertcore.tokenizer",

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from bertcore.config import BertConfig
+from bertcore.interventions.what_if import Changes
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace, trace_network
-from bertcore.what_if import Changes
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport

@@ -11,7 +11,7 @@ from torch import Tensor
 from bertcore.network import AttentionBuffers, Network, additive_mask, attention_explicit
 
 if TYPE_CHECKING:
-    from bertcore.interventions import Interventions
+    from bertcore.interventions.hooks import Interventions
     from bertcore.tokenizer import Truncation
 
 

@@ -17,7 +17,7 @@ _found: dict[str, ModuleType] = {}
 
 
 def app_module(name: str) -> ModuleType:
-    """Return a module of the app, such as "app.report.view".
+    """Return a module of the app, such as "app.canvas.html_part".
 
     Raises:
         RuntimeError: If the app's files are missing.

@@ -40,15 +40,15 @@ def show_overview(
         ValueError: If there is no such layer, head, measure or order.
     """
     check(trace, [layer], heads)
-    overview = app_module("app.components.attention_overview")
+    overview = app_module("app.canvas.overview.overview")
     names = ("", *overview.NAMES)
     if measure not in names:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
     look = chosen_look(overview, measure=measure, order=order, lowest=lowest, limit=limit)
-    marks = app_module("app.marks")
+    marks = app_module("app.plots.special_tokens")
     own = marks.BERT if bert is None else marks.marks_of(bert.tokenizer)
-    part = app_module("app.report.view").overview(trace, layer, heads, look, own)
-    code = app_module("app.figures.attention_data").overview_code(source_of(bert), trace)
+    part = app_module("app.canvas.html_part").overview(trace, layer, heads, look, own)
+    code = app_module("app.canvas.shared.attention_data").overview_code(source_of(bert), trace)
     return shown(
         trace, bert, "Attention: all heads", part, code, "attention.overview", height or 420
     )
@@ -90,7 +90,7 @@ def show_lines(
     check(trace, [layer], heads)
     for place in (*looking, *looked_at):
         inside("token", place, trace.num_tokens, "the text has tokens")
-    lines = app_module("app.components.attention_view")
+    lines = app_module("app.canvas.lines.lines")
     sides = (("l", looking), ("r", looked_at))
     look = chosen_look(
         lines,
@@ -101,8 +101,8 @@ def show_lines(
         threshold=threshold,
         chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
-    part = app_module("app.report.view").lines(trace, layer, heads, look)
-    code = app_module("app.figures.attention_data").attention_code(
+    part = app_module("app.canvas.html_part").lines(trace, layer, heads, look)
+    code = app_module("app.canvas.shared.attention_data").attention_code(
         source_of(bert), trace, [layer], heads
     )
     fits = 190 + min(672, 26 * trace.num_tokens + 12)
@@ -149,11 +149,11 @@ def show_map(
         )
     check(trace, chosen, own)
     maps, data = (
-        app_module("app.components.attention_map"),
-        app_module("app.figures.attention_data"),
+        app_module("app.canvas.heat_map.heat_map"),
+        app_module("app.canvas.shared.attention_data"),
     )
     look = chosen_look(maps, rows=rows, columns=columns, words=words)
-    part = app_module("app.report.view").heat_map(trace, chosen, own, look)
+    part = app_module("app.canvas.html_part").heat_map(trace, chosen, own, look)
     title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
     code = data.attention_code(source_of(bert), trace, chosen, own)
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
@@ -186,10 +186,12 @@ def show_neurons(
     check(trace, [layer], [head])
     if query is not None:
         inside("query", query, trace.num_tokens, "the text has tokens")
-    neurons = app_module("app.components.attention_neurons")
+    neurons = app_module("app.canvas.neurons.neurons")
     look = chosen_look(neurons, order=order, query=query)
-    part = app_module("app.report.view").neurons(trace, layer, head, look)
-    code = app_module("app.figures.attention_data").neuron_code(source_of(bert), trace, layer, head)
+    part = app_module("app.canvas.html_part").neurons(trace, layer, head, look)
+    code = app_module("app.canvas.shared.attention_data").neuron_code(
+        source_of(bert), trace, layer, head
+    )
     title, fits = (
         f"Attention: neurons of layer {layer} head {head}",
         270 + 22 * min(20, trace.num_tokens),

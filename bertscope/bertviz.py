@@ -32,16 +32,16 @@ def show_bertviz(
     Raises:
         ValueError: If there is no such view, layer or head, or the trace has no queries and keys.
     """
-    kinds = app_module("app.components.bertviz_kinds")
+    kinds = app_module("app.bertviz.kinds")
     if kind not in kinds.KINDS:
         known = ", ".join(map(repr, kinds.KINDS))
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
     check(trace, [layer], heads)
     view = kinds.of_trace(trace, kind, layer, heads)
-    part = app_module("app.report.framed").of_view(view)
-    code = app_module("app.figures.attention_data").bertviz_code(
+    part = app_module("app.bertviz.html_part").of_view(view)
+    code = app_module("app.canvas.shared.attention_data").bertviz_code(
         source_of(bert), trace, kind, layer, heads, view.shown
     )
-    how = app_module("app.texts").TEXTS["attention.bertviz"]
+    how = app_module("app.shell.texts_lookup").TEXTS["attention.bertviz"]
     title = f"BertViz, {kinds.KINDS[kind].lower()}"
     return written(title, [part], bert, typed(trace), code, min(view.height, 900), how=how)

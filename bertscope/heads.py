@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from bertcore import Bert
-from bertcore.analysis.head_report import HeadReport
-from bertcore.analysis.head_similarity import head_map
+from bertcore.analysis.heads.report import HeadReport
+from bertcore.analysis.heads.similarity import head_map
 from bertscope.app_modules import app_module
 from bertscope.shown import Drawn, NotebookView, show_figures
 
@@ -23,7 +23,7 @@ def show_heads(
 
     Args:
         bert: That was measured.
-        report: As `bertcore.analysis.head_report.report_heads` returns it.
+        report: As `bertcore.analysis.heads.report.report_heads` returns it.
         measure: A habit such as "to_previous", or a relation such as "obj".
         direction: Of a relation: which of its two words looks for the other.
         opened: Layer and head whose habits are drawn; the one with the most if not given.
@@ -31,8 +31,8 @@ def show_heads(
     Raises:
         ValueError: If there is no such measure or head.
     """
-    grids, answers = app_module("app.figures.head_grid"), app_module("app.head_answer")
-    names = app_module("app.head_names")
+    grids, answers = app_module("app.heads.grid_figures"), app_module("app.heads.answer")
+    names = app_module("app.heads.names")
     known = names.all_measured(report)
     measured = names.Measured(measure, direction)
     if measured.key not in known:
@@ -49,7 +49,7 @@ def show_heads(
                 f"opened is {opened}; expected a layer from 0 to {num_layers - 1} and a head from "
                 f"0 to {num_heads - 1}."
             )
-    marks, texts = app_module("app.marks"), app_module("app.texts")
+    marks, texts = app_module("app.plots.special_tokens"), app_module("app.shell.texts_lookup")
     own = marks.marks_of(bert.tokenizer)
     grid = marks.relabelled(grids.head_grid(report, measured, opened), own)
     drawn = [Drawn("", grid, "")]
@@ -74,14 +74,14 @@ def show_head_map(
 
     Args:
         bert: That was measured.
-        report: As `bertcore.analysis.head_report.report_heads` returns it.
+        report: As `bertcore.analysis.heads.report.report_heads` returns it.
         colour: By each head's strongest habit, or by its layer.
         opened: Layer and head that are ringed.
 
     Raises:
         ValueError: If there is no such colour.
     """
-    figures, marks = app_module("app.figures.head_map"), app_module("app.marks")
+    figures, marks = app_module("app.heads.map_figures"), app_module("app.plots.special_tokens")
     if colour not in figures.COLOUR_BY:
         known = ", ".join(map(repr, figures.COLOUR_BY))
         raise ValueError(f"colour is {colour!r}; expected one of {known}.")
@@ -89,7 +89,7 @@ def show_head_map(
     own = marks.marks_of(bert.tokenizer)
     fig = marks.relabelled(figures.head_scatter(report, found, colour, opened), own)
     distances = report.distances
-    how = marks.own_markdown(app_module("app.texts").TEXTS["heads.map"], own).format(
+    how = marks.own_markdown(app_module("app.shell.texts_lookup").TEXTS["heads.map"], own).format(
         stress=f"{found.stress:.2f}",
         compared=f"{distances.num_compared:,} of {distances.num_tokens:,}",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertcore import Bert, Trace
-from bertcore.analysis.minimal_pair import aligned_attention, compare_pair
+from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertscope.app_modules import app_module
 from bertscope.shown import Drawn, NotebookView, check, opening, reading, show_figures, typed
 
@@ -37,7 +37,7 @@ def show_minimal_pair(
     layer = len(first.attentions) - 1 if layer is None else layer
     check(first, [layer], [] if head is None else [head])
     found = compare_pair(bert, first, second, top_k)
-    figures, shared = app_module("app.figures.minimal_pair"), app_module("app.figures.what_if")
+    figures, shared = app_module("app.minimal_pair.figures"), app_module("app.plots.before_after")
     drawn = []
     if found.shifts:
         mask, unknown = bert.tokenizer.mask_token or "", [None] * len(found.shifts)
@@ -59,7 +59,7 @@ def show_minimal_pair(
     fig = figures.vector_strips(np.asarray(found.hidden_change), names, changed)
     how = reading(bert, "minimal-pair.vectors")
     drawn.append(Drawn("What each token's vector becomes", fig, how))
-    parts = app_module("app.texts").CODE
+    parts = app_module("app.shell.texts_lookup").CODE
     texts = [repr(text) for text in (second.text_a, second.text_b) if text is not None]
     code = opening(bert, first)
     code += parts["minimal-pair.compare"].format(texts=", ".join(texts))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from bertcore import Bert, Trace
-from bertcore.analysis.maps import row_shares
-from bertcore.analysis.norm_weighted import block_norms, weighted_norms
-from bertcore.analysis.rollout import attention_rollout
-from bertcore.analysis.value_zeroing import value_zeroing
+from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
+from bertcore.analysis.mixing.rollout import attention_rollout
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertscope.app_modules import app_module
 from bertscope.shown import NotebookView, check, inside, opening, shown
 
 _MIXING = """{opening}
-from bertcore.analysis.maps import row_shares
-from bertcore.analysis.norm_weighted import block_norms, weighted_norms
-from bertcore.analysis.rollout import attention_rollout
-from bertcore.analysis.value_zeroing import value_zeroing
+from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
+from bertcore.analysis.mixing.rollout import attention_rollout
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
 layer, head, token = {layer}, {head}, {token}
 norms = block_norms(bert, trace)
@@ -69,7 +69,7 @@ def show_mixing(
         "rollout": attention_rollout(trace.attentions, head=head)[layer],
     }
     rows = {name: row_shares(values.float())[token].numpy() for name, values in maps.items()}
-    figures, chart = app_module("app.figures.mixing"), app_module("app.report.chart")
+    figures, chart = app_module("app.mixing.figures"), app_module("app.html_file.chart")
     in_layer = {name: row for name, row in rows.items() if name != "rollout"}
     groups = {
         f"In layer {layer}": in_layer,

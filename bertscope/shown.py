@@ -68,7 +68,7 @@ def shown(
         table: A `Table` of the same module, where the picture has none of its own.
         width: What the braces of the text stand for, if it has any.
     """
-    how = app_module("app.texts").TEXTS[key]
+    how = app_module("app.shell.texts_lookup").TEXTS[key]
     if width is not None:
         how = how.format(width=width)
     return written(title, [part], bert, typed(trace), code, height, how=how, table=table)
@@ -88,7 +88,7 @@ def show_figures(
     title: str, drawn: Sequence[Drawn], bert: Bert | None, texts: Mapping[str, str], code: str
 ) -> NotebookView:
     """Return a view of Plotly figures, each with its caption; arguments as `written`."""
-    chart = app_module("app.report.chart")
+    chart = app_module("app.html_file.chart")
     parts = [chart.chart(one.fig).among_others(one.title, one.caption) for one in drawn]
     height = sum(int(one.fig.layout.height or 420) + 130 for one in drawn)
     return written(title, parts, bert, texts, code, height)
@@ -117,7 +117,7 @@ def written(
         how: How to read it, in Markdown.
         table: A `Table` of the same module.
     """
-    document = app_module("app.report.document")
+    document = app_module("app.html_file.document")
     facts = {}
     if bert is not None:
         facts["Checkpoint"] = bert.name
@@ -138,8 +138,8 @@ def written(
 
 def reading(bert: Bert, key: str) -> str:
     """Return how to read a picture, with the checkpoint's special tokens."""
-    marks = app_module("app.marks")
-    text: str = app_module("app.texts").TEXTS[key]
+    marks = app_module("app.plots.special_tokens")
+    text: str = app_module("app.shell.texts_lookup").TEXTS[key]
     own: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
     return own
 
@@ -152,7 +152,7 @@ def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
 
 def opening(bert: Bert | None, trace: Trace) -> str:
     """Return Python that opens the checkpoint and runs the text of a trace."""
-    code: str = app_module("app.figures.attention_data").opening(source_of(bert), trace)
+    code: str = app_module("app.canvas.shared.attention_data").opening(source_of(bert), trace)
     return code
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bertcore import Bert, Trace
-from bertcore.analysis.before_after import compare_runs
-from bertcore.analysis.head_importance import rank_heads
-from bertcore.analysis.inputs import masked_encoding
-from bertcore.analysis.task_shift import compare_task
+from bertcore.analysis.compare.before_after import compare_runs
+from bertcore.analysis.compare.task_shift import compare_task
+from bertcore.analysis.heads.importance import rank_heads
+from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.checkpoints.task_head import read_task_head
-from bertcore.what_if import Changes
+from bertcore.interventions.what_if import Changes
 from bertscope.app_modules import app_module
 from bertscope.shown import Drawn, NotebookView, opening, reading, show_figures, typed
 
@@ -37,7 +37,10 @@ def show_what_if(
     after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
     found = compare_runs(bert, before, after, top_k)
     reader = read_task_head(bert)
-    figures, answers = app_module("app.figures.what_if"), app_module("app.figures.task_answers")
+    figures, answers = (
+        app_module("app.plots.before_after"),
+        app_module("app.what_if.task_answer_figures"),
+    )
     drawn = []
     if reader is not None:
         task = compare_task(bert, reader, before, after)
@@ -62,7 +65,7 @@ def show_what_if(
     fig = figures.attention_grid(found.attention_change, changes.heads_off)
     how = reading(bert, "what-if.attention")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
-    parts = app_module("app.texts").CODE
+    parts = app_module("app.shell.texts_lookup").CODE
     code = opening(bert, trace)
     code += parts["what-if.runs"].format(masked=tuple(masked), changes=changes)
     if reader is not None:
@@ -111,9 +114,9 @@ def show_ranking(
     measure = measure or known[0]
     if measure not in known:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
-    figures = app_module("app.figures.what_if")
+    figures = app_module("app.plots.before_after")
     name = figures.measure_name(measure, found.task)
-    words = app_module("app.figures.ranking_words")
+    words = app_module("app.what_if.ranking_words")
     how = words.ranking_caption(found, measure) + " " + reading(bert, "what-if.rank")
     drawn = [Drawn(f"The effect on {name}", figures.effect_grid(found, measure), how)]
     code = opening(bert, trace)

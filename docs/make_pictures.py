@@ -30,18 +30,18 @@ from PIL import Image  # noqa: E402
 from playwright.sync_api import Locator, expect, sync_playwright  # noqa: E402
 
 import bertcore  # noqa: E402
-from app import head_answer  # noqa: E402
-from app.head_names import QUESTIONS, Measured  # noqa: E402
-from bertcore.analysis.head_report import HeadReport, report_heads  # noqa: E402
-from bertcore.analysis.head_texts import (  # noqa: E402
+from app.heads import answer as head_answer  # noqa: E402
+from app.heads.names import QUESTIONS, Measured  # noqa: E402
+from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
+from bertcore.analysis.heads.texts import (  # noqa: E402
     HeadTexts,
     bundled_sentences,
     bundled_trees,
     read_texts,
 )
-from tests.browser.running import running_app  # noqa: E402
-from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
-from tests.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
+from tests.support.browser.running import running_app  # noqa: E402
+from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
+from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
 
 GUIDE = ROOT / "docs" / "find-a-head.md"
 FOLDER = ROOT / "docs" / "pictures"

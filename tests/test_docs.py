@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from app import texts
-from app.components.attention_overview import NAMES
-from app.head_names import QUESTIONS
+from app.canvas.overview.overview import NAMES
+from app.heads.names import QUESTIONS
+from app.navigation import PAGES
+from app.shell import texts_lookup
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 GUIDE = DOCS / "find-a-head.md"
@@ -86,9 +87,9 @@ def test_every_picture_is_used() -> None:
 
 def test_the_guide_names_what_the_app_shows() -> None:
     guide = " ".join(GUIDE.read_text(encoding="utf-8").split())
-    link = re.findall(r"\[(.*?)\]", texts.TEXTS["heads.open_example"])
+    link = re.findall(r"\[(.*?)\]", texts_lookup.TEXTS["heads.open_example"])
     shown = (
-        *(f"**{texts.PAGES[page][0]}**" for page in ("heads", "mixing", "what-if")),
+        *(f"**{PAGES[page].title}**" for page in ("heads", "mixing", "what_if")),
         f"*{QUESTIONS['to_previous']}*",
         f"**{QUESTIONS['obj>to_dependent']}**",
         f"**{link[0]}**",
@@ -104,8 +105,8 @@ def test_the_guide_names_what_the_app_shows() -> None:
 def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:
     guides = [DOCS / "inspect-your-checkpoint.md", DOCS / "compare.md"]
     text = " ".join(" ".join(guide.read_text(encoding="utf-8").split()) for guide in guides)
-    for page in ("checkpoints", "inspect", "compare", "what-if"):
-        assert f"**{texts.PAGES[page][0]}**" in text
+    for page in ("checkpoints", "inspect_checkpoint", "compare", "what_if"):
+        assert f"**{PAGES[page].title}**" in text
     shown = ("What is taken for what", "Is it as often right as it is sure?", "Where is it weak?")
     for title in (*shown, "Most sure, and wrong", "Use this text", "Two moments of a run"):
         assert f"*{title}" in text

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore import Bert
-    from bertcore.analysis.doctor import Diagnosis
+    from bertcore.analysis.health.checkpoint import Diagnosis
     from bertcore.pretraining import Batch, PretrainingScores
 
 TASKS = ("mlm", *FINETUNED)
@@ -69,7 +69,7 @@ def inspect(
       bertscope inspect ./my-fine-tuned-bert --json
     """
     from bertcore import load
-    from bertcore.analysis.doctor import examine
+    from bertcore.analysis.health.checkpoint import examine
 
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
     found = examine(bert)

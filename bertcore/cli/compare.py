@@ -19,8 +19,8 @@ from bertcore.cli.text import AsJson, Device, Dtype
 
 if TYPE_CHECKING:
     from bertcore import Bert
-    from bertcore.analysis.collect import Sentence
-    from bertcore.analysis.compare import Question, TextComparison
+    from bertcore.analysis.compare.checkpoints import Question, TextComparison
+    from bertcore.analysis.shared.collect import Sentence
 
 
 def register(app: typer.Typer) -> None:
@@ -59,10 +59,10 @@ def compare(
       bertscope compare runs/mine/checkpoints/step-500 runs/mine/checkpoints/step-4000
     """
     from bertcore import load
-    from bertcore.analysis.compare import limits, questions
-    from bertcore.analysis.decision import Decisions, open_decisions, pretraining_decisions
-    from bertcore.analysis.untrained import untrained
-    from bertcore.analysis.weight_drift import weight_drift
+    from bertcore.analysis.compare.checkpoints import limits, questions
+    from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
+    from bertcore.analysis.compare.untrained import untrained
+    from bertcore.analysis.compare.weight_drift import weight_drift
 
     texts = _read(text, pair)
     with stages() as on_stage:
@@ -82,7 +82,7 @@ def compare(
         if isinstance(texts, tuple):
             single = _compare_one(one, two, texts, asked)
         else:
-            from bertcore.analysis.compare_texts import compare_texts
+            from bertcore.analysis.compare.texts import compare_texts
 
             many = compare_texts(one, two, texts, asked, progress=lambda s, w: on_stage(w, s))
     said = limits(one, two)
@@ -106,7 +106,7 @@ def _read(text: str | None, pair: str | None) -> tuple[str, str | None] | list[S
     Raises:
         ValueError: If --pair comes without a text, or the file cannot be read.
     """
-    from bertcore.analysis.head_texts import bundled_sentences, read_texts
+    from bertcore.analysis.heads.texts import bundled_sentences, read_texts
 
     if text is None:
         if pair is not None:
@@ -145,7 +145,7 @@ def _is_file(text: str) -> bool:
 def _compare_one(
     one: Bert, two: Bert, texts: tuple[str, str | None], asked: tuple[Question, ...]
 ) -> TextComparison:
-    from bertcore.analysis.compare import compare_text, with_mask_of
+    from bertcore.analysis.compare.checkpoints import compare_text, with_mask_of
 
     text, pair = texts
     first, second = (

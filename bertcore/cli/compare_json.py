@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bertcore.analysis.compare import TextComparison
-    from bertcore.analysis.compare_texts import TextsComparison
-    from bertcore.analysis.weight_drift import WeightDrift
+    from bertcore.analysis.compare.checkpoints import TextComparison
+    from bertcore.analysis.compare.texts import TextsComparison
+    from bertcore.analysis.compare.weight_drift import WeightDrift
 
 
 def to_record(

@@ -13,9 +13,9 @@ import typer
 from bertcore.cli.output import make_table, plain, print_table
 
 if TYPE_CHECKING:
-    from bertcore.analysis.compare import TextComparison
-    from bertcore.analysis.compare_texts import TextsComparison
-    from bertcore.analysis.weight_drift import WeightDrift
+    from bertcore.analysis.compare.checkpoints import TextComparison
+    from bertcore.analysis.compare.texts import TextsComparison
+    from bertcore.analysis.compare.weight_drift import WeightDrift
 
 MOST = 8
 """Rows of a table of what changed most."""
@@ -49,7 +49,7 @@ def print_weights(drift: WeightDrift) -> None:
 
 def print_answers(found: TextComparison, names: tuple[str, str]) -> None:
     """Print what two checkpoints of these names answer to one text."""
-    from bertcore.analysis.decision import KINDS
+    from bertcore.analysis.compare.decision import KINDS
 
     columns = ("question", "checkpoint", "answer", "p", "settled at layer")
     table = make_table(*columns, right=("p", "settled at layer"))

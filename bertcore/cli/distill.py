@@ -227,7 +227,7 @@ def distill(
             "own (--student FOLDER)."
         )
     from bertcore.distillation import DistillConfig
-    from bertcore.pretraining.processes import launched_rank, wait_for_file
+    from bertcore.training.processes import launched_rank, wait_for_file
 
     if task is not None:
         refuse_options(context, _ON_CORPUS, "it is for a corpus, not for --task")

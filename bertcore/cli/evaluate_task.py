@@ -17,8 +17,8 @@ from bertcore.cli.progress import stages
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bertcore.evaluation.breakdown import Breakdown
     from bertcore.finetuning import Columns
-    from bertcore.finetuning.breakdown import Breakdown
 
 TASKS = ("classify", "pair", "regress", "tag", "qa", "choice")
 MOST_LABELS = 20
@@ -55,7 +55,7 @@ def evaluate_task(
     """
     from bertcore.cli.files import write_whole
     from bertcore.finetuning import open_task_model, read_task_data, score_model
-    from bertcore.finetuning.hub_data import fetch_hub_data, is_hub_name
+    from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
 
     if predictions is not None and (predictions.is_dir() or not predictions.parent.is_dir()):
         raise ValueError(

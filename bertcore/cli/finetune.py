@@ -152,7 +152,7 @@ def finetune(
     """
     from bertcore.finetuning import Columns, make_settings, start_experiment
     from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
-    from bertcore.pretraining.processes import launched_rank, wait_for_file
+    from bertcore.training.processes import launched_rank, wait_for_file
 
     if resume:
         refuse_options(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bertcore.analysis.head_report import HeadReport
-    from bertcore.analysis.head_texts import HeadTexts
+    from bertcore.analysis.heads.report import HeadReport
+    from bertcore.analysis.heads.texts import HeadTexts
 
 SHOWN_CASES = 5
 """Relations with fewer cases are left out of the table; JSON has them all."""
@@ -63,7 +63,7 @@ def heads(
       bertscope heads sentences.txt --json > heads.json
       bertscope heads sentences.txt --conllu en_ewt-ud-dev.conllu
     """
-    from bertcore.analysis.head_texts import bundled_sentences, bundled_trees
+    from bertcore.analysis.heads.texts import bundled_sentences, bundled_trees
 
     texts = bundled_sentences() if file is None else _read(file)
     if conllu is not None:
@@ -76,7 +76,7 @@ def heads(
     else:
         trees = texts if texts.trees else bundled_trees()
     from bertcore import load
-    from bertcore.analysis.head_report import report_heads
+    from bertcore.analysis.heads.report import report_heads
 
     bert = load(checkpoint, device=device, dtype=dtype)
     with stages() as on_stage:
@@ -100,9 +100,9 @@ def heads(
 
 def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dict[str, Any]:
     """Return a report as what JSON can say: lists by layer and head, None where there is none."""
-    from bertcore.analysis.head_similarity import head_map
-    from bertcore.analysis.heads import MEASURES
-    from bertcore.analysis.syntactic_heads import DIRECTIONS
+    from bertcore.analysis.heads.measures import MEASURES
+    from bertcore.analysis.heads.similarity import head_map
+    from bertcore.analysis.heads.syntax import DIRECTIONS
 
     found, scores, places = report.statistics, report.scores, head_map(report.distances)
     return {
@@ -135,7 +135,7 @@ def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dic
 
 
 def _read(path: Path) -> HeadTexts:
-    from bertcore.analysis.head_texts import read_texts
+    from bertcore.analysis.heads.texts import read_texts
     from bertcore.cli.files import read_whole
 
     return read_texts(*read_whole(path))
@@ -151,7 +151,7 @@ def _listed(values: NDArray[np.floating[Any]] | np.floating[Any]) -> Any:
 
 
 def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
-    from bertcore.analysis.head_statistics import PATTERNS, measure_index
+    from bertcore.analysis.heads.statistics import PATTERNS, measure_index
 
     numbers = ("layer", "head", "mean", "95%", "uniform", "sentences")
     table = make_table("habit", *numbers, right=numbers)
@@ -177,7 +177,7 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
 
 
 def _print_relations(report: HeadReport, trees: HeadTexts) -> None:
-    from bertcore.analysis.syntactic_heads import DIRECTIONS
+    from bertcore.analysis.heads.syntax import DIRECTIONS
 
     numbers = ("layer", "head", "right", "95%", "fixed offset", "cases")
     table = make_table("relation", "looks for", *numbers, right=numbers)

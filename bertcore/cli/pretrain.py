@@ -109,10 +109,10 @@ def pretrain(
         start_run,
     )
     from bertcore.pretraining import train_tokenizer as learn
-    from bertcore.pretraining.event_files import check_tensorboard
-    from bertcore.pretraining.processes import launched_rank, wait_for_file
-    from bertcore.pretraining.starting_weights import check_start
+    from bertcore.pretraining.start.starting_weights import check_start
     from bertcore.tokenizer import Tokenizer
+    from bertcore.training.event_files import check_tensorboard
+    from bertcore.training.processes import launched_rank, wait_for_file
 
     # Settings first: a wrong one is told before minutes of reading.
     data_config = DataConfig.for_length(

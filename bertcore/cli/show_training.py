@@ -13,7 +13,7 @@ from bertcore.cli.progress import duration, progress_bar
 if TYPE_CHECKING:
     from bertcore.pretraining import Pretraining
     from bertcore.pretraining import Progress as Step
-    from bertcore.pretraining.event_files import EventFiles
+    from bertcore.training.event_files import EventFiles
 
 
 def train(run: Pretraining, *, tensorboard: bool) -> None:
@@ -72,7 +72,7 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
 
 def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
     """Return where events go, if asked for now or when the run was started."""
-    from bertcore.pretraining.event_files import EventFiles, has_events
+    from bertcore.training.event_files import EventFiles, has_events
 
     if run.processes.is_main and (asked or has_events(run.folder.path)):
         return EventFiles(run.folder.path, after_step=run.position.step)

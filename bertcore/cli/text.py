@@ -109,8 +109,8 @@ def fill_mask(
       bertscope fill-mask "Paris is the capital of [MASK]." --top-k 5
       bertscope fill-mask "The [MASK] was steep." --candidates "river bank,hill"
     """
-    from bertcore.analysis.candidates import parse_candidates, score_candidates
-    from bertcore.analysis.inputs import mask_positions
+    from bertcore.analysis.shared.inputs import mask_positions
+    from bertcore.analysis.words.candidates import parse_candidates, score_candidates
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     filled = bert.fill_mask(text, text_b, top_k=top_k)

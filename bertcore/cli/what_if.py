@@ -16,7 +16,7 @@ from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Checkpoint, Device, Dtype, TextA, TextB, open_with_text
 
 if TYPE_CHECKING:
-    from bertcore.analysis.head_importance import HeadImportance
+    from bertcore.analysis.heads.importance import HeadImportance
 
 UNITS = {
     "word": "change of ln p of the word",
@@ -71,7 +71,7 @@ def ablate(
       bertscope ablate "He went to the shop." "He bought milk." --measure next_sentence
       bertscope ablate "A good film." --checkpoint runs/sst2 --label positive
     """
-    from bertcore.analysis.head_importance import rank_heads
+    from bertcore.analysis.heads.importance import rank_heads
     from bertcore.checkpoints.task_head import read_task_head
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
@@ -158,7 +158,7 @@ def prune(
     """
     from bertcore import load
     from bertcore.checkpoints.prune import save_pruned
-    from bertcore.what_if import parse_head
+    from bertcore.interventions.what_if import parse_head
 
     chosen = sorted({parse_head(text) for text in [*(heads or []), *(more or [])]})
     bert = load(checkpoint, device="cpu")

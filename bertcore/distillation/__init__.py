@@ -1,7 +1,7 @@
 """Distillation: a small student learns what a larger teacher says.
 
 The losses, the states that they compare, and the student's first weights. Who trains with them:
-`bertcore.pretraining.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
+`bertcore.pretraining.loss.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
 """
 
 from bertcore.distillation.distill_config import DistillConfig

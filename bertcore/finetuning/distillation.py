@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from bertcore.distillation import DistillConfig, check_same_vocabulary, soft_target_loss
 from bertcore.distillation.losses import attended
 from bertcore.distillation.states import layer_losses, run_with_states, start_projection
+from bertcore.finetuning.data.rows import IGNORED, Batch
 from bertcore.finetuning.loss import Totals, task_loss
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.rows import IGNORED, Batch
 from bertcore.finetuning.task_step import TaskWithLoss
 from bertcore.network.attention import AttentionFunction
 from bertcore.network.task_heads import TaskNetwork

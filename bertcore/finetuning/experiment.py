@@ -17,11 +17,12 @@ import torch
 
 from bertcore.checkpoints import load
 from bertcore.distillation.student import keep_layers
+from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
+from bertcore.finetuning.data.labels import describe_unseen
+from bertcore.finetuning.data.task_data import TaskData, read_task_data, with_labels
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epochs import epoch_of, kept_epochs
 from bertcore.finetuning.finetune_config import FinetuneConfig
-from bertcore.finetuning.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
-from bertcore.finetuning.labels import describe_unseen
 from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.model import (
     TaskModel,
@@ -34,12 +35,11 @@ from bertcore.finetuning.run_checks import check_for_labels, check_launcher
 from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
-from bertcore.finetuning.task_data import TaskData, read_task_data, with_labels
 from bertcore.finetuning.tasks import find_task
-from bertcore.pretraining.processes import Processes
-from bertcore.pretraining.run_checkpoints import why_not_written
-from bertcore.pretraining.run_lock import lock_run
-from bertcore.pretraining.run_record import check_files, record_files, versions
+from bertcore.training.processes import Processes
+from bertcore.training.provenance import check_files, record_files, versions
+from bertcore.training.run_checkpoints import why_not_written
+from bertcore.training.run_lock import lock_run
 
 SETTINGS_FILE = "finetune.json"
 RUNS_FOLDER = "runs"

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.finetuning.rows import Rows, ordered_batches
+from bertcore.finetuning.data.rows import Rows, ordered_batches
 from bertcore.network.attention import AttentionFunction, attention_fused
 from bertcore.network.task_heads import TaskNetwork
 

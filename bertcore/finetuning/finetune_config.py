@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bertcore.config import BertConfig
 from bertcore.finetuning.tasks import Task
-from bertcore.pretraining.optimizer import OptimizerConfig
+from bertcore.training.optimizer import OptimizerConfig
 
 DTYPES = ("bfloat16", "float32")
 DEFAULT_LENGTH, QA_LENGTH = 128, 384

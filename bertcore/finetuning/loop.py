@@ -16,25 +16,25 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bertcore.distillation import DistillConfig
+from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
+from bertcore.finetuning.data.task_data import TaskData
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.epochs import save_epoch
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
 from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.model import TaskModel, open_task_model
-from bertcore.finetuning.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher, class_weights
 from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
-from bertcore.finetuning.spare_memory import SpareMemory
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
-from bertcore.finetuning.task_data import TaskData
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused
-from bertcore.pretraining.optimizer import build_optimizers, set_rate
-from bertcore.pretraining.processes import Processes
-from bertcore.pretraining.random_state import random_state, set_random_state
 from bertcore.pretraining.training_state import restore_random, seed_process
+from bertcore.training.optimizer import build_optimizers, set_rate
+from bertcore.training.processes import Processes
+from bertcore.training.random_state import random_state, set_random_state
+from bertcore.training.spare_memory import SpareMemory
 
 logger = logging.getLogger(__name__)
 LOG_EVERY = 50

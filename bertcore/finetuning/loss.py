@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.finetuning.rows import IGNORED
+from bertcore.finetuning.data.rows import IGNORED
 
 
 class Totals(NamedTuple):

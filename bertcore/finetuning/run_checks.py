@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from bertcore.finetuning.data.labels import balanced_weights
+from bertcore.finetuning.data.task_data import TaskData
 from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
-from bertcore.finetuning.labels import balanced_weights
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.task_data import TaskData
-from bertcore.pretraining.processes import Processes
+from bertcore.training.processes import Processes
 
 
 def check_launcher(processes: Processes) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.finetune_config import FinetuneConfig
-from bertcore.finetuning.metrics import Scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.finetuning.breakdown import break_down
-from bertcore.finetuning.features import Features
-from bertcore.finetuning.loss import task_loss
-from bertcore.finetuning.metrics import (
+from bertcore.evaluation.breakdown import break_down
+from bertcore.evaluation.metrics import (
     Scores,
     class_metrics,
     entity_metrics,
     mean_metrics,
     score_metrics,
 )
-from bertcore.finetuning.questions import find_answers
-from bertcore.finetuning.read_tags import are_entities
-from bertcore.finetuning.rows import IGNORED, Rows, ordered_batches
-from bertcore.finetuning.squad_metrics import best_threshold, score_answer
-from bertcore.finetuning.task_data import TaskData
+from bertcore.evaluation.squad_metrics import best_threshold, score_answer
+from bertcore.finetuning.data.questions import find_answers
+from bertcore.finetuning.data.read_tags import are_entities
+from bertcore.finetuning.data.rows import IGNORED, Rows, ordered_batches
+from bertcore.finetuning.data.task_data import TaskData
+from bertcore.finetuning.features import Features
+from bertcore.finetuning.loss import task_loss
 from bertcore.network.task_heads import TaskNetwork
 
 OnShare = Callable[[float], None]

@@ -10,9 +10,9 @@ from typing import Any
 from bertcore.checkpoints import load
 from bertcore.checkpoints.load import DEFAULT
 from bertcore.distillation import DistillConfig
+from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
+from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
-from bertcore.finetuning.hub_data import is_hub_name, parse_hub_name
-from bertcore.finetuning.read_texts import USUAL, Columns
 from bertcore.finetuning.tasks import find_task
 
 

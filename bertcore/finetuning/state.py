@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError
 
 from bertcore.finetuning.model import TaskModel
-from bertcore.pretraining.run_checkpoints import why_not_written
+from bertcore.training.run_checkpoints import why_not_written
 
 STATE_FILE = "training_state.pt"
 BEST_FOLDER = "best"

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from bertcore.finetuning.data.rows import Batch, Rows
 from bertcore.finetuning.features import Features
 from bertcore.finetuning.loss import Totals, loss_weight, task_loss
-from bertcore.finetuning.rows import Batch, Rows
 from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
 from bertcore.network.task_heads import TaskNetwork
-from bertcore.pretraining.optimizer import clip_gradients
-from bertcore.pretraining.processes import Processes
+from bertcore.training.optimizer import clip_gradients
+from bertcore.training.processes import Processes
 
 
 class TaskWithLoss(nn.Module):

@@ -9,12 +9,12 @@ from pathlib import Path
 import torch
 
 from bertcore.bert import Bert
+from bertcore.interventions.what_if import Changes
 from bertcore.others.decoder import DecoderTrace, trace_decoder
 from bertcore.others.embeddings import traced_embeddings
 from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Activations, Trace
-from bertcore.what_if import Changes
 
 
 class OtherBert(Bert):

@@ -1,22 +1,27 @@
 """Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
 
-from bertcore.pretraining.batches import Batch, fixed_batches
-from bertcore.pretraining.corpus import PackedCorpus, pack_corpus, read_documents, read_sentences
-from bertcore.pretraining.data_config import DataConfig
+from bertcore.pretraining.data.batches import Batch, fixed_batches
+from bertcore.pretraining.data.corpus import (
+    PackedCorpus,
+    pack_corpus,
+    read_documents,
+    read_sentences,
+)
+from bertcore.pretraining.data.data_config import DataConfig
+from bertcore.pretraining.data.epochs import Batches
+from bertcore.pretraining.data.instances import Instances, create_instances
+from bertcore.pretraining.data.masking import Masked, mask_tokens, num_masked
+from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
+from bertcore.pretraining.data.read_corpus import train_tokenizer
+from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.instances import Instances, create_instances
 from bertcore.pretraining.loop import Pretraining
-from bertcore.pretraining.masking import Masked, mask_tokens, num_masked
-from bertcore.pretraining.objective import PretrainingLoss, pretraining_loss
-from bertcore.pretraining.optimizer import OptimizerConfig
-from bertcore.pretraining.packed_rows import PackedRows, create_packed_rows
-from bertcore.pretraining.position import Progress
-from bertcore.pretraining.rounds import Batches
-from bertcore.pretraining.run_folder import RunFolder
-from bertcore.pretraining.sentences import split_sentences
+from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
-from bertcore.pretraining.texts_in import train_tokenizer
 from bertcore.pretraining.train_config import TrainConfig, check_settings
+from bertcore.pretraining.training_progress import Progress
+from bertcore.training.optimizer import OptimizerConfig
+from bertcore.training.run_folder import RunFolder
 
 __all__ = [
     "Batch",

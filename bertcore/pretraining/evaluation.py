@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 import torch
 
 from bertcore.network import Network
-from bertcore.pretraining.batches import Batch
-from bertcore.pretraining.objective import batch_loss
+from bertcore.pretraining.data.batches import Batch
+from bertcore.pretraining.loss.objective import batch_loss
 from bertcore.tokenizer import Tokenizer
 
 

@@ -10,14 +10,14 @@ from typing import Any
 from bertcore.network import Network
 from bertcore.pretraining.assembly import Assembly
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.long_positions import extend_positions
-from bertcore.pretraining.optimizer import set_rate
-from bertcore.pretraining.position import Progress
-from bertcore.pretraining.run_checkpoints import step_of
-from bertcore.pretraining.run_lock import lock_run
-from bertcore.pretraining.sharding import change_whole, describe_shards, whole_network
+from bertcore.pretraining.start.long_positions import extend_positions
 from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
+from bertcore.pretraining.training_progress import Progress
 from bertcore.pretraining.training_state import training_state
+from bertcore.training.optimizer import set_rate
+from bertcore.training.run_checkpoints import step_of
+from bertcore.training.run_lock import lock_run
+from bertcore.training.sharding import change_whole, describe_shards, whole_network
 
 logger = logging.getLogger(__name__)
 

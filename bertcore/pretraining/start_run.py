@@ -15,34 +15,17 @@ import numpy as np
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.distillation import DistillConfig, check_same_vocabulary
-from bertcore.pretraining.corpus import (
+from bertcore.pretraining.data.corpus import (
     PackedCorpus,
+    check_corpus,
     open_corpus,
     pack_corpus_to,
     read_documents,
     read_sentences,
-)
-from bertcore.pretraining.data_config import DataConfig
-from bertcore.pretraining.distillation import check_teacher, keep_teacher, kept_teacher
-from bertcore.pretraining.loop import Pretraining
-from bertcore.pretraining.optimizer import OptimizerConfig
-from bertcore.pretraining.processes import launched_rank
-from bertcore.pretraining.run_folder import RunFolder
-from bertcore.pretraining.run_lock import lock_run
-from bertcore.pretraining.run_record import (
-    check_corpus,
-    check_files,
-    check_unchanged,
-    describe_differences,
-    git_revision,
     record_corpus,
-    record_files,
-    record_times,
-    record_vocabulary,
-    versions,
 )
-from bertcore.pretraining.starting_weights import check_start, keep_start, kept_start
-from bertcore.pretraining.texts_in import (
+from bertcore.pretraining.data.data_config import DataConfig
+from bertcore.pretraining.data.read_corpus import (
     TEXTS,
     ByteCount,
     OnStage,
@@ -50,9 +33,26 @@ from bertcore.pretraining.texts_in import (
     check_text,
     silent,
 )
+from bertcore.pretraining.data.unigrams import unigram_entropy
+from bertcore.pretraining.loop import Pretraining
+from bertcore.pretraining.loss.distillation import check_teacher, keep_teacher, kept_teacher
+from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
 from bertcore.pretraining.train_config import TrainConfig, check_settings
-from bertcore.pretraining.unigrams import unigram_entropy
 from bertcore.tokenizer import Tokenizer
+from bertcore.training.optimizer import OptimizerConfig
+from bertcore.training.processes import launched_rank
+from bertcore.training.provenance import (
+    check_files,
+    check_unchanged,
+    describe_differences,
+    git_revision,
+    record_files,
+    record_times,
+    record_vocabulary,
+    versions,
+)
+from bertcore.training.run_folder import RunFolder
+from bertcore.training.run_lock import lock_run
 
 
 def check_inputs(

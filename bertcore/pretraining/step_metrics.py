@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bertcore.pretraining.batches import Totals
-from bertcore.pretraining.position import Position
+from bertcore.pretraining.data.batches import Totals
+from bertcore.pretraining.training_progress import Position
 
 OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
 """What a run with a teacher has beside the others."""

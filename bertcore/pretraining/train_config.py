@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 from bertcore.config import BertConfig
-from bertcore.pretraining.compiler import COMPILE, choose_compile
-from bertcore.pretraining.data_config import DataConfig
-from bertcore.pretraining.masking import num_masked
-from bertcore.pretraining.processes import Processes
+from bertcore.pretraining.data.data_config import DataConfig
+from bertcore.pretraining.data.masking import num_masked
+from bertcore.training.compiler import COMPILE, choose_compile
+from bertcore.training.processes import Processes
 
 SHORTEST_ROW = 5
 """[CLS] a [SEP] b [SEP]"""

@@ -13,14 +13,10 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from bertcore.network import Network
-from bertcore.pretraining.batches import Batch
-from bertcore.pretraining.objective import (
-    NetworkWithLoss,
-    PretrainingLoss,
-    to_device,
-)
-from bertcore.pretraining.optimizer import clip_gradients
-from bertcore.pretraining.processes import Processes
+from bertcore.pretraining.data.batches import Batch
+from bertcore.pretraining.loss.objective import NetworkWithLoss, PretrainingLoss, to_device
+from bertcore.training.optimizer import clip_gradients
+from bertcore.training.processes import Processes
 
 logger = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from bertcore.network import Network
-from bertcore.pretraining.phases import Phases
-from bertcore.pretraining.position import Position
-from bertcore.pretraining.processes import Processes
-from bertcore.pretraining.random_state import random_state, seed_random, set_random_state
-from bertcore.pretraining.sharding import whole_state
+from bertcore.pretraining.data.sequence_length_schedule import Phases
+from bertcore.pretraining.training_progress import Position
+from bertcore.training.processes import Processes
+from bertcore.training.random_state import random_state, seed_random, set_random_state
+from bertcore.training.sharding import whole_state
 
 
 def training_state(

@@ -1,7 +1,4 @@
-"""Bert's methods against transformers, and their answers to wrong input.
-
-Run: pytest tests/bertcore/test_bert.py
-"""
+"""Bert's methods against transformers, and their answers to wrong input."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import transformers
 
 import bertcore
 from bertcore import Bert
-from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 TEXTS = [
     "Paris is the capital of [MASK].",

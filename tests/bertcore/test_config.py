@@ -1,7 +1,4 @@
-"""The shape of a BERT: checks, sizes, and the round trip to config.json.
-
-Run: pytest tests/bertcore/test_config.py
-"""
+"""The shape of a BERT: checks, sizes, and the round trip to config.json."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import transformers
 
 from bertcore import BertConfig
 from bertcore.config import bert_base, bert_mini, bert_of
-from tests.bertcore.tiny import tiny_config
+from tests.support.tiny import tiny_config
 
 
 def test_round_trip_through_json() -> None:

@@ -1,7 +1,4 @@
-"""BERT's relatives on our encoder: equal to transformers, opened, asked, saved.
-
-Run: pytest tests/bertcore/test_families.py
-"""
+"""BERT's relatives on our encoder: equal to transformers, opened, asked, saved."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ from typer.testing import CliRunner
 
 import bertcore
 from bertcore import Bert
-from bertcore.analysis.collect import Sentence, collect_tokens
-from bertcore.analysis.inputs import sentence_numbers
+from bertcore.analysis.shared.collect import Sentence, collect_tokens
+from bertcore.analysis.shared.inputs import sentence_numbers
 from bertcore.cli import text as commands
 from bertcore.cli.errors import SentenceGroup
 from bertcore.families import FAMILIES, certain_family, likely_family
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from tests.bertcore.tiny_families import CLASSES, make
+from tests.support.tiny_families import CLASSES, make
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
 CLOSE = {"atol": 1e-5, "rtol": 0.0}

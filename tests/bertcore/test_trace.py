@@ -1,7 +1,4 @@
-"""A trace holds what the network computes, with the promised shapes.
-
-Run: pytest tests/bertcore/test_trace.py
-"""
+"""A trace holds what the network computes, with the promised shapes."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import torch
 from bertcore import Bert, Trace
 from bertcore.network import additive_mask, attention_scores
 from bertcore.trace import trace_network
-from tests.bertcore.tiny import tiny_bert, tiny_config, tiny_network
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 
 A, B = "The river bank was steep.", "It had rained."
 

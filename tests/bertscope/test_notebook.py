@@ -1,4 +1,4 @@
-"""The notebook's functions without a browser. Run: pytest tests/bertscope/test_notebook.py"""
+"""The notebook's functions without a browser."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.components import transport
+from app.canvas.shared import transport
 from bertcore import Bert, Trace
-from bertcore.analysis.before_after import compare_runs
-from bertcore.analysis.head_importance import rank_heads
-from bertcore.analysis.head_report import HeadReport, report_heads
-from bertcore.analysis.head_similarity import head_map
-from bertcore.analysis.head_texts import bundled_trees, read_pasted_texts
-from bertcore.analysis.inputs import masked_encoding
-from bertcore.analysis.minimal_pair import aligned_attention, compare_pair
-from bertcore.what_if import Changes
+from bertcore.analysis.compare.before_after import compare_runs
+from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+from bertcore.analysis.heads.importance import rank_heads
+from bertcore.analysis.heads.report import HeadReport, report_heads
+from bertcore.analysis.heads.similarity import head_map
+from bertcore.analysis.heads.texts import bundled_trees, read_pasted_texts
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.interventions.what_if import Changes
 from bertscope import notebook
 from bertscope.notebook import NotebookView
-from tests.bertcore.tiny import tiny_bert
+from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGES = Changes(heads_off=frozenset({(0, 1)}), pattern="causal")

@@ -17,12 +17,12 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from bertcore import Bert, Trace
-from tests.bertcore.tiny import tiny_config, tiny_network, tiny_tokenizer
-from tests.browser.bare_tab import Tab
-from tests.browser.bare_view import made_trace
-from tests.browser.running import ROOT, running_app
-from tests.browser.setup_browser import LAUNCH_FLAGS, find_browser
-from tests.browser.visit import TIMEOUT_MS, Visit
+from tests.support.browser.bare_tab import Tab
+from tests.support.browser.bare_view import made_trace
+from tests.support.browser.running import ROOT, running_app
+from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
+from tests.support.browser.visit import TIMEOUT_MS, Visit
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
 MAX_TOKENS = 512

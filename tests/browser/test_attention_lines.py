@@ -1,7 +1,4 @@
-"""The lines of attention alone in a real Chromium: numbers, keys, and what is asked for.
-
-Run: pytest tests/browser/test_attention_lines.py
-"""
+"""The lines of attention alone in a real Chromium: numbers, keys, and what is asked for."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.components import attention_view
-from app.figures.attention_words import merge_to_words, words_of
+from app.canvas.lines import lines as attention_view
+from app.canvas.shared.attention_words import merge_to_words, words_of
 from bertcore import Trace
-from tests.browser import bare_view
-from tests.browser.bare_tab import BROKEN, Tab, reds
-from tests.browser.bare_view import View, made_trace
+from tests.support.browser import bare_view
+from tests.support.browser.bare_tab import BROKEN, Tab, reds
+from tests.support.browser.bare_view import View, made_trace
 
 pytestmark = pytest.mark.browser
 

@@ -1,7 +1,4 @@
-"""The heat map of attention alone in a real Chromium: numbers, order, zoom and keys.
-
-Run: pytest tests/browser/test_attention_map.py
-"""
+"""The heat map of attention alone in a real Chromium: numbers, order, zoom and keys."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from app.figures.attention_words import merge_to_words, words_of
+from app.canvas.shared.attention_words import merge_to_words, words_of
 from bertcore import Trace
-from tests.browser import bare_view
-from tests.browser.bare_tab import BROKEN, Tab, reds
-from tests.browser.bare_view import made_trace
+from tests.support.browser import bare_view
+from tests.support.browser.bare_tab import BROKEN, Tab, reds
+from tests.support.browser.bare_view import made_trace
 
 pytestmark = pytest.mark.browser
 

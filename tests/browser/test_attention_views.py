@@ -1,7 +1,4 @@
-"""The attention views alone in a real Chromium: files, hostile tokens, names; and the overview.
-
-Run: pytest tests/browser/test_attention_views.py
-"""
+"""The attention views alone in a real Chromium: files, hostile tokens, names; and the overview."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from app.components import bertviz_view
+from app.bertviz import view as bertviz_view
 from bertcore import Trace
-from bertcore.analysis.heads import measure_heads
-from tests.browser import bare_view
-from tests.browser.bare_tab import HOSTILE, Tab, reds
-from tests.browser.bare_view import View, made_trace
+from bertcore.analysis.heads.measures import measure_heads
+from tests.support.browser import bare_view
+from tests.support.browser.bare_tab import HOSTILE, Tab, reds
+from tests.support.browser.bare_view import View, made_trace
 
 pytestmark = pytest.mark.browser
 

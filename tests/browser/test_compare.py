@@ -1,7 +1,4 @@
-"""A visitor compares the checkpoint with an untrained one, opens a head, and hands on the link.
-
-Run: pytest tests/browser/test_compare.py
-"""
+"""A visitor compares the checkpoint with an untrained one, opens a head, and hands on the link."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visit import TEXT_B, Visit
+from tests.support.browser.visit import TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.visit import TIMEOUT_MS, Visit
+from tests.support.browser.visit import TIMEOUT_MS, Visit
 
 pytestmark = pytest.mark.browser
 

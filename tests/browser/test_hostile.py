@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from bertcore import Bert
 from bertcore.tokenizer import Tokenizer
-from tests.bertcore.tiny import tiny_config, tiny_network, tiny_vocabulary
-from tests.browser.visit import TEXT_A, TEXT_B, TEXT_PAGES, Visit
+from tests.support.browser.visit import TEXT_A, TEXT_B, TEXT_PAGES, Visit
+from tests.support.tiny import tiny_config, tiny_network, tiny_vocabulary
 
 pytestmark = pytest.mark.browser
 

@@ -1,7 +1,4 @@
-"""Views as HTML files, opened from the disk in a real Chromium with the network cut.
-
-Run: pytest tests/browser/test_html_files.py
-"""
+"""Views as HTML files, opened from the disk in a real Chromium with the network cut."""
 
 from __future__ import annotations
 
@@ -19,15 +16,17 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.components import attention_map
-from app.figures import mixing
-from app.report import chart, framed, view
-from app.report.document import File, Part, Report, to_html
+from app.bertviz import html_part as framed
+from app.canvas import html_part as view
+from app.canvas.heat_map import heat_map as attention_map
+from app.html_file import chart
+from app.html_file.document import File, Part, Report, to_html
+from app.mixing import figures as mixing
 from bertcore import Trace
 from bertscope.shown import NotebookView
-from tests.browser.bare_tab import HOSTILE, IMAGE
-from tests.browser.bare_view import made_trace
-from tests.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.support.browser.bare_tab import HOSTILE, IMAGE
+from tests.support.browser.bare_view import made_trace
+from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 

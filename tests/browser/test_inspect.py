@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import expect
 
 from bertcore.finetuning.model import TaskModel
-from tests.bertcore.rigged_models import random_model
-from tests.bertcore.tiny import tiny_network
-from tests.browser.visit import Visit
+from tests.support.browser.visit import Visit
+from tests.support.rigged_models import random_model
+from tests.support.tiny import tiny_network
 
 pytestmark = pytest.mark.browser
 

@@ -1,7 +1,4 @@
-"""A visitor compares two versions of a text, opens a head, and hands the view on as a link.
-
-Run: pytest tests/browser/test_minimal_pair.py
-"""
+"""A visitor compares two versions of a text, opens a head, and hands the view on as a link."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visit import TEXT_B, Visit
+from tests.support.browser.visit import TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.visit import TEXT_A, TEXT_B, TIMEOUT_MS, Visit
+from tests.support.browser.visit import TEXT_A, TEXT_B, TIMEOUT_MS, Visit
 
 pytestmark = pytest.mark.browser
 

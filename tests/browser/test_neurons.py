@@ -1,7 +1,4 @@
-"""The neuron view alone in a real Chromium: its numbers, keys and files, and hostile tokens.
-
-Run: pytest tests/browser/test_neurons.py
-"""
+"""The neuron view alone in a real Chromium: its numbers, keys and files, and hostile tokens."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ import torch
 from playwright.sync_api import expect
 
 from bertcore import Trace
-from bertcore.analysis.neurons import head_neurons
-from tests.browser import bare_view
-from tests.browser.bare_tab import HOSTILE, Tab
-from tests.browser.bare_view import made_trace
-from tests.browser.visit import TEXT_A, TEXT_B, Visit
+from bertcore.analysis.mixing.neurons import head_neurons
+from tests.support.browser import bare_view
+from tests.support.browser.bare_tab import HOSTILE, Tab
+from tests.support.browser.bare_view import made_trace
+from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 

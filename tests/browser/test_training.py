@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
-from tests.bertcore.small_corpus import small_documents, write_documents
-from tests.browser.visit import Visit
+from tests.support.browser.visit import Visit
+from tests.support.small_corpus import small_documents, write_documents
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

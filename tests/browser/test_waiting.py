@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from tests.bertcore.rigged_models import random_model
-from tests.browser.running import running_app
-from tests.browser.visit import TEXT_A, Visit
+from tests.support.browser.running import ROOT, running_app
+from tests.support.browser.visit import TEXT_A, Visit
+from tests.support.rigged_models import random_model
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +34,7 @@ class Slow:
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory, tiny_folder: Path) -> Iterator[Slow]:
     go = tmp_path_factory.mktemp("slow") / "go"
-    script = Path(__file__).parent / "slow_app.py"
+    script = ROOT / "tests" / "support" / "browser" / "slow_app.py"
     with running_app(tiny_folder, script=script, BERTSCOPE_TEST_GO=str(go)) as app:
         yield Slow(app.url, go)
 

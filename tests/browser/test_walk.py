@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.visit import TEXT_A, TEXT_B, TEXT_PAGES, Visit
+from tests.support.browser.visit import TEXT_A, TEXT_B, TEXT_PAGES, Visit
 
 pytestmark = pytest.mark.browser
 

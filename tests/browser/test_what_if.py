@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import expect
 
 from bertcore import load
-from bertcore.analysis.before_after import compare_runs
-from bertcore.analysis.head_importance import rank_heads
-from bertcore.analysis.inputs import masked_encoding
-from bertcore.what_if import Changes
-from tests.browser.visit import TEXT_B, Visit
+from bertcore.analysis.compare.before_after import compare_runs
+from bertcore.analysis.heads.importance import rank_heads
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.interventions.what_if import Changes
+from tests.support.browser.visit import TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
 

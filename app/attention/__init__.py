@@ -1,0 +1,10 @@
+"""Attention: where each token looks, in every head of every layer."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="attention",
+    title="Attention",
+    purpose="Where each token looks, in every head of every layer.",
+    icon=":material/visibility:",
+)

@@ -1,0 +1,41 @@
+"""From the attention page to What if: the open head, or the open heads, switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.shell import state, texts_lookup
+from app.what_if import changes as what_if
+from bertcore.interventions.what_if import parse_head
+
+_PAGE = Path(__file__).resolve().parents[2] / "pages" / "what_if.py"
+
+
+def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int) -> None:
+    """Draw a button in `row` that opens What if with the open heads off, and those off already.
+
+    Args:
+        row: To draw in.
+        layer: The open layer.
+        heads: Its open heads, none for all of them.
+        num_heads: H.
+    """
+    chosen = list(heads) or list(range(num_heads))
+    names = [what_if.name_of(layer, head) for head in chosen]
+    label = f"Switch head {names[0]} off" if len(names) == 1 else "Switch these heads off"
+    if len(chosen) == num_heads > 1:
+        label = f"Switch layer {layer}'s heads off"
+    if row.button(
+        label,
+        key="switch_off",
+        icon=":material/toggle_off:",
+        help=texts_lookup.TEXTS["attention.switch_off"],
+    ):
+        off = {*state.value("off", []), *names}
+        state.put("off", sorted(off, key=parse_head))
+        what_if.want_question()
+        st.switch_page(_PAGE)

@@ -1,0 +1,1 @@
+"""BertViz's own views, with our numbers and without a network."""

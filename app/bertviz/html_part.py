@@ -1,0 +1,40 @@
+"""BertViz's own views as parts of a file: its page in a frame."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.bertviz.kinds import of_trace
+from app.bertviz.view import BertvizView
+from app.html_file.document import Part, hash_of
+from bertcore import Trace
+
+
+def bertviz(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Part:
+    """Return one of BertViz's own views.
+
+    Args:
+        trace: One text or pair.
+        kind: Which: "head", "model" or "neuron".
+        layer, heads: Shown at first; no heads for all.
+    """
+    return of_view(of_trace(trace, kind, layer, heads))
+
+
+def of_view(found: BertvizView) -> Part:
+    """Return a view of BertViz that is made already."""
+    # A frame of the same file lives under the file's policy too, which knows scripts by hash.
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", found.html, re.S)
+    script = (Path(__file__).parent / "framed.js").read_text(encoding="utf-8")
+    note = ""
+    if found.shown < found.total:
+        note = f"BertViz shows the first {found.shown} of {found.total} tokens."
+    return Part(
+        script=f"{script}\nshowFramed(%PLACE%, %DATA%, {found.height});\n",
+        data=[base64.b64encode(found.html.encode("utf-8", "replace")).decode()],
+        note=note,
+        extra_hashes=[hash_of(script) for script in scripts],
+    )

@@ -1,0 +1,137 @@
+"""The heat map: one head, or the mean of several heads and layers, on a canvas that zooms.
+
+It gets the weights as float32, so that the numbers are exact. Order, zoom and the level (pieces or
+words) stay in the browser. Layers and heads are reported back: the mean is taken here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from app.canvas.overview.overview import colour_table
+from app.canvas.shared import events as reports
+from app.canvas.shared import transport
+from app.canvas.shared.attention_words import words_of
+from app.canvas.shared.missing import count_missing, missing_sentence
+from app.canvas.shared.view_options import Look
+from app.plots import theme
+from bertcore import Trace
+
+_HERE = Path(__file__).parent
+_NAMES = ("order", "window", "paint", "words", "controls", "heat_map")
+SCRIPTS = [transport.HERE / "levels.js", *(_HERE / f"{name}.js" for name in _NAMES)]
+"""Each builds on those before; the browser gets them as one."""
+STYLE = _HERE / "heat_map.css"
+
+LOOK: Look = {"rows": "text", "columns": "text", "words": False, "seen": ""}
+"""How the map opens: the order of rows and columns, whether words take the place of pieces, and
+what is seen of it: the first row, the first column, and cells on a side; "" for all."""
+LOOK_OPTIONS = {
+    "rows": ("text", "chosen", "entropy"),
+    "columns": ("text", "chosen", "received"),
+    "seen": re.compile(r"\d{1,5}(\.\d)?(-\d{1,5}(\.\d)?){2}"),
+}
+
+
+class Selection(TypedDict):
+    """What the visitor chose in the view."""
+
+    layers: list[int]
+    """At least one."""
+    heads: list[int]
+    """Empty for all heads."""
+    revision: int
+    """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    scripts = "".join(path.read_text("utf-8") for path in SCRIPTS)
+    return st.components.v2.component(
+        "bertscope_attention_map",
+        css=transport.SHARED_CSS + STYLE.read_text(encoding="utf-8"),
+        js=transport.SHARED_JS + scripts,
+    )
+
+
+def message(
+    trace: Trace,
+    weights: NDArray[np.float32],
+    title: str,
+    layers: Sequence[int],
+    heads: Sequence[int],
+    revision: int = 0,
+    look: Look = LOOK,
+) -> bytes:
+    """Return what the view draws: T x T weights and the tokens.
+
+    Args:
+        trace: One text or pair of T tokens.
+        weights: [T, T]; row = the token that looks. May hold NaN, which is shown as such.
+        title: What the weights are.
+        layers, heads: Whose mean they are; no heads for all.
+        revision: Of the last selection that the view reported.
+        look: How it opens.
+    """
+    words = words_of(trace)
+    header = {
+        "tokens": list(trace.tokens),
+        "text_ids": list(trace.text_ids),
+        "segment_ids": list(trace.segment_ids),
+        "starts": words.starts,
+        "words": words.names,
+        "is_pair": 1 in trace.text_ids,
+        "title": title,
+        "layers": list(layers),
+        "heads": list(heads),
+        "num_layers": trace.attentions.shape[0],
+        "num_heads": trace.attentions.shape[1],
+        "missing": _missing(trace, layers, heads),
+        "revision": revision,
+        "look": look,
+        "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
+        "accent": theme.ACCENT,
+    }
+    return transport.pack(header, weights.astype(np.float32), colour_table())
+
+
+def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
+    """Say which of the heads behind the mean gave no numbers."""
+    chosen = sorted(set(heads)) or list(range(trace.attentions.shape[1]))
+    counts = count_missing(trace.attentions[list(layers)])[:, chosen]
+    return missing_sentence(counts, trace.num_tokens, layers, chosen)
+
+
+def attention_map(
+    trace: Trace,
+    weights: NDArray[np.float32],
+    title: str,
+    layers: Sequence[int],
+    heads: Sequence[int],
+    *,
+    look: Look,
+    key: str,
+    on_selection: Callable[[Selection], None],
+    on_look: Callable[[Look], None],
+) -> None:
+    """Draw the view; arguments as `message`.
+
+    Args:
+        key: Of the component in the session.
+        on_selection: Called with the visitor's new layers and heads before the next run.
+        on_look: Called with how the visitor looks at the map, likewise.
+    """
+    _component()(
+        key=key,
+        data=message(trace, weights, title, layers, heads, reports.last_revision(key), look),
+        on_selection_change=reports.hear(key, "selection", on_selection),
+        on_look_change=reports.hear(key, "look", on_look),
+    )

@@ -1,0 +1,182 @@
+"""The lines view: one layer's attention between two columns of tokens, on a canvas.
+
+How one looks (pinning, threshold, filters) stays in the browser. The layer and the heads are
+reported back, so that they get into the address and the other views follow. Of a long text only the
+heads that are shown are sent; the browser keeps those it has got for as long as the layer stays.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+import streamlit as st
+
+from app.canvas.shared import events as reports
+from app.canvas.shared import transport
+from app.canvas.shared.attention_words import words_of
+from app.canvas.shared.missing import count_missing, missing_sentence
+from app.canvas.shared.view_options import Look, Options
+from app.plots import theme
+from bertcore import Trace
+from bertcore.analysis.shared.inputs import sentence_numbers
+
+_HERE = Path(__file__).parent
+_NAMES = ("bundles", "choice", "paint", "words", "files", "controls", "lines")
+SCRIPTS = [transport.HERE / "levels.js", *(_HERE / f"{name}.js" for name in _NAMES)]
+"""Each builds on those before; the browser gets them as one."""
+STYLE = _HERE / "lines.css"
+
+SMALL = 250_000
+"""Weights of a layer up to which all its heads are sent, so that they switch without a wait: 12
+heads of 144 tokens, about 0.1 MB deflated."""
+
+LOOK: Look = {
+    "special": False,
+    "words": False,
+    "mean": False,
+    "filter": "all",
+    "threshold": None,
+    "chosen": "",
+}
+"""How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
+averaged; between which sentences; the least weight shown (None: by the length of the text); which
+tokens are chosen ("l2.5r7": 2 and 5 of those that look, on the left, and 7 on the right)."""
+LOOK_OPTIONS: dict[str, Options] = {
+    "filter": ("all", "0>0", "0>1", "1>0", "1>1"),
+    "chosen": re.compile(r"(?=[lr])(l\d{1,5}(\.\d{1,5}){0,99})?(r\d{1,5}(\.\d{1,5}){0,99})?"),
+}
+
+_Component = Callable[..., Any]
+
+
+class Selection(TypedDict):
+    """What the visitor chose in the view."""
+
+    layer: int
+    heads: list[int]
+    """Empty for all heads."""
+    revision: int
+    """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
+
+
+@cache
+def _component() -> _Component:
+    return st.components.v2.component(
+        "bertscope_attention_view",
+        css=transport.SHARED_CSS + STYLE.read_text(encoding="utf-8"),
+        js=transport.SHARED_JS + "".join(path.read_text("utf-8") for path in SCRIPTS),
+    )
+
+
+def head_colours(num_heads: int) -> list[str]:
+    """Return one colour for each head, none twice: our twelve, then evenly spaced hues.
+
+    >>> len(set(head_colours(64)))
+    64
+    """
+    colours = list(theme.CATEGORICAL[:num_heads])
+    step = 0
+    while len(colours) < num_heads:
+        # The golden angle keeps neighbours apart; lightness changes where hues come close again.
+        hue, lightness = (step * 137.508) % 360, (0.42, 0.62, 0.32)[step % 3]
+        colour = _hex(hue, 0.6, lightness)
+        if colour not in colours:
+            colours.append(colour)
+        step += 1
+    return colours
+
+
+def message(
+    trace: Trace, layer: int, heads: Sequence[int], revision: int = 0, look: Look = LOOK
+) -> bytes:
+    """Return what the view draws: N x T x T bytes of N heads of a layer, and the tokens.
+
+    Args:
+        trace: One text or pair. May hold NaN, which is shown as such.
+        layer: 0 to L-1.
+        heads: Shown at first, and sent if the text is long; empty for all.
+        revision: Of the last selection that the view reported.
+        look: How it opens.
+    """
+    words = words_of(trace)
+    num_layers, num_heads = trace.attentions.shape[:2]
+    is_small = trace.attentions[layer].numel() <= SMALL
+    sent = list(range(num_heads)) if is_small or not heads else sorted(set(heads))
+    weights = trace.attentions[layer][sent]
+    encoded = transport.encode(weights)
+    counts = count_missing(weights[None])
+    broken = counts[0].nonzero()[0]
+    header = {
+        "tokens": list(trace.tokens),
+        "text_ids": list(trace.text_ids),
+        "starts": words.starts,
+        "words": words.names,
+        "look": look,
+        "segment_ids": sentence_numbers(trace.segment_ids, trace.text_ids),
+        "is_pair": 1 in trace.text_ids,
+        "layer": layer,
+        "num_layers": num_layers,
+        "heads": list(heads),
+        "sent": sent,
+        "broken": [sent[place] for place in broken],
+        "missing": missing_sentence(counts, trace.num_tokens, [layer], sent),
+        # Tells the browser whether heads it has got before still count: another checkpoint may
+        # have the same tokens.
+        "weights": zlib.crc32(np.ascontiguousarray(trace.attentions[layer].float().numpy())),
+        "revision": revision,
+        "colours": head_colours(num_heads),
+        "mean_colour": theme.ACCENT,
+        "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
+    }
+    return transport.pack(
+        header,
+        transport.Deflated(encoded.codes),
+        transport.decoding_table(),
+        np.packbits(encoded.missing[broken]),
+    )
+
+
+def attention_view(
+    trace: Trace,
+    layer: int,
+    heads: Sequence[int],
+    *,
+    look: Look,
+    key: str,
+    on_selection: Callable[[Selection], None],
+    on_look: Callable[[Look], None],
+) -> None:
+    """Draw the view.
+
+    Args:
+        trace: One text or pair.
+        layer: 0 to L-1.
+        heads: Shown heads; empty for all.
+        look: How it opens.
+        key: Of the component in the session.
+        on_selection: Called with the visitor's new layer and heads before the next run.
+        on_look: Called with how the visitor looks at the lines, likewise.
+    """
+    _component()(
+        key=key,
+        data=message(trace, layer, heads, reports.last_revision(key), look),
+        on_selection_change=reports.hear(key, "selection", on_selection),
+        on_look_change=reports.hear(key, "look", on_look),
+    )
+
+
+def _hex(hue: float, saturation: float, lightness: float) -> str:
+    """Return #rrggbb of a colour in HSL; hue in degrees, the others 0 to 1."""
+    reach = saturation * min(lightness, 1 - lightness)
+
+    def channel(offset: int) -> int:
+        k = (offset + hue / 30) % 12
+        return round(255 * (lightness - reach * max(-1.0, min(k - 3, 9 - k, 1.0))))
+
+    return "#" + "".join(f"{channel(offset):02X}" for offset in (0, 8, 4))

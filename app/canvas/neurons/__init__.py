@@ -1,0 +1,1 @@
+"""The neuron view: queries and keys, product by product."""

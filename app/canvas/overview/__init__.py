@@ -1,0 +1,1 @@
+"""All heads of all layers as small pictures."""

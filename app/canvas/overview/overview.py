@@ -1,0 +1,198 @@
+"""The overview: all heads of all layers as small pictures, from which the visitor picks one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+import plotly.colors
+import streamlit as st
+from numpy.typing import NDArray
+from torch import Tensor
+
+from app.canvas.shared import events as reports
+from app.canvas.shared import transport
+from app.canvas.shared.missing import count_missing, missing_sentence
+from app.canvas.shared.view_options import Look
+from app.plots import theme
+from app.plots.special_tokens import BERT, Marks, marks_of, own
+from app.shell import cache
+from bertcore import Bert, Trace
+from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
+
+_HERE = Path(__file__).parent
+
+
+SCRIPTS = [_HERE / f"{name}.js" for name in ("order", "grid", "detail", "controls", "overview")]
+"""Each builds on those before; the browser gets them as one."""
+STYLE = _HERE / "overview.css"
+
+
+class Picked(TypedDict):
+    """What the visitor clicked."""
+
+    layer: int
+    heads: list[int]
+    """One head, or empty for the whole layer."""
+
+
+class Name(NamedTuple):
+    """What a measure is called and counted in."""
+
+    label: str
+    unit: str = "share"
+    """"share" for a part of the attention, else a word, or nothing."""
+    habit: bool = False
+    """Whether it is a kind of token that all tokens may look at."""
+
+
+NAMES = {
+    "to_previous": Name("token before", habit=True),
+    "to_next": Name("token after", habit=True),
+    "to_self": Name("itself", habit=True),
+    "to_first": Name("[CLS]", habit=True),
+    "to_separator": Name("[SEP]", habit=True),
+    "to_same_word": Name("same word", habit=True),
+    "to_punctuation": Name("punctuation", habit=True),
+    "a_to_b": Name("A to B"),
+    "b_to_a": Name("B to A"),
+    "evenness": Name("evenness", ""),
+    "entropy": Name("entropy", "nats"),
+    "entropy_first": Name("entropy of [CLS]", "nats"),
+    "distance": Name("distance", "tokens"),
+}
+"""The measures in the order in which they are shown."""
+
+LOOK: Look = {"measure": "", "order": "place", "lowest": False, "limit": None}
+"""How the overview opens: no measure, layer by layer. `limit`: heads below it are dimmed (above
+it, if the lowest come first)."""
+LOOK_OPTIONS = {"measure": tuple(NAMES), "order": ("place", "layer", "all")}
+
+
+@lru_cache(maxsize=1)
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component(
+        "bertscope_attention_overview",
+        css=transport.SHARED_CSS + STYLE.read_text(encoding="utf-8"),
+        js=transport.SHARED_JS + "".join(path.read_text("utf-8") for path in SCRIPTS),
+    )
+
+
+@lru_cache(maxsize=1)
+def colour_table() -> NDArray[np.uint8]:
+    """Return our sequential scale as 256 colours, red, green and blue, uint8 [256, 3]."""
+    levels = np.linspace(0, 1, 256).tolist()
+    colours = plotly.colors.sample_colorscale(theme.SEQUENTIAL, levels, colortype="tuple")
+    return np.round(np.array(colours) * 255).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All heads at a glance."""
+
+    small: transport.Encoded
+    """Thumbnails, [L, H, S, S]."""
+    missing: NDArray[np.int64]
+    """How many weights of each head are not numbers, [L, H]."""
+    measures: HeadMeasures
+    """Each [L, H]."""
+    marks: Marks = BERT
+    """What the checkpoint calls [CLS] and [SEP]."""
+
+
+def summarize(bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
+    """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
+    return summary_of(cache.trace(key, text_a, text_b), marks_of(bert.tokenizer))
+
+
+def summary_of(trace: Trace, marks: Marks = BERT) -> Summary:
+    """Return thumbnails and measures of a trace whose special tokens are `marks`."""
+    return Summary(
+        transport.thumbnails(trace.attentions),
+        count_missing(trace.attentions),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
+        marks,
+    )
+
+
+def message(
+    summary: Summary,
+    num_tokens: int,
+    layer: int,
+    heads: Sequence[int],
+    look: Look = LOOK,
+) -> bytes:
+    """Return what the overview draws.
+
+    Args:
+        summary: Of one text or pair.
+        num_tokens: Its T.
+        layer, heads: The open layer and its open heads; empty for all.
+        look: How it opens.
+    """
+    small, measures = summary.small, summary.measures
+    num_layers, num_heads, size = small.codes.shape[:3]
+    broken = np.flatnonzero(summary.missing)
+    present = {field.name for field in fields(measures)}
+    names = {
+        name: named._replace(label=own(named.label, summary.marks))
+        for name, named in NAMES.items()
+        if name in present
+    }
+    # A measure that is new here is shown under its own name.
+    names |= {name: Name(name.replace("_", " "), "") for name in sorted(present - names.keys())}
+    header = {
+        "num_layers": num_layers,
+        "num_heads": num_heads,
+        "num_tokens": num_tokens,
+        "size": size,
+        "layer": layer,
+        "heads": list(heads),
+        "look": look,
+        "names": {name: described._asdict() for name, described in names.items()},
+        "measures": {name: _rounded(getattr(measures, name)) for name in names},
+        "broken": broken.tolist(),
+        "missing": missing_sentence(summary.missing, num_tokens),
+    }
+    return transport.pack(
+        header,
+        small.codes,
+        colour_table(),
+        transport.decoding_table(),
+        np.packbits(small.missing.reshape(-1, size, size)[broken]),
+    )
+
+
+def _rounded(values: Tensor) -> list[float | None]:
+    return [None if math.isnan(v) else round(v, 5) for v in values.flatten().tolist()]
+
+
+def attention_overview(
+    summary: Summary,
+    num_tokens: int,
+    layer: int,
+    heads: Sequence[int],
+    *,
+    look: Look,
+    key: str,
+    on_pick: Callable[[Picked], None],
+    on_look: Callable[[Look], None],
+) -> None:
+    """Draw the overview; arguments as `message`.
+
+    Args:
+        key: Of the component in the session.
+        on_pick: Called with the clicked layer and head before the next run.
+        on_look: Called with how the visitor looks at the heads, likewise.
+    """
+    _component()(
+        key=key,
+        data=message(summary, num_tokens, layer, heads, look),
+        on_picked_change=reports.hear(key, "picked", on_pick),
+        on_look_change=reports.hear(key, "look", on_look),
+    )

@@ -1,0 +1,1 @@
+"""What all attention views share: transport, options, drawing, files."""

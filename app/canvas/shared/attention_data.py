@@ -1,0 +1,150 @@
+"""The numbers behind the attention views, and the Python that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore import Trace
+from bertcore.analysis.heads.measures import HeadMeasures
+from bertcore.analysis.mixing.neurons import head_neurons
+
+
+def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
+    """Return the open heads in order; all of a checkpoint with one head is that head, no mean."""
+    return [0] if num_heads == 1 else sorted(set(heads))
+
+
+def mean_weights(
+    trace: Trace, layers: Sequence[int], heads: Sequence[int]
+) -> tuple[NDArray[np.float32], str]:
+    """Return one head's weights or the mean of several, [T, T], and what to call it.
+
+    Args:
+        layers: At least one.
+        heads: Of each of these layers; no heads for all.
+
+    Every chosen head of every chosen layer counts alike.
+    """
+    num_layers, num_heads = trace.attentions.shape[:2]
+    chosen = list(heads) or list(range(num_heads))
+    total = torch.zeros(trace.attentions.shape[-2:])
+    for layer in layers:
+        for head in chosen:
+            total += trace.attentions[layer, head]
+    weights: NDArray[np.float32] = (total / (len(layers) * len(chosen))).numpy()
+    return weights, f"{_layer_words(layers, num_layers)}, {_head_words(heads, num_heads)}"
+
+
+def _layer_words(layers: Sequence[int], num_layers: int) -> str:
+    if len(layers) == 1:
+        return f"Layer {layers[0]}"
+    if len(layers) == num_layers:
+        return f"All {num_layers} layers"
+    return f"Layers {', '.join(str(layer) for layer in layers)}"
+
+
+def _head_words(heads: Sequence[int], num_heads: int) -> str:
+    if len(heads) == 1:
+        return f"head {heads[0]}"
+    if not heads or len(heads) == num_heads:
+        return f"mean of all {num_heads} heads"
+    return f"mean of heads {', '.join(str(head) for head in heads)}"
+
+
+def layer_arrays(trace: Trace, layer: int) -> dict[str, NDArray[np.generic]]:
+    """Return one layer for an NPZ file: `attention` float32 [H, T, T], `tokens`, `segment_ids`."""
+    return {
+        "attention": trace.attentions[layer].float().numpy(),
+        "tokens": np.array(trace.tokens),
+        "segment_ids": np.array(trace.segment_ids),
+    }
+
+
+def neuron_arrays(trace: Trace, layer: int, head: int) -> dict[str, NDArray[np.generic]]:
+    """Return one head's steps for an NPZ file: queries, keys [T, K], scores, attention [T, T]."""
+    found = head_neurons(trace, layer, head)
+    return {
+        "queries": found.queries.numpy(),
+        "keys": found.keys.numpy(),
+        "scores": found.scores.numpy(),
+        "attention": trace.attentions[layer, head].float().numpy(),
+        "tokens": np.array(trace.tokens),
+    }
+
+
+def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
+    """Return Python that computes the same numbers with bertcore."""
+    one = len(layers) == 1
+    first = f"trace.attentions[{layers[0]}]" if one else f"trace.attentions[{list(layers)}].mean(0)"
+    said = "every head of the layer" if one else "the mean of these layers, head by head"
+    if len(heads) == 1:
+        chosen = f"maps[{heads[0]}]"
+    elif heads:
+        chosen = f"maps[{list(heads)}].mean(0)"
+    else:
+        chosen = "maps.mean(0)"
+    return (
+        f"{opening(source, trace)}"
+        f"maps = {first}  # [H, T, T]: {said}\n"
+        f"weights = {chosen}  # [T, T]: the row's token looks at the column's\n"
+    )
+
+
+def overview_arrays(measures: HeadMeasures) -> dict[str, NDArray[np.generic]]:
+    """Return each measure of all heads for an NPZ file, float32 [L, H]."""
+    return {field.name: getattr(measures, field.name).numpy() for field in fields(measures)}
+
+
+def overview_code(source: str, trace: Trace) -> str:
+    """Return Python that measures all heads."""
+    return (
+        f"{opening(source, trace)}\nfrom bertcore.analysis.heads.measures import measure_heads\n\n"
+        "measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)\n"
+        "measures.to_previous, measures.entropy  # [L, H] each, as all the others\n"
+    )
+
+
+def bertviz_code(
+    source: str, trace: Trace, kind: str, layer: int, heads: Sequence[int], shown: int
+) -> str:
+    """Return Python that draws one of BertViz's own views in a notebook.
+
+    Args:
+        source: Of the checkpoint.
+        trace: One text or pair.
+        kind: "head", "model" or "neuron".
+        layer, heads: Shown at first.
+        shown: So many tokens, the first ones.
+    """
+    if kind == "neuron":  # BertViz's own function takes the model classes of 2019 only
+        return (
+            f"{opening(source, trace)}\nfrom bertscope.notebook import show_bertviz\n\n"
+            f'show_bertviz(trace, "neuron", {layer}, {list(heads[:1])}, bert=bert)\n'
+        )
+    return (
+        f"{opening(source, trace)}\nfrom bertviz import {kind}_view\n\n"
+        f"shown = slice({shown})\n"
+        "layers = [layer[None, :, shown, shown] for layer in trace.attentions]\n"
+        f"{kind}_view(layers, trace.tokens[shown])  # asks other hosts for d3 and jQuery\n"
+    )
+
+
+def neuron_code(source: str, trace: Trace, layer: int, head: int) -> str:
+    """Return Python that takes the weights of one head apart."""
+    return (
+        f"{opening(source, trace)}\nfrom bertcore.analysis.mixing.neurons import head_neurons\n\n"
+        f"found = head_neurons(trace, {layer}, {head})\n"
+        "products = found.products(1)  # [T, K]: the query of token 1 times every key\n"
+        "found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax\n"
+    )
+
+
+def opening(source: str, trace: Trace) -> str:
+    """Return Python that opens a checkpoint and runs the text of a trace."""
+    texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
+    return f"import bertcore\n\nbert = bertcore.load({source!r})\ntrace = bert.trace({texts})\n"

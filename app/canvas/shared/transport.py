@@ -1,0 +1,136 @@
+"""Attention as bytes for the browser: one layer, or all heads as thumbnails.
+
+Streamlit hands raw bytes to a component as they are, but only on the top level. A message is
+therefore one block: the length of a JSON header (uint32, little-endian), the header in UTF-8 padded
+with spaces to a multiple of 4, and the arrays one after the other; the header's `blocks` has the
+start and the length of each, and 1 where it is deflated. `transport.js` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.training.quantize import MAX_ERROR, decoding_table, quantize
+
+__all__ = [
+    "MAX_ERROR",
+    "SHARED_CSS",
+    "SHARED_JS",
+    "THUMBNAIL_SIZE",
+    "Deflated",
+    "Encoded",
+    "change",
+    "decoding_table",
+    "encode",
+    "pack",
+    "thumbnails",
+]
+
+THUMBNAIL_SIZE = 48
+"""Most cells on a side of a thumbnail."""
+
+HERE = Path(__file__).parent
+
+_SHARED = (
+    *("transport", "mount", "elements", "canvas", "tooltip"),
+    *("data_table", "pictures", "npz", "saving"),
+)
+SHARED_JS = "".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SHARED)
+"""What a view's own JavaScript builds on: messages, its place, elements, canvas, tooltip, table,
+files."""
+
+SHARED_CSS = (HERE / "shared.css").read_text(encoding="utf-8")
+"""The looks of the tooltip, the table under a view and the controls of a view."""
+
+
+class Encoded(NamedTuple):
+    """Weights as the browser gets them."""
+
+    codes: NDArray[np.uint8]
+    """One byte each, as `quantize` gives it; 0 where there is no number."""
+    missing: NDArray[np.bool_]
+    """True where a weight is not a number (NaN), of the same shape."""
+
+
+class Deflated(NamedTuple):
+    """An array that `pack` makes smaller and the browser gets back as it was."""
+
+    array: NDArray[Any]
+
+
+def encode(weights: Tensor) -> Encoded:
+    """Return weights as one byte each and where they are no numbers; any shape.
+
+    Raises:
+        ValueError: If a weight that is a number is outside 0 to 1.
+    """
+    values = weights.detach()
+    missing = values.isnan()
+    return Encoded(quantize(values.masked_fill(missing, 0.0)), missing.cpu().numpy())
+
+
+def thumbnails(attentions: Tensor, size: int = THUMBNAIL_SIZE) -> Encoded:
+    """Return all heads small: [L, H, S, S] with S = min(T, size).
+
+    A cell is the largest weight of its block: a mean would lose the narrow diagonals that make
+    heads worth looking at. One weight that is no number makes its cell none.
+    """
+    num_tokens = attentions.shape[-1]
+    if num_tokens <= size:
+        return encode(attentions)
+    pooled = [
+        torch.nn.functional.adaptive_max_pool2d(layer.detach().float(), size)
+        for layer in attentions
+    ]
+    return encode(torch.stack(pooled))
+
+
+def pack(header: Mapping[str, Any], *arrays: NDArray[Any] | Deflated) -> bytes:
+    """Return one message: a JSON header and the bytes of `arrays`, in this order."""
+    blocks: list[list[int]] = []
+    start = 0
+    parts: list[bytes] = []
+    for given in arrays:
+        if isinstance(given, Deflated):
+            part = _deflate(np.ascontiguousarray(given.array).tobytes())
+        else:
+            part = np.ascontiguousarray(given).tobytes()
+        # 4-byte alignment, so that the browser can look at float32 without copying.
+        padding = -len(part) % 4
+        blocks.append([start, len(part), *([1] if isinstance(given, Deflated) else [])])
+        parts.append(part + bytes(padding))
+        start += len(part) + padding
+    return _with_header({**header, "blocks": blocks}) + b"".join(parts)
+
+
+def change(message: bytes, **values: Any) -> bytes:
+    """Return a message with some values of its header changed or added."""
+    length = int.from_bytes(message[:4], "little")
+    header = json.loads(message[4 : 4 + length])
+    return _with_header({**header, **values}) + message[4 + length :]
+
+
+def _with_header(header: Mapping[str, Any]) -> bytes:
+    text = json.dumps(header, allow_nan=False).encode()
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text
+
+
+def _deflate(data: bytes) -> bytes:
+    """Return `data` in the zlib format (RFC 1950).
+
+    A row's weights sum to 1, so codes are small numbers: coding each by how frequent it is takes
+    half or less of a byte (at most about 4.1 bits for any 512 weights). Looking for repeated
+    strings as well (level 1) came out larger; level 6 took ten times as long and gained little.
+    """
+    made = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, 9, zlib.Z_RLE)
+    return made.compress(data) + made.flush()

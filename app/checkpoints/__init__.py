@@ -1,0 +1,10 @@
+"""Checkpoints: open one, and see what is inside and whether all of it was read."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="checkpoints",
+    title="Checkpoints",
+    purpose="Open a BERT of your own, and see what is inside and whether all of it was read.",
+    icon=":material/folder_open:",
+)

@@ -1,0 +1,69 @@
+"""Pictures of an examination: the spectrum of each matrix, and how even each head attends."""
+
+from __future__ import annotations
+
+import math
+
+import plotly.graph_objects as go
+
+from app.plots import theme
+from bertcore.analysis.health.checkpoint import Diagnosis
+
+KINDS = {
+    "attention.query": "query",
+    "attention.key": "key",
+    "attention.value": "value",
+    "attention.output": "attention output",
+    "feed_forward.intermediate": "feed-forward, in",
+    "feed_forward.output": "feed-forward, out",
+}
+"""Matrices of a layer by our names, as people call them."""
+TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
+"""Of the logarithmic scale."""
+
+
+def spectrum_dots(found: Diagnosis) -> go.Figure:
+    """Draw each matrix's largest singular value beside that of random numbers (the line at 1)."""
+    fig = go.Figure()
+    for place, (part, kind) in enumerate(KINDS.items()):
+        chosen = [m for m in found.matrices if m.name.endswith(f".{part}_weight")]
+        fig.add_scatter(
+            x=[int(matrix.name.split(".")[1]) for matrix in chosen],
+            y=[matrix.edge for matrix in chosen],
+            name=kind,
+            mode="markers",
+            marker={"size": 9, "color": theme.CATEGORICAL[place], "symbol": place},
+            customdata=[[matrix.name, matrix.std] for matrix in chosen],
+            hovertemplate="<b>%{customdata[0]}</b><br>%{y:.2f} times the edge of chance<br>"
+            "spread %{customdata[1]:.4f}<extra></extra>",
+        )
+    fig.add_hline(y=1, line={"dash": "dot", "color": theme.SPECIAL})
+    theme.plot_layout(fig, "", "layer", "largest singular value, times chance", 360)
+    fig.update_layout(margin={"t": 56})
+    fig.update_xaxes(dtick=1, showgrid=False)
+    edges = [matrix.edge for matrix in found.matrices if not math.isnan(matrix.edge)]
+    # Wide enough that the chance around 1 looks as small as it is.
+    low, high = min([0.8, *edges]), max([2.0, *edges])
+    fig.update_yaxes(type="log", tickvals=TICKS, range=[math.log10(low), math.log10(high * 1.1)])
+    return fig
+
+
+def entropy_map(found: Diagnosis) -> go.Figure:
+    """Draw how evenly each head spreads its attention, layers from top to bottom."""
+    num_layers, num_heads = found.entropies.shape
+    fig = go.Figure(
+        go.Heatmap(
+            z=found.entropies.round(4),
+            x=list(range(num_heads)),
+            y=list(range(num_layers)),
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            colorbar={"title": {"text": "entropy", "side": "right"}, "thickness": 12},
+            hovertemplate="layer %{y}, head %{x}: %{z:.3f} of even attention<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "head", "layer", 110 + max(22, 34 - num_layers) * num_layers)
+    fig.update_xaxes(dtick=1, showgrid=False)
+    fig.update_yaxes(dtick=1, showgrid=False, autorange="reversed")
+    return fig

@@ -1,0 +1,32 @@
+"""Pictures of a checkpoint: where its parameters are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from app.plots import theme
+
+
+def parameter_bars(counts: Mapping[str, int]) -> go.Figure:
+    """Draw the number of parameters of each part, in the order given.
+
+    Args:
+        counts: Part -> number of parameters.
+    """
+    total = sum(counts.values())
+    fig = go.Figure(
+        go.Bar(
+            x=list(counts.values()),
+            y=list(counts),
+            orientation="h",
+            marker={"color": theme.SEGMENT_A},
+            text=[f"{theme.count(n)} ({n / total:.0%})" for n in counts.values()],
+            textposition="auto",
+            hovertemplate="%{y}: %{x:,} parameters<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "parameters", "", 70 + 30 * len(counts))
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    return fig

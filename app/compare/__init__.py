@@ -1,0 +1,12 @@
+"""Compare: two checkpoints on the same text, such as before and after fine-tuning."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="compare",
+    title="Compare",
+    purpose=(
+        "Two checkpoints on the same text: what fine-tuning changed, or a run between two moments."
+    ),
+    icon=":material/compare:",
+)

@@ -1,0 +1,283 @@
+"""The two checkpoints that the Compare page holds beside each other, and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from app.compare import saved_checkpoints
+from app.inspect_checkpoint import model as inspection
+from app.shell import cache, frame, sidebar, state, texts_lookup
+from bertcore import Bert, Trace
+from bertcore.analysis.compare import checkpoints as core
+from bertcore.analysis.compare.checkpoints import Question, TextComparison
+from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
+from bertcore.analysis.compare.decision_gradients import DecisionGradients
+from bertcore.analysis.compare.untrained import untrained
+from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
+
+UNTRAINED = "untrained"
+"""Stands for a network of the first one's shape with random weights."""
+SUGGESTED = ""
+"""Stands for what the first checkpoint was fine-tuned from, or else UNTRAINED."""
+_LONGEST_NAME = 28
+
+
+class Side(NamedTuple):
+    """One of the two; small and hashable."""
+
+    key: cache.BertKey
+    """Of the checkpoint, or of the one whose shape the untrained network has."""
+    is_untrained: bool
+    name: str
+    """To show; any characters."""
+
+    @property
+    def bert(self) -> Bert:
+        """The opened checkpoint, or the untrained network."""
+        return cache.call(_untrained, self.key) if self.is_untrained else cache.opened(self.key)
+
+    def trace(self, text_a: str, text_b: str | None) -> Trace:
+        """Return the run of a text or pair, with [MASK] as this checkpoint writes it."""
+        text_a = core.with_mask_of(self.bert, text_a)
+        text_b = None if text_b is None else core.with_mask_of(self.bert, text_b)
+        if self.is_untrained:
+            return cache.call(_untrained_trace, self.key, self, text_a, text_b)
+        return cache.trace(self.key, text_a, text_b)
+
+    @property
+    def decisions(self) -> Decisions:
+        """What it can be asked."""
+        return cache.call(_decisions, self.key, self)
+
+
+class Case(NamedTuple):
+    """Two checkpoints and a text; small and hashable."""
+
+    first: Side
+    second: Side
+    text_a: str
+    text_b: str | None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What both are called."""
+        return self.first.name, self.second.name
+
+    @property
+    def traces(self) -> tuple[Trace, Trace]:
+        """The runs of the text through both."""
+        first, second = (side.trace(self.text_a, self.text_b) for side in self.sides)
+        return first, second
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both."""
+        return self.first, self.second
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What both can be asked."""
+        return cache.call(_questions, self.first.key, self.first, self.second)
+
+    @property
+    def found(self) -> TextComparison:
+        """The comparison on the text.
+
+        Raises:
+            ValueError: If a run holds NaN.
+        """
+        return cache.call(_compare, self.first.key, self)
+
+    @property
+    def drift(self) -> WeightDrift:
+        """How far the weights are from each other."""
+        return cache.call(_drift, self.first.key, self.first, self.second)
+
+    def gradients(
+        self, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
+    ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
+        """Return what each token says for an answer, in both."""
+        return cache.call(_gradients, self.first.key, self, kind, answers, places)
+
+
+def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
+    """Return the page's checkpoint and the one to compare it with.
+
+    Args:
+        page: Whose checkpoint is the first.
+        chosen: A source, UNTRAINED or SUGGESTED.
+    """
+    source = suggested(page.bert_key.source) if chosen == SUGGESTED else chosen
+    is_untrained = source == UNTRAINED
+    key = page.bert_key
+    if not is_untrained:
+        key = second_key(source)
+    names = [
+        _short(page.bert_key.source),
+        "untrained" if is_untrained else _short(source),
+    ]
+    if names[0] == names[1] and source != page.bert_key.source:  # such as step-100 of two runs
+        names = [_longer(page.bert_key.source), _longer(source)]
+    return Side(page.bert_key, False, names[0]), Side(key, is_untrained, names[1])
+
+
+def in_order(own: Side, other: Side, chosen: str) -> tuple[Side, Side]:
+    """Return both in the order of the page: what was fine-tuned stands behind what it began with.
+
+    Args:
+        own: Of the sidebar's checkpoint, which is else the first.
+        other: The one it is compared with.
+        chosen: A source, UNTRAINED or SUGGESTED.
+    """
+    began_with = chosen == SUGGESTED and not other.is_untrained
+    return (other, own) if began_with else (own, other)
+
+
+def wants_pair(side: Side) -> bool:
+    """Return whether a checkpoint was fine-tuned on pairs of texts, or on questions and texts."""
+    if side.is_untrained or not inspection.has_head(side.bert):
+        return False
+    try:
+        return inspection.model(side.key).task.name in ("pair", "qa")
+    except (ValueError, RuntimeError):  # a head that the Inspect page cannot read; it says why
+        return False
+
+
+def second_key(source: str) -> cache.BertKey:
+    """Return the key of the second checkpoint, on the sidebar's device and in its precision."""
+    return cache.bert_key(
+        source,
+        state.value("device", "auto"),
+        state.value("dtype", "auto"),
+        allow_pickle=sidebar.has_agreed(source),
+    )
+
+
+def suggested(source: str) -> str:
+    """Return what a checkpoint was fine-tuned from, if its folder says so; else UNTRAINED."""
+    place = Path(source).expanduser()
+    try:
+        path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
+        began = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
+        return UNTRAINED
+    is_there = began == "default" or (isinstance(began, str) and Path(began).is_dir())
+    return str(began) if is_there and began != source else UNTRAINED
+
+
+def swap(first: str, second: str) -> None:
+    """Let the checkpoints change places."""
+    sidebar.choose(second)
+    sidebar.allow(first)
+    state.put("compare_with", first)
+
+
+def compare_moments(first: str, second: str) -> None:
+    """Compare two saved moments of a run."""
+    sidebar.choose(first)
+    sidebar.allow(second)
+    state.put("compare_with", second)
+
+
+def opening_code(case: Case) -> str:
+    """Return Python that opens both checkpoints: `first` and `second`."""
+    second = f"bertcore.load({case.second.key.source!r})"
+    imports = ""
+    if case.second.is_untrained:
+        imports = "from bertcore.analysis.compare.untrained import untrained\n"
+        second = "untrained(first)"
+    return (
+        f"import bertcore\n{imports}\nfirst = bertcore.load({case.first.key.source!r})\n"
+        f"second = {second}\n"
+    )
+
+
+def code_of(case: Case) -> str:
+    """Return Python that opens both and compares them on the text: `found`."""
+    decisions = "Decisions(pretraining_decisions(second))"
+    if not case.second.is_untrained:
+        decisions = f"open_decisions(second, {case.second.key.source!r})"
+    pair = "" if case.text_b is None else f", {case.text_b!r}"
+    return opening_code(case) + texts_lookup.CODE["compare.text"].format(
+        first=f"open_decisions(first, {case.first.key.source!r})",
+        second=decisions,
+        written=f"{case.text_a!r}{pair}",
+    )
+
+
+def question_of(case: Case, kind: str) -> Question:
+    """Return the question of a kind."""
+    return next(question for question in case.questions if question.kind == kind)
+
+
+def shown_name(source: str) -> str:
+    """Return what a source is called in the list of second checkpoints."""
+    if source == UNTRAINED:
+        return "untrained: the same shape, random weights"
+    return sidebar.short_name(source)
+
+
+def shown_names(sources: Sequence[str]) -> dict[str, str]:
+    """Return what the sources of a list are called in it, each by a name of its own."""
+    places = [source for source in sources if source not in (UNTRAINED, SUGGESTED)]
+    return sidebar.distinct_names(places)
+
+
+def choices() -> list[str]:
+    """Return the sources that are offered as second checkpoint."""
+    default = state.default_source()
+    recent = [key.source for key in reversed(list(cache.loaded()))]
+    found = [UNTRAINED, default, "default", *recent, *sidebar.local_checkpoints()]
+    return list(dict.fromkeys(found))
+
+
+def _short(source: str) -> str:
+    name = "default" if source == "default" else sidebar.short_name(source)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _longer(source: str) -> str:
+    parts = [part for part in Path(source).parts if part not in ("/", "checkpoints")]
+    name = "/".join(parts[-2:])
+    return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]
+
+
+def _untrained(bert: Bert) -> Bert:
+    return untrained(bert)
+
+
+def _untrained_trace(bert: Bert, side: Side, text_a: str, text_b: str | None) -> Trace:
+    return side.bert.trace(text_a, text_b)
+
+
+def _decisions(bert: Bert, side: Side) -> Decisions:
+    if side.is_untrained:
+        reason = "an untrained network has no task head."
+        return Decisions(pretraining_decisions(side.bert), reason)
+    return open_decisions(bert, side.key.source)
+
+
+def _questions(bert: Bert, first: Side, second: Side) -> tuple[Question, ...]:
+    return core.questions(bert, second.bert, (first.decisions, second.decisions))
+
+
+def _compare(bert: Bert, case: Case) -> TextComparison:
+    return core.compare_text(bert, case.second.bert, case.traces, case.questions)
+
+
+def _drift(bert: Bert, first: Side, second: Side) -> WeightDrift:
+    return weight_drift(bert, second.bert)
+
+
+def _gradients(
+    bert: Bert,
+    case: Case,
+    kind: str,
+    answers: tuple[int | None, int | None],
+    places: tuple[int, int],
+) -> tuple[DecisionGradients | None, DecisionGradients | None]:
+    question = question_of(case, kind)
+    return core.compare_gradients(bert, case.second.bert, case.traces, question, answers, places)

@@ -1,0 +1,326 @@
+"""Pictures of two checkpoints on one text: answers, decisions by layer, what speaks for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.inspect_checkpoint.attribution_figures import signed
+from app.plots import theme
+from app.plots.before_after import AFTER, BEFORE, difference
+from app.plots.token_flow import shorten
+from app.plots.untrusted_text import label_name
+from app.plots.words import percent
+from bertcore.analysis.compare.layer_decisions import LayerDecisions
+
+COLOURS = (BEFORE, AFTER)
+"""Of the first and the second checkpoint, in every picture of the page."""
+MOST_ROWS = 8
+"""Answers that are drawn; the table has all that either finds likely."""
+MOST_TOKENS = 36
+"""Tokens along an axis for which every name is written; of more every second, third ..."""
+_ROW = 34
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRows:
+    """Some answers at one place, with both probabilities."""
+
+    names: tuple[str, ...]
+    """[R]"""
+    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """Of the first and the second, each [R]; NaN where a checkpoint has no such answer."""
+    num_more: int
+    """Answers that are left out."""
+
+
+def answer_rows(
+    sides: tuple[LayerDecisions | None, LayerDecisions | None],
+    places: tuple[int, int],
+    most: int = MOST_ROWS,
+) -> AnswerRows:
+    """Return the most probable answers of both, matched by name, the highest bar first.
+
+    Args:
+        sides: What both say; None where one says nothing.
+        places: The place of each, as in `LayerDecisions.places`.
+        most: Rows.
+    """
+    found: list[dict[str, float]] = []
+    for side, place in zip(sides, places, strict=True):
+        if side is None:
+            found.append({})
+            continue
+        row = side.probabilities[-1, place]
+        # Only the largest: a vocabulary has 30,000.
+        best = np.argsort(-row, kind="stable")[: max(most, 20)]
+        found.append({side.names[i]: float(row[i]) for i in best})
+    highest: dict[str, float] = {}
+    for part in found:
+        for name, p in part.items():
+            highest[name] = max(p, highest.get(name, -math.inf))
+    ranked = [sorted(part, key=lambda name: -part[name]) for part in found]
+    # Some of each, however unsure one of them is: half of the rows, or all where there are few.
+    kept = {name for names in ranked for name in names[: max(1, most // 2)]}
+    kept |= set(highest) if len(highest) <= most else set()
+    names = tuple(sorted(kept, key=lambda name: -highest[name]))[:most]
+    values = []
+    for side, place in zip(sides, places, strict=True):
+        known = (
+            {} if side is None else {name: i for i, name in reversed(list(enumerate(side.names)))}
+        )
+        row = np.empty(0) if side is None else side.probabilities[-1, place]
+        values.append(np.array([row[known[n]] if n in known else math.nan for n in names], float))
+    total = max((len(side.names) for side in sides if side is not None), default=0)
+    return AnswerRows(names, (values[0], values[1]), max(0, total - len(names)))
+
+
+def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> go.Figure:
+    """Draw the answers as pairs of bars: the first checkpoint grey, the second blue.
+
+    Args:
+        rows: From `answer_rows`.
+        names: Of the checkpoints; any text.
+        kind: Of the question; the numbers of a "score" are no probabilities.
+    """
+    is_score = kind == "score"
+    places = list(range(len(rows.names)))
+    named = [label_name(name) for name in rows.names] if kind == "class" else rows.names
+    labels = [theme.escape(shorten(name, 26)) for name in named]
+    fig = go.Figure()
+    for values, name, colour, number in zip(rows.values, names, COLOURS, (0, 1), strict=True):
+        form = "%{x:.4g}" if is_score else "%{x:.3%}"
+        fig.add_bar(
+            x=np.nan_to_num(values),
+            y=places,
+            orientation="h",
+            name=theme.escape(name),
+            offsetgroup=str(number),
+            marker={"color": colour, "line_width": 0},
+            customdata=labels,
+            hovertemplate=f"%{{customdata}}, {theme.escape(name)}: {form}<extra></extra>",
+        )
+    first, second = rows.values
+    top = float(np.nanmax(np.abs(np.stack(rows.values)), initial=1e-6))
+    fig.add_scatter(
+        x=np.maximum(np.nan_to_num(np.fmax(first, second)), 0),
+        y=places,
+        mode="text",
+        text=[_change(p, q, is_score=is_score) for p, q in zip(first, second, strict=True)],
+        textposition="middle right",
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    theme.plot_layout(fig, "", "", "", _ROW * len(places) + 44)
+    fig.update_layout(
+        barmode="group",
+        bargap=0.28,
+        margin={"l": 0, "r": 0, "t": 32, "b": 4},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    low = min(0.0, float(np.nanmin(np.stack(rows.values), initial=0.0)))
+    fig.update_xaxes(visible=False, range=[1.1 * low, top * 1.75])
+    fig.update_yaxes(
+        tickvals=places,
+        ticktext=[f"<b>{label}</b>" for label in labels],
+        range=[len(places) - 0.5, -0.5],
+        showgrid=False,
+    )
+    return fig
+
+
+def _change(first: float, second: float, *, is_score: bool) -> str:
+    if is_score:
+        texts = ["–" if math.isnan(value) else f"{value:.3g}" for value in (first, second)]
+        moved = "" if math.isnan(first + second) else f"  {signed(second - first)}"
+        return f"  {texts[0]} → <b>{texts[1]}</b>{moved}"
+    texts = ["–" if math.isnan(value) else percent(value) for value in (first, second)]
+    both = not math.isnan(first + second)
+    return f"  {texts[0]} → <b>{texts[1]}</b>  {difference(first, second) if both else ''}"
+
+
+def answer_table(rows: AnswerRows) -> pd.DataFrame:
+    """Return the answers as a table."""
+    first, second = rows.values
+    return pd.DataFrame(
+        {"answer": rows.names, "first": first, "second": second, "difference": second - first}
+    )
+
+
+def layer_lines(
+    sides: tuple[LayerDecisions | None, LayerDecisions | None],
+    places: tuple[int, int],
+    answer: str,
+    names: tuple[str, str],
+) -> go.Figure:
+    """Draw the probability of an answer at each layer, with a ring where the decision settles.
+
+    Args:
+        sides, places: As for `answer_rows`.
+        answer: What is followed.
+        names: Of the checkpoints; any text.
+    """
+    fig = go.Figure()
+    depth = 1
+    for side, place, name, colour in zip(sides, places, names, COLOURS, strict=True):
+        values = answer_curve(side, place, answer)
+        if side is None or values is None:
+            continue
+        depth = max(depth, len(values) - 1)
+        said = [theme.escape(shorten(side.names[i], 26)) for i in side.answers[:, place]]
+        is_score = side.kind == "score"
+        form = "%{y:.4g}" if is_score else "%{y:.2%}<br>its answer there: <b>%{customdata}</b>"
+        fig.add_scatter(
+            x=list(range(len(values))),
+            y=values,
+            mode="lines+markers",
+            name=theme.escape(name),
+            line={"color": colour, "width": 2.5},
+            marker={"size": 7},
+            customdata=said,
+            hovertemplate=f"{theme.escape(name)}, layer %{{x}}: {form}<extra></extra>",
+        )
+        settled = side.settled[place]
+        if settled is not None:
+            fig.add_scatter(
+                x=[settled],
+                y=[values[settled]],
+                mode="markers",
+                marker={
+                    "symbol": "circle-open",
+                    "size": 17,
+                    "color": colour,
+                    "line": {"width": 2.5},
+                },
+                showlegend=False,
+                hoverinfo="skip",
+            )
+    is_score = any(side is not None and side.kind == "score" for side in sides)
+    theme.plot_layout(fig, "", "layer (0: embeddings)", "score" if is_score else "probability", 280)
+    fig.update_layout(margin={"l": 0, "r": 8, "t": 34, "b": 0}, hovermode="closest")
+    fig.update_xaxes(dtick=1 if depth <= 16 else 4, range=[-0.2, depth + 0.2])
+    if not is_score:
+        tops = [
+            float(curve.max())
+            for side, place in zip(sides, places, strict=True)
+            if (curve := answer_curve(side, place, answer)) is not None
+        ]
+        # A word of a large vocabulary may never come near 100%.
+        top = 1.0 if max(tops, default=1.0) > 0.4 else max(1.1 * max(tops), 1e-6)
+        fig.update_yaxes(range=[-0.04 * top, 1.06 * top], tickformat=".0%" if top > 0.05 else ".2%")
+    return fig
+
+
+def answer_curve(
+    side: LayerDecisions | None, place: int, answer: str
+) -> NDArray[np.float32] | None:
+    """Return the probability of an answer at each layer, [L+1]; None if it is not one of them."""
+    if side is None or answer not in side.names:
+        return None
+    curve: NDArray[np.float32] = side.probabilities[:, place, side.names.index(answer)]
+    return curve
+
+
+def layer_table(
+    sides: tuple[LayerDecisions | None, LayerDecisions | None], places: tuple[int, int], answer: str
+) -> pd.DataFrame:
+    """Return a row for each checkpoint and layer."""
+    return pd.DataFrame(
+        [
+            {
+                "checkpoint": which,
+                "layer": layer,
+                "answer": side.names[side.answers[layer, place]],
+                "p_answer": float(side.probabilities[layer, place].max()),
+                "followed": answer,
+                "p_followed": math.nan if curve is None else float(curve[layer]),
+                "settled": side.settled[place],
+            }
+            for which, side, place in zip(("first", "second"), sides, places, strict=True)
+            if side is not None
+            for curve in [answer_curve(side, place, answer)]
+            for layer in range(len(side.answers))
+        ]
+    )
+
+
+def attribution_bars(
+    shares: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None],
+    tokens: Sequence[str],
+    names: tuple[str, str],
+) -> go.Figure:
+    """Draw each token's share for the answer in both, and below it the difference.
+
+    Args:
+        shares: Of each checkpoint, [U]; None where one has no such answer.
+        tokens: What they share, [U]; any text.
+        names: Of the checkpoints; any text.
+    """
+    both = shares[0] is not None and shares[1] is not None
+    fig = make_subplots(
+        2 if both else 1,
+        1,
+        shared_xaxes=True,
+        vertical_spacing=0.06,
+        row_heights=[0.62, 0.38] if both else [1.0],
+    )
+    places = list(range(len(tokens)))
+    shown = [theme.escape(shorten(token, 18)) for token in tokens]
+    for values, name, colour in zip(shares, names, COLOURS, strict=True):
+        if values is None:
+            continue
+        fig.add_bar(
+            x=places,
+            y=values,
+            name=theme.escape(name),
+            marker={"color": colour, "line_width": 0},
+            customdata=shown,
+            hovertemplate=f"%{{customdata}}, {theme.escape(name)}: %{{y:+.1%}}<extra></extra>",
+            row=1,
+            col=1,
+        )
+    if shares[0] is not None and shares[1] is not None:
+        change = shares[1] - shares[0]
+        fig.add_bar(
+            x=places,
+            y=change,
+            showlegend=False,
+            marker={
+                "color": np.where(change >= 0, theme.SEGMENT_A, theme.SEGMENT_B).tolist(),
+                "line_width": 0,
+            },
+            customdata=shown,
+            hovertemplate="%{customdata}, changed by %{y:+.1%}<extra></extra>",
+            row=2,
+            col=1,
+        )
+        fig.update_yaxes(title_text="change", row=2, col=1)
+    step = math.ceil(len(tokens) / MOST_TOKENS)
+    theme.plot_layout(fig, "", "", "", 400 if both else 290)
+    fig.update_layout(
+        barmode="group",
+        bargap=0.25,
+        margin={"l": 0, "r": 8, "t": 34, "b": 0},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    fig.update_xaxes(range=[-0.6, len(tokens) - 0.4], showgrid=False)
+    fig.update_xaxes(
+        tickvals=places[::step],
+        ticktext=[f"{name}" for name in shown[::step]],
+        tickangle=-60 if len(tokens) > 9 else 0,
+        row=2 if both else 1,
+        col=1,
+    )
+    fig.update_yaxes(tickformat="+.0%", zeroline=True, zerolinecolor=theme.GRID)
+    fig.update_yaxes(title_text="share", row=1, col=1)
+    if both:
+        fig.update_yaxes(title_text="change", row=2, col=1)
+    return fig

@@ -1,0 +1,256 @@
+"""Grids of the Compare page: heads that look differently, weights that moved, layers alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme
+from app.plots.head_cells import add_cells
+from bertcore.analysis.compare.cka import LayerSimilarity
+from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift
+
+MAX_NUMBERED = 16
+"""Most columns for which each cell shows its number."""
+MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
+"""What a tensor's drift is measured by."""
+_NAN = "not a number"
+
+
+def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> go.Figure:
+    """Draw how differently each head looks, bits [L, H]; the open head is framed.
+
+    A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
+    `customdata`.
+    """
+    num_layers, num_heads = change.shape
+    fig = go.Figure(_heat(change, 100 * change, num_heads, "bits"))
+    add_cells(
+        fig,
+        num_layers,
+        num_heads,
+        size=_point(num_layers, num_heads),
+        words=[_bits(value) for value in change.flatten()],
+        hover="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
+        opened=opened,
+    )
+    theme.plot_layout(fig, "", "head", "layer", min(44 * num_layers, 520) + 70)
+    _square(fig, num_layers, num_heads)
+    fig.update_layout(dragmode=False, clickmode="event+select")
+    return fig
+
+
+def drift_grid(found: WeightDrift, measure: str) -> go.Figure:
+    """Draw how far each part of each layer moved; rows are layers.
+
+    Args:
+        found: Of two checkpoints with layers that both have.
+        measure: A key of MEASURES.
+    """
+    layers = sorted({layer for layer, _ in found.layers})
+    kinds = [kind for kind in LAYER_KINDS.values() if any(kind == k for _, k in found.layers)]
+    values = np.array(
+        [
+            [_measured(found.layers.get((layer, kind)), measure) for kind in kinds]
+            for layer in layers
+        ]
+    )
+    heat = _heat(values, 100 * values if measure == "relative" else values, len(kinds), "")
+    heat.hoverinfo = None
+    heat.hovertemplate = "layer %{y}, %{x}: %{customdata}<extra></extra>"
+    heat.customdata = [
+        [drift_words(found.layers.get((layer, kind))) for kind in kinds] for layer in layers
+    ]
+    decimals = "%{text:.1f}" if measure == "relative" else "%{text:.1g}"
+    heat.texttemplate = decimals
+    heat.x = kinds
+    heat.y = layers
+    heat.colorbar.tickformat = ".0%" if measure == "relative" else ".1g"
+    fig = go.Figure(heat)
+    theme.plot_layout(fig, "", "", "layer", min(44 * len(layers), 560) + 126)
+    # Turned: side by side the names run into each other in a narrow window.
+    fig.update_xaxes(side="bottom", showgrid=False, tickangle=-40)
+    fig.update_yaxes(
+        autorange="reversed", showgrid=False, dtick=1 if len(layers) <= 24 else 4, type="linear"
+    )
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})
+    return fig
+
+
+def other_bars(found: WeightDrift, measure: str) -> go.Figure:
+    """Draw how far the parts outside the layers moved; parts that are not numbers say so."""
+    names = list(reversed(list(found.others)))
+    values = [_measured(found.others[name], measure) for name in names]
+    drawn = [0.0 if not math.isfinite(value) else value for value in values]
+    fig = go.Figure(
+        go.Bar(
+            x=drawn,
+            y=names,
+            orientation="h",
+            marker={"color": theme.SEGMENT_A, "line_width": 0},
+            text=[f" {_short(value, measure)}" for value in values],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[drift_words(found.others[name]) for name in names],
+            hovertemplate="%{y}: %{customdata}<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", MEASURES[measure], "", 28 * len(names) + 70)
+    fig.update_layout(margin={"l": 0, "r": 40, "t": 10, "b": 0}, bargap=0.35)
+    fig.update_xaxes(range=[0, max([*drawn, 1e-9]) * 1.15])
+    fig.update_xaxes(tickformat=".0%" if measure == "relative" else ".2g", nticks=6)
+    return fig
+
+
+def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> go.Figure:
+    """Draw the CKA of every layer of the first (rows) with every layer of the second (columns)."""
+    rows, columns = values.shape
+    heat = _heat(values, 100 * values, columns, "CKA")
+    heat.zmax = 1.0
+    heat.hoverinfo = None
+    heat.hovertemplate = "layer %{y} and layer %{x}: CKA %{z:.3f}<extra></extra>"
+    fig = go.Figure(heat)
+    first, second = (theme.escape(name) for name in names)
+    height = map_height(rows)
+    theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
+    _square(fig, rows, columns)
+    return fig
+
+
+def map_height(rows: int) -> int:
+    """Return the height in pixels of the map of CKA, and of the curve beside it."""
+    return max(300, min(38 * rows, 520) + 80)
+
+
+def similarity_curve(values: NDArray[np.float64]) -> go.Figure:
+    """Draw the CKA of each layer with the layer of the same number, as far as both have it."""
+    diagonal = np.diagonal(values)
+    fig = go.Figure(
+        go.Scatter(
+            x=list(range(len(diagonal))),
+            y=diagonal,
+            mode="lines+markers",
+            line={"color": theme.SEGMENT_A, "width": 2.5},
+            marker={"size": 7},
+            hovertemplate="layer %{x}: CKA %{y:.3f}<extra></extra>",
+        )
+    )
+    theme.plot_layout(
+        fig, "", "layer (0: embeddings)", "CKA of equal layers", map_height(len(values))
+    )
+    fig.update_xaxes(dtick=1 if len(diagonal) <= 16 else 4)
+    fig.update_yaxes(range=[min(-0.02, float(np.nanmin(diagonal, initial=0.0)) - 0.02), 1.04])
+    fig.update_layout(margin={"l": 0, "r": 8, "t": 10, "b": 0})
+    return fig
+
+
+def drift_table(found: WeightDrift) -> pd.DataFrame:
+    """Return a row for each tensor."""
+    return pd.DataFrame(
+        [
+            {
+                "tensor": tensor.name,
+                "part": tensor.part,
+                "layer": tensor.layer,
+                "relative_change": tensor.drift.relative,
+                "cosine": tensor.drift.cosine,
+                "norm_first": tensor.drift.norm_first,
+                "norm_second": tensor.drift.norm_second,
+                "num_weights": tensor.drift.num_weights,
+                "rows": tensor.rows,
+            }
+            for tensor in found.tensors
+        ]
+    ).astype({"layer": "Int64"})
+
+
+def similarity_table(found: LayerSimilarity) -> pd.DataFrame:
+    """Return a row for each pair of layers."""
+    return pd.DataFrame(
+        [
+            {
+                "layer_first": i,
+                "layer_second": j,
+                "cka": found.plain[i, j],
+                "cka_debiased": found.debiased[i, j],
+            }
+            for i, j in np.ndindex(*found.plain.shape)
+        ]
+    )
+
+
+def drift_words(drift: Drift | None) -> str:
+    """Return a drift in words, for the hover text."""
+    if drift is None:
+        return "not in both"
+    if math.isnan(drift.relative):
+        return f"{_NAN} (NaN or infinity in the weights)"
+    if math.isinf(drift.relative):
+        return "was all zeros"
+    turn = _NAN if math.isnan(drift.cosine) else f"{1 - drift.cosine:.3g}"
+    return (
+        f"moved by {100 * drift.relative:.3g}% of its length<br>1 − cosine {turn}<br>"
+        f"length {drift.norm_first:.4g} → {drift.norm_second:.4g}<br>{drift.num_weights:,} numbers"
+    )
+
+
+def _measured(drift: Drift | None, measure: str) -> float:
+    if drift is None:
+        return math.nan
+    return drift.relative if measure == "relative" else 1 - drift.cosine
+
+
+def _short(value: float, measure: str) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "was all zeros"
+    return f"{100 * value:.2g}%" if measure == "relative" else f"{value:.2g}"
+
+
+def _bits(value: float) -> str:
+    return _NAN if math.isnan(value) else f"{value:.3f} bits"
+
+
+def _heat(
+    values: NDArray[np.floating], numbers: NDArray[np.floating], columns: int, unit: str
+) -> go.Heatmap:
+    """Return a heat map from 0 up, with a number in each cell where there is room; NaN is empty."""
+    finite = values[np.isfinite(values)]
+    top = float(finite.max(initial=0.0))
+    numbered = columns <= MAX_NUMBERED
+    return go.Heatmap(
+        z=np.where(np.isfinite(values), values, np.nan),
+        zmin=0,
+        zmax=max(top, 1e-6),
+        colorscale=theme.SEQUENTIAL,
+        xgap=2,
+        ygap=2,
+        text=numbers if numbered else None,
+        texttemplate="%{text:.0f}" if numbered else None,
+        hoverinfo="skip",
+        hoverongaps=True,
+        colorbar={"thickness": 12, "title": {"text": unit, "side": "right"}},
+    )
+
+
+def _square(fig: go.Figure, rows: int, columns: int) -> None:
+    fig.update_xaxes(range=[-0.5, columns - 0.5], dtick=1 if columns <= 24 else 4, showgrid=False)
+    fig.update_yaxes(range=[rows - 0.5, -0.5], dtick=1 if rows <= 24 else 4, showgrid=False)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})
+
+
+def _point(rows: int, columns: int) -> float:
+    return max(6.0, min(40.0, 420 / max(rows, columns)))
+
+
+def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:
+    """Return (layer, head) of the heads that look most differently; those of 0 and NaN are out."""
+    order = np.argsort(-np.nan_to_num(change), axis=None, kind="stable")[:count]
+    places = [divmod(int(place), change.shape[1]) for place in order]
+    return [(layer, head) for layer, head in places if change[layer, head] > 0]

@@ -1,0 +1,60 @@
+"""The saved moments of runs in a folder: steps of pretraining, kept epochs of fine-tuning."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from app.training import runs as training_runs
+from bertcore.finetuning.epochs import EPOCHS_FOLDER, kept_epochs
+from bertcore.finetuning.experiment import RUNS_FOLDER, SETTINGS_FILE
+
+
+def of_runs(folder: Path) -> dict[str, list[Path]]:
+    """Return the moments of each run that has at least two, the oldest first.
+
+    Args:
+        folder: Of runs, of a fine-tuning, or in which fine-tunings lie.
+
+    Returns:
+        By the run's name; runs of pretraining come first, the newest first.
+
+    Raises:
+        OSError: If the folder is there and cannot be read.
+    """
+    found = {
+        run.name: training_runs.checkpoints(run.path) for run in training_runs.list_runs(folder)
+    }
+    if folder.is_dir():
+        found = {name: paths for name, paths in found.items() if paths} | kept_epochs(folder)
+    return {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
+def own_run(checkpoint: Path) -> tuple[Path, str] | None:
+    """Return the folder of runs that a checkpoint comes from and how its run's name begins.
+
+    None if it is no moment of a run, and not what a fine-tuning came to.
+    """
+    if (checkpoint / SETTINGS_FILE).is_file():
+        return checkpoint.parent, f"{checkpoint.name}/"
+    is_moment = re.fullmatch(r"(step|epoch)-\d+", checkpoint.name)
+    if not is_moment or checkpoint.parent.name != EPOCHS_FOLDER or len(checkpoint.parents) <= 2:
+        return None
+    run = checkpoint.parents[1]
+    whole = fine_tuning_of(checkpoint)
+    if whole is not None:
+        return whole.parent, f"{whole.name}/{run.name}"
+    return run.parent, run.name
+
+
+def fine_tuning_of(checkpoint: Path) -> Path | None:
+    """Return the folder of the fine-tuning that a kept epoch belongs to, or None."""
+    if len(checkpoint.parents) < 4 or checkpoint.parents[2].name != RUNS_FOLDER:
+        return None
+    whole = checkpoint.parents[3]
+    return whole if (whole / SETTINGS_FILE).is_file() else None
+
+
+def label(path: Path) -> str:
+    """Return what a moment is called in a list, such as "step 500" or "epoch 2"."""
+    return path.name.replace("-", " ")

@@ -1,0 +1,12 @@
+"""Heads: what each attention head does over many sentences."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="heads",
+    title="Heads",
+    purpose=(
+        "What each attention head does over many sentences: its habits, and the grammar it finds."
+    ),
+    icon=":material/grid_view:",
+)

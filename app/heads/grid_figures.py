@@ -1,0 +1,204 @@
+"""All heads as a grid coloured by one measure, and one head's habits as bars."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.heads.names import HABITS, Measured, relation_title
+from app.plots import theme
+from app.plots.head_cells import add_cells
+from bertcore.analysis.heads.measures import MEASURES
+from bertcore.analysis.heads.report import HeadReport
+from bertcore.analysis.heads.statistics import measure_index
+from bertcore.analysis.heads.syntax import DIRECTIONS
+
+MAX_NUMBERED = 16
+"""Most heads of a layer for which each cell shows its number."""
+
+
+def head_grid(report: HeadReport, measured: Measured, opened: tuple[int, int] | None) -> go.Figure:
+    """Return the grid: rows are layers, columns heads, colour the mean of a measure.
+
+    Args:
+        report: Of some sentences.
+        measured: What colours the cells.
+        opened: The framed head, or None.
+
+    A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
+    `customdata`.
+    """
+    found = measured.values(report)
+    num_layers, num_heads = found.mean.shape
+    layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
+    words = [
+        f"<b>layer {layer} head {head}</b><br>{interval_text(measured, report, layer, head)}"
+        for layer, head in zip(layers.tolist(), heads.tolist(), strict=True)
+    ]
+    top = float(np.nanmax(found.mean, initial=0.0))
+    numbered = num_heads <= MAX_NUMBERED
+    numbers = np.round(100 * found.mean) if measured.is_share else np.round(found.mean, 1)
+    fig = go.Figure(
+        go.Heatmap(
+            z=found.mean,
+            zmin=0,
+            zmax=max(top, 1e-6),
+            colorscale=theme.SEQUENTIAL,
+            xgap=2,
+            ygap=2,
+            text=numbers if numbered else None,
+            texttemplate="%{text}" if numbered else None,
+            hoverinfo="skip",
+            colorbar={
+                "tickformat": ".0%" if measured.is_share else ".1f",
+                "thickness": 12,
+            },
+        )
+    )
+    size = max(6.0, min(34.0, 300 / max(num_layers, num_heads)))
+    add_cells(
+        fig,
+        num_layers,
+        num_heads,
+        size=size,
+        words=words,
+        hover="%{text}<extra></extra>",
+        opened=opened,
+    )
+    title = f"Looks at: {measured.title}" if measured.name in HABITS else measured.title
+    height = grid_height(report)
+    theme.plot_layout(fig, theme.escape(title), "head", "layer", height)
+    fig.update_xaxes(range=[-0.5, num_heads - 0.5], dtick=1 if num_heads <= 24 else 4)
+    fig.update_yaxes(range=[num_layers - 0.5, -0.5], dtick=1 if num_layers <= 24 else 4)
+    fig.update_xaxes(showgrid=False, constrain="domain")
+    fig.update_yaxes(showgrid=False)
+    fig.update_layout(dragmode=False, clickmode="event+select")
+    return fig
+
+
+def head_bars(report: HeadReport, layer: int, head: int) -> go.Figure:
+    """Return a head's habits as bars with their intervals, and what a uniform head would have."""
+    names, means, lows, highs, uniform, words = [], [], [], [], [], []
+    for name in reversed(HABITS):
+        measured = Measured(name)
+        mean, low, high = (float(part[layer, head]) for part in measured.values(report))
+        if math.isnan(mean):
+            continue
+        names.append(theme.escape(measured.title))
+        means.append(mean)
+        lows.append(0.0 if math.isnan(low) else mean - low)
+        highs.append(0.0 if math.isnan(high) else high - mean)
+        uniform.append(measured.baseline(report))
+        words.append(interval_text(measured, report, layer, head))
+    fig = go.Figure(
+        go.Bar(
+            x=means,
+            y=names,
+            orientation="h",
+            name="this head",
+            marker_color=theme.SEGMENT_A,
+            error_x={
+                "type": "data",
+                "array": highs,
+                "arrayminus": lows,
+                "color": theme.SPECIAL,
+                "thickness": 1.5,
+                "width": 4,
+            },
+            text=words,
+            textposition="none",
+            hovertemplate="<b>%{y}</b><br>%{text}<extra></extra>",
+        )
+    )
+    fig.add_scatter(
+        x=uniform,
+        y=names,
+        mode="markers",
+        name="a head that looks at all tokens alike",
+        marker={
+            "symbol": "line-ns-open",
+            "size": 13,
+            "color": theme.SEGMENT_B,
+            "line": {"width": 2.5},
+        },
+        hovertemplate="all alike: %{x:.1%}<extra></extra>",
+    )
+    title = f"What layer {layer} head {head} looks at"
+    theme.plot_layout(fig, title, "share of its attention", "", 400)
+    fig.update_layout(height=grid_height(report), hovermode="closest")
+    fig.update_layout(legend={"y": -0.2, "yanchor": "top", "x": 0, "xanchor": "left"})
+    fig.update_xaxes(range=[0, 1.02], tickformat=".0%")
+    return fig
+
+
+def grid_height(report: HeadReport) -> int:
+    """Return the height of the grid, and of the bars beside it, in pixels."""
+    num_layers = report.statistics.means.mean.shape[0]
+    return int(min(640, max(380, 110 + 34 * num_layers)))
+
+
+def interval_text(measured: Measured, report: HeadReport, layer: int, head: int) -> str:
+    """Return a value with its interval and what stands behind it, in words."""
+    mean, low, high = (float(part[layer, head]) for part in measured.values(report))
+    if math.isnan(mean):
+        return "not a number: no sentence has it, or the weights hold NaN"
+
+    def shown(value: float) -> str:
+        return f"{value:.1%}" if measured.is_share else f"{value:.2f}"
+
+    kind = "cases" if measured.direction else "sentences"
+    count = f"{measured.count(report):,} {kind}"
+    if math.isnan(low):
+        return f"{shown(mean)} ({count}: too few for an interval)"
+    return f"{shown(mean)} (95%: {shown(low)} to {shown(high)}; {count})"
+
+
+def measures_table(report: HeadReport) -> pd.DataFrame:
+    """Return one row for each head and measure: mean, interval, uniform head, sentences."""
+    rows = []
+    for name in MEASURES:
+        found, index = report.statistics.of(name), measure_index(name)
+        for layer, head in np.ndindex(found.mean.shape):
+            rows.append(
+                {
+                    "layer": layer,
+                    "head": head,
+                    "measure": name,
+                    **{part: float(v[layer, head]) for part, v in found._asdict().items()},
+                    "uniform": float(report.statistics.uniform[index]),
+                    "sentences": int(report.statistics.num_sentences[index]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def relations_table(report: HeadReport) -> pd.DataFrame:
+    """Return one row for each relation, direction and head: accuracy, interval, baseline."""
+    rows, scores = [], report.scores
+    for relation in scores.relations:
+        for direction in DIRECTIONS:
+            num_cases = scores.cases(relation, direction)
+            if not num_cases:
+                continue
+            offset, baseline = scores.baseline(relation, direction)
+            found = scores.accuracy(relation, direction)
+            rows += [
+                {
+                    "relation": relation,
+                    "meaning": relation_title(relation),
+                    "direction": direction,
+                    "layer": layer,
+                    "head": head,
+                    "accuracy": float(found.mean[layer, head]),
+                    "low": float(found.low[layer, head]),
+                    "high": float(found.high[layer, head]),
+                    "fixed_offset": offset,
+                    "fixed_offset_accuracy": baseline,
+                    "cases": num_cases,
+                }
+                for layer, head in np.ndindex(found.mean.shape)
+            ]
+    return pd.DataFrame(rows)

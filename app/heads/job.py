@@ -1,0 +1,52 @@
+"""The measuring of all heads, which runs beside the page: its progress, and a way to stop it."""
+
+from __future__ import annotations
+
+from app.heads.sources import Chosen
+from app.shell import background, cache, frame, texts_lookup, waiting
+from app.shell.background import Work
+from bertcore.analysis.heads.report import HeadReport, report_heads
+from bertcore.analysis.heads.similarity import HeadMap, head_map
+
+FEW_SENTENCES = 200
+"""So few are measured in about a second: the page waits for a moment, and no bar flickers."""
+
+
+def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:
+    """Return the report if it is computed; else draw its progress, which runs by itself.
+
+    Raises:
+        Exception: What stopped the work, other than the visitor.
+    """
+
+    def work(progress: background.Progress) -> HeadReport:
+        return report_heads(cache.opened(key), chosen.texts, chosen.trees, progress=progress)
+
+    few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
+    found: HeadReport | None = waiting.result(
+        Work(("heads", key, chosen.key), work),
+        "heads",
+        patience=None if few else 0.0,
+        stopped="heads.stopped",
+    )
+    return found
+
+
+def head_places(key: cache.BertKey, chosen: Chosen, report: HeadReport) -> HeadMap | None:
+    """Return the map of heads if it is laid out; else draw its progress: see `report`.
+
+    It comes after the rest: opening scikit-learn takes seconds, once on each server.
+    """
+
+    def work(progress: background.Progress) -> HeadMap:
+        progress(0.3, "Laying out the map")
+        return head_map(report.distances)
+
+    wanted = Work(("heads-map", key, chosen.key), work)
+    found: HeadMap | None = waiting.result(wanted, "heads-map")
+    return found
+
+
+def code(page: frame.Page, chosen: Chosen, more: str) -> str:
+    """Return Python that makes the report, and `more`."""
+    return page.setup_code + texts_lookup.CODE["heads.report"].format(chosen=chosen.code) + more

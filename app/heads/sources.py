@@ -1,0 +1,114 @@
+"""Where the sentences of the Heads page come from: our own, a paste, a file."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import streamlit as st
+
+from app.plots.untrusted_text import plain
+from app.shell import state, texts_lookup
+from app.shell.pasted import pasted
+from bertcore.analysis.heads.texts import (
+    HeadTexts,
+    bundled_sentences,
+    bundled_trees,
+    read_pasted_texts,
+    read_texts,
+)
+
+SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
+_UPLOADED = "_heads_uploaded"
+
+
+class Chosen(NamedTuple):
+    """Sentences to measure heads on, and what tells them from others."""
+
+    texts: HeadTexts
+    trees: HeadTexts
+    """Of the relations: those of the file if it has any, else our own."""
+    key: str
+    """Equal for equal texts, and short."""
+    code: str
+    """Python that makes `texts` and `trees`."""
+
+    @property
+    def has_own_trees(self) -> bool:
+        """Whether the relations are measured on trees of our own."""
+        return self.trees is not self.texts
+
+
+def choose() -> Chosen | None:
+    """Draw the choice of a source and what it needs; None while there are no sentences yet.
+
+    Raises:
+        ValueError: If what was pasted or uploaded holds no sentence or cannot be read.
+    """
+    st.segmented_control(
+        "Sentences",
+        list(SOURCES),
+        format_func=SOURCES.__getitem__,
+        key=state.keep("heads_source", "own", options=list(SOURCES)),
+        required=True,
+        label_visibility="collapsed",
+    )
+    source = st.session_state["heads_source"]
+    chosen = _own() if source == "own" else _pasted() if source == "pasted" else _uploaded()
+    if chosen is None:
+        st.info(texts_lookup.TEXTS[f"heads.no_{source}"])
+        return None
+    for note in dict.fromkeys((*chosen.texts.notes, *chosen.trees.notes)):
+        st.caption(plain(note))
+    return chosen
+
+
+def _own() -> Chosen:
+    code = "texts, trees = bundled_sentences(), bundled_trees()\n"
+    return Chosen(bundled_sentences(), bundled_trees(), "own", code)
+
+
+def _pasted() -> Chosen | None:
+    text = pasted(
+        "heads_pasted",
+        "One sentence a line, or a pair with ||| between its texts",
+        "The river rose during the night.\nHe was late. ||| The train had left.",
+    )
+    if not text.strip():
+        return None
+    code = f"texts, trees = read_pasted_texts({text!r}), bundled_trees()\n"
+    return Chosen(read_pasted_texts(text), bundled_trees(), _digest(text.encode()), code)
+
+
+def _uploaded() -> Chosen | None:
+    """Return what was uploaded; it stays when the visitor changes pages, until the next file."""
+    upload = st.file_uploader(
+        "A text file with one sentence a line, a CSV or TSV table, or trees (.conllu)",
+        key="heads_upload",
+    )
+    kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
+    if upload is None:
+        if kept is not None:
+            count = len(kept[1].texts.sentences)
+            st.caption(f"Still shown: the {count:,} sentences of your last file.")
+        return kept[1] if kept else None
+    # A treebank takes seconds to read: once for each upload, not once for each click.
+    if kept is None or kept[0] != upload.file_id:
+        data = upload.getvalue()
+        found = read_texts(data, upload.name)
+        trees = "texts" if found.trees else "bundled_trees()"
+        code = (
+            f"texts = read_texts(Path({upload.name!r}).read_bytes(), {upload.name!r})\n"
+            f"trees = {trees}\n"
+        )
+        key = _digest(upload.name.encode() + b"\0" + data)
+        kept = (
+            upload.file_id,
+            Chosen(found, found if found.trees else bundled_trees(), key, code),
+        )
+        st.session_state[_UPLOADED] = kept
+    return kept[1]
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

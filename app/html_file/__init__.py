@@ -1,0 +1,1 @@
+"""A picture with its data and its Python in one HTML file that needs no network."""

@@ -1,0 +1,12 @@
+"""Inspect: what a fine-tuned checkpoint answers, why, what would change it, and where it fails."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="inspect",
+    title="Inspect",
+    purpose=(
+        "What a fine-tuned checkpoint answers, why, what would change its mind, where it fails."
+    ),
+    icon=":material/troubleshoot:",
+)

@@ -1,0 +1,189 @@
+"""What a fine-tuned model says: bars of labels, tagged words, answers in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme, token_flow
+from app.plots.untrusted_text import label_name
+from app.plots.words import percent
+from bertcore.analysis.attribution.task_answers import SpanAnswer, TaskAnswer
+from bertcore.analysis.attribution.task_input import Word
+
+MOST_LABELS = 12
+"""Labels that are drawn; the rest is in the data."""
+_OUTSIDE = "O"
+_PALE = "rgba(127, 134, 152, 0.16)"
+
+
+def label_bars(found: TaskAnswer, chosen: int) -> go.Figure:
+    """Draw the most probable labels of a text as bars, the one that is explained in its colour."""
+    order = np.argsort(-found.probabilities, kind="stable")[:MOST_LABELS]
+    names = [label_name(found.labels[i]) for i in order]
+    colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in order]
+    return _bars(names, [float(found.probabilities[i]) for i in order], colours)
+
+
+def answer_bars(spans: Sequence[SpanAnswer], no_answer: float, chosen: int) -> go.Figure:
+    """Draw the best answers, and that there is none, as bars."""
+    names = [span.text for span in spans] + ["no answer ([CLS])"]
+    values = [span.probability for span in spans] + [no_answer]
+    colours = [theme.SEGMENT_A] * len(spans) + [theme.SPECIAL]
+    colours[chosen] = theme.ACCENT
+    return _bars(names, values, colours)
+
+
+def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str]) -> go.Figure:
+    shown = [theme.escape(token_flow.shorten(name, 60)) for name in names]
+    fig = go.Figure(
+        go.Bar(
+            x=values,
+            y=list(range(len(names))),
+            orientation="h",
+            text=[f"<b>{name}</b>  {percent(p)}" for name, p in zip(shown, values, strict=True)],
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": list(colours), "line_width": 0, "cornerradius": 3},
+            customdata=shown,
+            hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "", "", 32 * len(names) + 16)
+    fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
+    # All bars of this page have one scale, 0 to 100%, and the names room behind the longest bar.
+    longest = max(map(token_flow.display_width, shown), default=0)
+    fig.update_xaxes(visible=False, range=[0, 1.35 + 0.018 * longest], fixedrange=True)
+    fig.update_yaxes(visible=False, autorange="reversed", fixedrange=True)
+    return fig
+
+
+def tagged_words(words: Sequence[Word], found: TaskAnswer, chosen: int) -> go.Figure:
+    """Draw a sentence as boxes with each word's tag and its probability below.
+
+    Args:
+        words: [W], [CLS] and [SEP] among them, which have no tag.
+        found: Of a tagger.
+        chosen: The word that is explained; its box has a frame.
+    """
+    best = found.probabilities.argmax(1)
+    kinds = list(dict.fromkeys(_kind(label) for label in found.labels))
+    below = [_below(found, place, word) for place, word in enumerate(words)]
+    boxes = token_flow.place([word.text for word in words], below)
+    fig = go.Figure()
+    groups: dict[str | None, list[int]] = {kind: [] for kind in (*kinds, None)}
+    for place, word in enumerate(words):
+        kind = _kind(found.labels[best[place]])
+        groups[None if word.text_id < 0 or kind == _OUTSIDE else kind].append(place)
+    colours = dict(zip([k for k in kinds if k != _OUTSIDE], _cycled(len(kinds)), strict=False))
+    for kind, members in groups.items():
+        if not members:
+            continue
+        fig.add_trace(
+            go.Bar(
+                base=[boxes[i].left for i in members],
+                x=[boxes[i].width for i in members],
+                y=[boxes[i].line for i in members],
+                orientation="h",
+                name=theme.escape(token_flow.shorten(kind or "no tag", 30)),
+                showlegend=kind is not None,
+                text=[token_flow.two_lines(words[i].text, below[i]) for i in members],
+                textposition="none" if kind is None else "inside",
+                insidetextanchor="middle",
+                constraintext="none",
+                textangle=0,
+                insidetextfont={"size": 13, "color": "#FFFFFF"},
+                marker={
+                    "color": _PALE if kind is None else colours[kind],
+                    "line_width": 0,
+                    "cornerradius": 5,
+                },
+                customdata=[[i, _hover(found, i, words[i])] for i in members],
+                hovertemplate="%{customdata[1]}<extra></extra>",
+            )
+        )
+    pale = groups[None]
+    # Text on the pale boxes takes the page's colour, which bars cannot.
+    fig.add_trace(
+        go.Scatter(
+            x=[boxes[i].left + boxes[i].width / 2 for i in pale],
+            y=[boxes[i].line for i in pale],
+            mode="text",
+            text=[token_flow.two_lines(words[i].text, below[i]) for i in pale],
+            textfont_size=13,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    box = boxes[chosen]
+    fig.add_trace(
+        go.Bar(
+            base=[box.left],
+            x=[box.width],
+            y=[box.line],
+            orientation="h",
+            marker={
+                "color": "rgba(0, 0, 0, 0)",
+                "line": {"width": 4, "color": theme.ACCENT},
+                "cornerradius": 5,
+            },
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    token_flow.draw(fig, boxes, legend_height=34)
+    fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
+    return fig
+
+
+def answer_table(found: TaskAnswer, words: Sequence[Word]) -> pd.DataFrame:
+    """Return what was answered as a table, all labels of all words."""
+    if found.task == "regress":
+        return pd.DataFrame({"score": [found.score]})
+    if found.task == "qa":
+        rows = [(s.text, s.start, s.end, s.probability) for s in found.spans]
+        rows.append(("", 0, 0, found.no_answer or 0.0))
+        return pd.DataFrame(rows, columns=["answer", "first_token", "last_token", "p"])
+    if found.task != "tag":
+        return pd.DataFrame({"label": found.labels, "p": found.probabilities})
+    table = pd.DataFrame(found.probabilities, columns=[f"p({label})" for label in found.labels])
+    best = found.probabilities.argmax(1)
+    table.insert(0, "tag", [found.labels[i] for i in best])
+    table.insert(0, "word", [word.text for word in words])
+    return table[[word.text_id >= 0 for word in words]]
+
+
+def _kind(label: str) -> str:
+    """Return what a tag is about: B-PER and I-PER are both PER."""
+    return label[2:] if label[1:2] == "-" and label[0] in "BIES" else label
+
+
+def _below(found: TaskAnswer, place: int, word: Word) -> str:
+    if word.text_id < 0:
+        return ""
+    label = found.labels[found.tag(place)]
+    return "" if label == _OUTSIDE else f"{label} {percent(_best(found.probabilities[place]))}"
+
+
+def _best(shares: NDArray[np.float32]) -> float:
+    return float(shares.max())
+
+
+def _hover(found: TaskAnswer, place: int, word: Word) -> str:
+    name = theme.escape(token_flow.shorten(word.text, 40))
+    if word.text_id < 0:
+        return name
+    shares = found.probabilities[place]
+    top = np.argsort(-shares, kind="stable")[:3]
+    lines = [f"{theme.escape(found.labels[i][:40])}: {percent(float(shares[i]))}" for i in top]
+    return f"<b>{name}</b><br>" + "<br>".join(lines)
+
+
+def _cycled(count: int) -> list[str]:
+    """Return colours dark enough for white letters, none near the accent, as many as asked."""
+    dark = ["#3457D5", "#B35806", "#00805C", "#4A6274", "#7B3FA0", "#8C564B", "#8A6D00"]
+    return [dark[i % len(dark)] for i in range(count)]

@@ -1,0 +1,265 @@
+"""What each word does for an answer: the text in colours, methods side by side, how true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.plots import theme, token_flow
+from bertcore.analysis.attribution.faithfulness import Faithfulness
+from bertcore.analysis.attribution.task_input import Word
+
+RANDOM = "Random order"
+MEASURES = {
+    "comprehensiveness": "Comprehensiveness (high is good)",
+    "sufficiency": "Sufficiency (low is good)",
+}
+_MOST_NAMED = 40
+
+
+def signed(value: float) -> str:
+    """Return a number as one reads it, with its sign.
+
+    >>> signed(0.456), signed(-12.3), signed(0.0004), signed(float("nan"))
+    ('+0.46', '−12.3', '0', '')
+    """
+    if np.isnan(value):
+        return ""
+    size = abs(value)
+    text = f"{size:.1f}" if size >= 10 else f"{size:.2f}"
+    if float(text) == 0:
+        return "0"
+    return f"{'+' if value > 0 else '−'}{text}"
+
+
+def exactly(value: float, digits: int) -> str:
+    """Return a number with its sign and so many digits, for a sentence that tells them all.
+
+    >>> exactly(-0.1471, 3), exactly(5.84412, 3), exactly(-0.00001, 4)
+    ('−0.147', '+5.844', '0')
+    """
+    text = f"{abs(value):.{digits}f}"
+    return "0" if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
+
+
+def attributed_text(
+    words: Sequence[Word], values: NDArray[np.floating], *, is_dark: bool, unit: str
+) -> go.Figure:
+    """Draw the text as boxes: blue speaks for what is explained, orange against it.
+
+    Args:
+        words, values: [W]; NaN where a word has no number.
+        is_dark: Whether the page is dark: words that do nothing recede there too.
+        unit: Of the numbers.
+    """
+    shown = [signed(float(value)) for value in values]
+    boxes = token_flow.place([word.text for word in words], shown)
+    filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
+    largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
+    shares = filled / largest
+    # The ends of the light scale are dark, those of the dark one light.
+    strong, weak = ("#10131C", "#FFFFFF") if is_dark else ("#FFFFFF", "#10131C")
+    hover = [
+        f"<b>{theme.escape(token_flow.shorten(word.text, 40))}</b>: {signed(float(value)) or '—'}"
+        for word, value in zip(words, values, strict=True)
+    ]
+    fig = go.Figure(
+        go.Bar(
+            base=[box.left for box in boxes],
+            x=[box.width for box in boxes],
+            y=[box.line for box in boxes],
+            orientation="h",
+            text=[token_flow.two_lines(w.text, s) for w, s in zip(words, shown, strict=True)],
+            textposition="inside",
+            insidetextanchor="middle",
+            constraintext="none",
+            textangle=0,
+            insidetextfont={
+                "size": 13,
+                "color": [strong if abs(share) > 0.66 else weak for share in shares],
+            },
+            marker={
+                "color": filled,
+                "colorscale": theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+                "cmin": -largest,
+                "cmax": largest,
+                "line": {"width": 1, "color": theme.GRID},
+                "cornerradius": 5,
+                "colorbar": {
+                    "title": {"text": f"against ← {unit} → for"},
+                    "orientation": "h",
+                    "thickness": 10,
+                    "lenmode": "pixels",
+                    "len": 350,
+                    "tickangle": 0,
+                    "x": 0.98,
+                    "xanchor": "right",
+                    "y": 1,
+                    "yanchor": "bottom",
+                    "nticks": 5,
+                },
+            },
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    return token_flow.draw(fig, boxes, legend_height=60)
+
+
+def method_rows(
+    rows: Mapping[str, NDArray[np.floating]],
+    words: Sequence[Word],
+    *,
+    is_dark: bool,
+    own_scale: bool = True,
+    most_named: int = _MOST_NAMED,
+) -> go.Figure:
+    """Draw several methods' numbers as rows over one axis of words.
+
+    Args:
+        rows: By name, [W].
+        words: [W].
+        is_dark: As for `attributed_text`.
+        own_scale: Each row by its own largest number, for rows of other units.
+        most_named: Words that there is room to name; of more, every second, third ...
+    """
+    values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
+    sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
+    drawn = values / (sizes if own_scale else sizes.max())
+    names = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
+    fig = go.Figure(
+        go.Heatmap(
+            z=drawn,
+            x=list(range(len(words))),
+            y=[theme.escape(name) for name in rows],
+            customdata=np.dstack([np.broadcast_to(np.array(names), values.shape), values]),
+            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            zmin=-1,
+            zmax=1,
+            xgap=1 if len(words) <= 80 else 0,
+            ygap=3,
+            showscale=False,
+            hoverongaps=False,
+            hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}<extra></extra>",
+        )
+    )
+    turned = len(words) > min(12, most_named // 2)
+    below = 34 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
+    theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
+    step = -(-len(words) // most_named)
+    places = list(range(0, len(words), max(1, step)))
+    fig.update_xaxes(
+        tickvals=places,
+        ticktext=[names[i] for i in places],
+        tickangle=-60 if turned else 0,
+        showgrid=False,
+        automargin=False,
+    )
+    fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
+    fig.update_layout(margin={"t": 4, "b": below})
+    return fig
+
+
+def faithfulness_dots(
+    found: Mapping[str, Faithfulness], random: Sequence[Faithfulness], unit: str
+) -> go.Figure:
+    """Draw both measures of each method beside those of words in random order.
+
+    Args:
+        found: By the method's name.
+        random: Of several random orders: their mean, and from the least to the most.
+        unit: What is lost: "probability" or "score".
+    """
+    names = [*found, RANDOM]
+    fig = make_subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
+    for row, measure in enumerate(MEASURES, start=1):
+        of_random = np.array([getattr(one, f"mean_{measure}") for one in random])
+        values = [getattr(one, f"mean_{measure}") for one in found.values()]
+        mean, least, most = (float(end(of_random)) for end in (np.mean, np.min, np.max))
+        low, high = min([*values, least, 0]), max([*values, most, 0])
+        room = max(float(high - low), 1e-3)
+        fig.add_trace(
+            go.Scatter(
+                x=[*values, mean],
+                y=list(range(len(names))),
+                mode="markers",
+                marker={
+                    "size": 13,
+                    "color": [theme.SEGMENT_A] * len(values) + [theme.SPECIAL],
+                    "symbol": ["circle"] * len(values) + ["diamond"],
+                },
+                cliponaxis=False,
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [0.0] * len(values) + [most - mean],
+                    "arrayminus": [0.0] * len(values) + [mean - least],
+                    "color": theme.SPECIAL,
+                },
+                customdata=names,
+                hovertemplate="%{customdata}: %{x:+.4f}<extra></extra>",
+                showlegend=False,
+            ),
+            row=row,
+            col=1,
+        )
+        # All numbers stand in one column at the right: no line and no dot runs through them.
+        fig.add_trace(
+            go.Scatter(
+                x=[high + 0.12 * room] * len(names),
+                y=list(range(len(names))),
+                mode="text",
+                text=[exactly(value, 3) for value in [*values, mean]],
+                textposition="middle right",
+                cliponaxis=False,
+                hoverinfo="skip",
+                showlegend=False,
+            ),
+            row=row,
+            col=1,
+        )
+        fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
+        fig.update_xaxes(range=[low - 0.05 * room, high + 0.4 * room], row=row)
+    theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
+    fig.update_xaxes(title_text=f"{unit} lost", row=2, col=1)
+    fig.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=names,
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+    )
+    fig.update_annotations(font_size=12, x=0, xanchor="left")
+    fig.update_layout(margin={"t": 28})
+    return fig
+
+
+def word_table(words: Sequence[Word], rows: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
+    """Return a row for each word."""
+    table = pd.DataFrame({"word": [word.text for word in words]})
+    return table.assign(**rows)
+
+
+def faithfulness_table(
+    found: Mapping[str, Faithfulness], random: Sequence[Faithfulness]
+) -> pd.DataFrame:
+    """Return a row for each method and bin."""
+    named = [*found.items(), *((f"{RANDOM} {i}", one) for i, one in enumerate(random))]
+    return pd.DataFrame(
+        [
+            {
+                "method": name,
+                "share_of_words": share,
+                "words": one.num_words[k],
+                "comprehensiveness": float(one.comprehensiveness[k]),
+                "sufficiency": float(one.sufficiency[k]),
+            }
+            for name, one in named
+            for k, share in enumerate(one.bins)
+        ]
+    )

@@ -1,0 +1,278 @@
+"""A labelled file in pictures: confusion, calibration, slices, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.plots import theme, token_flow
+from bertcore.evaluation.calibration import Calibration
+from bertcore.evaluation.slices import Slice
+
+MOST_CLASSES = 40
+"""Labels that a picture of the confusion has room for."""
+MOST_DOTS = 3000
+"""Scores that are drawn as dots; of more, every second, third ..."""
+_NAMED = 12
+_LETTERS = 40
+"""Letters that have room below the picture, side by side."""
+
+
+def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure:
+    """Draw the confusion matrix: each row as shares of its true label, the counts in the cells.
+
+    Of many labels those with most examples are drawn.
+    """
+    order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
+    chosen = np.sort(order)
+    shown = matrix[np.ix_(chosen, chosen)]
+    totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
+    names = [theme.escape(token_flow.shorten(labels[i], 18)) for i in chosen]
+    places = list(range(len(names)))
+    counted = len(names) <= _NAMED
+    fig = go.Figure(
+        go.Heatmap(
+            z=shown / totals,
+            customdata=np.dstack(
+                [
+                    shown,
+                    np.broadcast_to(np.array(names)[:, None], shown.shape),
+                    np.broadcast_to(names, shown.shape),
+                ]
+            ),
+            x=places,
+            y=places,
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            xgap=2,
+            ygap=2,
+            text=shown if counted else None,
+            texttemplate="%{text:,}" if counted else None,
+            hovertemplate="true %{customdata[1]}, said %{customdata[2]}: %{customdata[0]:,} "
+            "(%{z:.1%} of the row)<extra></extra>",
+            colorbar={
+                "title": {"text": "share of the row  "},
+                "orientation": "h",
+                "thickness": 10,
+                "lenmode": "pixels",
+                "len": 300,
+                "tickangle": 0,
+                "x": 1,
+                "xanchor": "right",
+                "y": 1,
+                "yanchor": "bottom",
+                "tickformat": ".0%",
+                "tickvals": [0, 0.5, 1],
+            },
+        )
+    )
+    theme.plot_layout(
+        fig,
+        "",
+        "what the model said",
+        "true label",
+        150 + max(24, 84 - 8 * len(names)) * len(names),
+    )
+    longest = max(map(token_flow.display_width, names), default=0)
+    turned = len(names) * (longest + 1) > _LETTERS
+    step = max(1, -(-len(names) // MOST_CLASSES))
+    fig.update_xaxes(
+        tickvals=places[::step],
+        ticktext=names[::step],
+        tickangle=-60 if turned else 0,
+        showgrid=False,
+    )
+    fig.update_yaxes(
+        tickvals=places[::step], ticktext=names[::step], autorange="reversed", showgrid=False
+    )
+    # The title of the x axis stands below the names; Plotly would set it among them here.
+    below = 34 + (6.5 * longest if turned else 0)
+    fig.update_xaxes(title_text="", automargin=False)
+    fig.add_annotation(
+        x=0.5,
+        y=0,
+        xref="paper",
+        yref="paper",
+        yanchor="top",
+        yshift=-below,
+        text="what the model said",
+        font_size=14,
+        showarrow=False,
+    )
+    fig.update_layout(margin={"t": 56, "b": below + 24}, height=fig.layout.height + below - 36)
+    return fig
+
+
+def reliability(found: Calibration) -> go.Figure:
+    """Draw how often answers of each confidence are right, and how many there are."""
+    middle = (found.edges[:-1] + found.edges[1:]) / 2
+    width = float(found.edges[1] - found.edges[0])
+    fig = make_subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
+    fig.add_trace(
+        go.Scatter(
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            line={"color": theme.SPECIAL, "dash": "dot"},
+            hoverinfo="skip",
+            name="as sure as right",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        go.Bar(
+            x=middle,
+            y=found.accuracy,
+            width=width * 0.92,
+            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": found.high - found.accuracy,
+                "arrayminus": found.accuracy - found.low,
+                "color": theme.SPECIAL,
+            },
+            customdata=np.column_stack([found.confidence, found.counts]),
+            hovertemplate="confidence %{customdata[0]:.3f}: right %{y:.1%} of "
+            "%{customdata[1]:,}<extra></extra>",
+            name="right",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        go.Scatter(
+            x=found.confidence,
+            y=found.accuracy,
+            mode="markers",
+            marker={"color": theme.ACCENT, "size": 7},
+            hoverinfo="skip",
+            name="mean confidence",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        go.Bar(
+            x=middle,
+            y=found.counts,
+            width=width * 0.92,
+            marker={"color": theme.SPECIAL, "line_width": 0},
+            hovertemplate="%{y:,} answers<extra></extra>",
+            showlegend=False,
+        ),
+        row=2,
+        col=1,
+    )
+    theme.plot_layout(fig, "", "", "", 400)
+    fig.update_xaxes(range=[0, 1], showgrid=False, tickformat=".0%")
+    fig.update_xaxes(title_text="how sure it was", row=2)
+    fig.update_yaxes(title_text="share right", range=[0, 1.02], tickformat=".0%", row=1)
+    fig.update_yaxes(title_text="answers", row=2, nticks=3)
+    fig.update_layout(margin={"t": 30, "r": 24})  # room for "100%"
+    return fig
+
+
+def slice_bars(found: Sequence[Slice], mean: float, *, is_share: bool, name: str) -> go.Figure:
+    """Draw the mean of each slice with its 95% interval; the dotted line is that of all."""
+    names = [theme.escape(token_flow.shorten(one.name, 26)) for one in found]
+    values = np.array([one.mean for one in found])
+    low, high = np.array([one.low for one in found]), np.array([one.high for one in found])
+    fig = go.Figure(
+        go.Bar(
+            x=values,
+            y=list(range(len(found))),
+            orientation="h",
+            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": np.nan_to_num(high - values),
+                "arrayminus": np.nan_to_num(values - low),
+                "color": theme.SPECIAL,
+            },
+            customdata=[[label, one.number] for label, one in zip(names, found, strict=True)],
+            hovertemplate="%{customdata[0]}: %{x:.3f} of %{customdata[1]:,}<extra></extra>",
+        )
+    )
+    fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL})
+    theme.plot_layout(fig, "", name, "", 30 * len(found) + 70)
+    fig.update_yaxes(
+        tickvals=list(range(len(found))),
+        ticktext=[f"{label} ({one.number:,})" for label, one in zip(names, found, strict=True)],
+        range=[len(found) - 0.4, -0.6],
+        showgrid=False,
+    )
+    if is_share:
+        fig.update_xaxes(range=[0, 1], tickformat=".0%")
+        fig.update_layout(margin_r=24)  # room for "100%"
+    else:
+        fig.update_xaxes(rangemode="tozero")
+    return fig
+
+
+def score_dots(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> go.Figure:
+    """Draw each predicted score over the true one; the dotted line is where both are the same."""
+    step = max(1, -(-len(gold) // MOST_DOTS))
+    low, high = float(min(gold.min(), predicted.min())), float(max(gold.max(), predicted.max()))
+    fig = go.Figure(
+        go.Scattergl(
+            x=gold[::step],
+            y=predicted[::step],
+            mode="markers",
+            marker={"color": theme.SEGMENT_A, "size": 6, "opacity": 0.5},
+            hovertemplate="true %{x:.2f}, said %{y:.2f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    fig.add_trace(
+        go.Scatter(
+            x=[low, high],
+            y=[low, high],
+            mode="lines",
+            line={"color": theme.SPECIAL, "dash": "dot"},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    return theme.plot_layout(fig, "", "true score", "predicted score", 360)
+
+
+def calibration_table(found: Calibration) -> pd.DataFrame:
+    """Return a row for each bin."""
+    return pd.DataFrame(
+        {
+            "from": found.edges[:-1],
+            "to": found.edges[1:],
+            "answers": found.counts,
+            "confidence": found.confidence,
+            "right": found.accuracy,
+            "low": found.low,
+            "high": found.high,
+        }
+    )
+
+
+def slice_table(slices: Mapping[str, Sequence[Slice]]) -> pd.DataFrame:
+    """Return a row for each slice."""
+    return pd.DataFrame(
+        [
+            {
+                "by": by,
+                "slice": s.name,
+                "number": s.number,
+                "mean": s.mean,
+                "low": s.low,
+                "high": s.high,
+            }
+            for by, found in slices.items()
+            for s in found
+        ]
+    )

@@ -1,0 +1,141 @@
+"""Labelled files that visitors upload: kept on the disk for a while, and run as jobs."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from app.inspect_checkpoint import model as inspection
+from app.shell import background, cache
+from app.shell.background import Work
+from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.finetuning import Columns
+from bertcore.finetuning.data.files import BadRows, kind_of
+from bertcore.finetuning.data.tables import open_table
+from bertcore.finetuning.tasks import Task
+
+MAX_KEPT = 8
+"""Files that stay on the disk."""
+MAX_MEGABYTES = 300
+TYPES = {
+    "tag": ["txt", "conll", "conllu", "tsv", "jsonl", "json", "gz", "xz"],
+    "qa": ["json", "gz", "xz"],
+}
+"""Endings of the files of a task; other tasks have tables."""
+TABLES = ["csv", "tsv", "txt", "jsonl", "json", "gz", "xz"]
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A file to run and how to read it."""
+
+    path: Path
+    columns: Columns
+    skip_bad_rows: bool
+
+
+@dataclass(slots=True)
+class Stop:
+    """A visitor's wish to end a run and keep what is done."""
+
+    wanted: threading.Event = field(default_factory=threading.Event)
+
+
+def receive(upload: IO[bytes], name: str) -> Path:
+    """Keep an uploaded file under its own ending; the oldest files are let go."""
+    digest = hashlib.sha256()
+    upload.seek(0)
+    while chunk := upload.read(_CHUNK):
+        digest.update(chunk)
+    upload.seek(0)
+    folder = _root() / digest.hexdigest()[:16]
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # Our own name: the visitor's could lead elsewhere.
+    path = folder / f"labelled{''.join(Path(name).suffixes[-2:])[:20].lower()}"
+    if not path.is_file():
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as target:
+            shutil.copyfileobj(upload, target, _CHUNK)
+        Path(target.name).rename(path)
+    folder.touch()
+    kept = sorted(_root().iterdir(), key=lambda one: one.stat().st_mtime)
+    for old in kept[:-MAX_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    return path
+
+
+def column_names(path: Path, task: Task) -> tuple[str, ...]:
+    """Return the columns of a table with names; () for files that have none to choose.
+
+    Raises:
+        ValueError: If the file cannot be read.
+    """
+    if task.name == "qa" or (task.name == "tag" and kind_of(path) not in (".jsonl", ".json")):
+        return ()
+    with open_table(path, BadRows(skip=True)) as table:
+        return table.columns if table.has_header else ()
+
+
+def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
+    """Return the work that runs a file; its result is a FileRun.
+
+    Args:
+        key: Of the checkpoint.
+        chosen: The file.
+        stop: Set to end it and keep what is done.
+        number: Another one runs it again.
+    """
+
+    def work(progress: background.Progress) -> FileRun:
+        progress(0.0, "Reading the file")
+        total = rough_number(chosen.path, inspection.model(key).task)
+
+        def on_rows(done: int) -> None:
+            progress(min(1.0, done / max(1, total)), f"{done:,} of about {total:,} examples")
+
+        return run_file(
+            inspection.model(key),
+            chosen.path,
+            columns=chosen.columns,
+            skip_bad_rows=chosen.skip_bad_rows,
+            on_rows=on_rows,
+            should_stop=stop.wanted.is_set,
+        )
+
+    return Work(("inspect-file", key, chosen, number, id(stop)), work)
+
+
+def rough_number(path: Path, task: Task) -> int:
+    """Return about how many examples a file has, for the progress: by its lines."""
+    signs: dict[str, Callable[[bytes], bool]] = {
+        "tag": lambda line: not line.strip() or line.startswith(b"{"),
+    }
+    is_one = signs.get(task.name, lambda line: bool(line.strip()))
+    with _opened(path) as file:
+        if task.name == "qa":
+            return max(1, file.read().count(b'"question"'))
+        return max(1, sum(1 for line in file if is_one(line)))
+
+
+def _opened(path: Path) -> IO[bytes]:
+    import gzip
+    import lzma
+    from typing import cast
+
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return cast(IO[bytes], lzma.open(path, "rb")) if path.suffix == ".xz" else path.open("rb")
+
+
+def _root() -> Path:
+    folder = Path(tempfile.gettempdir()) / f"bertscope-labelled-{Path.home().name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_mode & 0o077:
+        raise ValueError(f"{folder} may be read by others. Remove it, then upload again.")
+    return folder

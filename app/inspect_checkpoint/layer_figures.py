@@ -1,0 +1,104 @@
+"""Through the layers: what flows to an answer through each word's vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.plots import theme, token_flow
+from bertcore.analysis.attribution.faithfulness import Faithfulness
+from bertcore.analysis.attribution.task_input import Word
+
+_MOST_NAMED = 40
+
+
+def conductance_map(
+    words: Sequence[Word], values: NDArray[np.floating], *, is_dark: bool
+) -> go.Figure:
+    """Draw the conductance of each layer (row) and word (column), [L, W]."""
+    num_layers = len(values)
+    names = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
+    largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
+    fig = go.Figure(
+        go.Heatmap(
+            z=values,
+            x=list(range(len(words))),
+            y=list(range(num_layers)),
+            customdata=np.broadcast_to(np.array(names), values.shape),
+            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            zmin=-largest,
+            zmax=largest,
+            xgap=1 if len(words) <= 80 else 0,
+            ygap=2,
+            colorbar={
+                "title": {"text": "against ← conductance → for"},
+                "orientation": "h",
+                "thickness": 10,
+                "lenmode": "pixels",
+                "len": 350,
+                "tickangle": 0,
+                "x": 1,
+                "xanchor": "right",
+                "y": 1,
+                "yanchor": "bottom",
+                "nticks": 5,
+            },
+            hovertemplate="layer %{y}, <b>%{customdata}</b>: %{z:+.4f}<extra></extra>",
+        )
+    )
+    turned = len(words) > 12
+    below = 34 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
+    theme.plot_layout(fig, "", "", "layer", 30 * num_layers + below + 66)
+    step = max(1, -(-len(words) // _MOST_NAMED))
+    places = list(range(0, len(words), step))
+    fig.update_xaxes(
+        tickvals=places,
+        ticktext=[names[i] for i in places],
+        tickangle=-60 if turned else 0,
+        showgrid=False,
+        automargin=False,
+    )
+    fig.update_yaxes(dtick=1, autorange="reversed", showgrid=False)
+    fig.update_layout(margin={"t": 62, "b": below})
+    return fig
+
+
+def layer_faithfulness(
+    found: Sequence[Faithfulness], random: Sequence[Faithfulness], unit: str
+) -> go.Figure:
+    """Draw both measures of each layer's order of words over that of random orders (dotted).
+
+    Args:
+        found: Of each layer.
+        random: Of several random orders.
+        unit: What is lost: "probability" or "score".
+    """
+    titles = ("Comprehensiveness (high is good)", "Sufficiency (low is good)")
+    fig = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.1)
+    layers = list(range(len(found)))
+    for column, measure in enumerate(("comprehensiveness", "sufficiency"), start=1):
+        fig.add_trace(
+            go.Scatter(
+                x=layers,
+                y=[getattr(one, f"mean_{measure}") for one in found],
+                mode="lines+markers",
+                line={"color": theme.SEGMENT_A, "width": 2},
+                marker={"size": 9},
+                hovertemplate="layer %{x}: %{y:+.4f}<extra></extra>",
+                showlegend=False,
+            ),
+            row=1,
+            col=column,
+        )
+        mean = float(np.mean([getattr(one, f"mean_{measure}") for one in random]))
+        fig.add_hline(y=mean, line={"dash": "dot", "color": theme.SPECIAL}, row=1, col=column)
+    theme.plot_layout(fig, "", "layer", "", 230)
+    fig.update_xaxes(dtick=1, showgrid=False)
+    fig.update_yaxes(title_text=f"{unit} lost", col=1)
+    fig.update_annotations(font_size=12)
+    fig.update_layout(margin={"t": 30})
+    return fig

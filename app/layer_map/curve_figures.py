@@ -1,0 +1,87 @@
+"""Small line charts over the layers: separation of labels, narrowness, faithfulness of the map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme
+from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
+from bertcore.analysis.space.projection import LayerMap
+
+HEIGHT = 316
+
+
+def separation_curve(found: Separation) -> go.Figure:
+    """Draw how well the labels part in the full space, layer by layer."""
+    fig = go.Figure(
+        [
+            _line(found.purity, f"neighbours with the same label (of {found.k})", 0),
+            _line(found.silhouette, "silhouette", 1, dash="dot"),
+        ]
+    )
+    fig.add_hline(
+        y=found.chance,
+        line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
+        annotation={"text": "purity by chance", "font": {"size": 11, "color": theme.SPECIAL}},
+        annotation_position="bottom right",
+    )
+    low = min(0.0, float(found.silhouette.min())) - 0.03
+    return _over_layers(fig, "Where do the labels part?", "share; silhouette", [low, 1.05])
+
+
+def isotropy_curve(found: Isotropy) -> go.Figure:
+    """Draw the mean cosine of a layer's vectors, of all pairs and of a repeated word."""
+    fig = go.Figure([_line(found.any_pair, "any two points", 0)])
+    # Where all points are one word both curves are the same.
+    if np.isfinite(found.same_word).any() and not np.allclose(found.same_word, found.any_pair):
+        fig.add_trace(_line(found.same_word, "the same word twice", 1, dash="dot"))
+    low = min(0.0, float(np.nanmin([0.0, *found.any_pair, *found.same_word]))) - 0.03
+    return _over_layers(fig, "How alike are the vectors?", "mean cosine", [low, 1.05])
+
+
+def faithfulness_curve(found: Faithfulness, layer_map: LayerMap) -> go.Figure:
+    """Draw how much of the full space's neighbourhoods, and of its variance, the map keeps."""
+    fig = go.Figure(
+        [
+            _line(found.trustworthiness, "trustworthiness", 0),
+            _line(found.overlap, f"shared neighbours (of {found.k})", 1, dash="dot"),
+        ]
+    )
+    if layer_map.method == "pca":
+        fig.add_trace(_line(layer_map.explained.sum(1), "variance shown", 2, dash="dash"))
+    return _over_layers(fig, "How true is the map?", "share", [-0.03, 1.05])
+
+
+def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "solid") -> go.Scatter:
+    return go.Scatter(
+        x=list(range(len(values))),
+        y=[None if value != value else float(value) for value in values.tolist()],
+        mode="lines+markers",
+        name=name,
+        line={"color": theme.CATEGORICAL[place], "width": 2, "dash": dash},
+        marker={"size": 6},
+        hovertemplate="layer %{x}: %{y:.3f}<extra>" + name + "</extra>",
+    )
+
+
+def _over_layers(fig: go.Figure, title: str, unit: str, span: list[float]) -> go.Figure:
+    theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
+    fig.update_yaxes(range=span)
+    fig.update_xaxes(dtick=1 if len(fig.data[0].x) <= 13 else 2)
+    fig.update_layout(
+        legend={"y": -0.36, "yanchor": "top", "font": {"size": 11}},
+        margin={"b": 8},
+        showlegend=True,
+    )
+    return fig
+
+
+def table(found: object, names: Sequence[str]) -> pd.DataFrame:
+    """Return fields that hold one number for each layer as a table, a row for each layer."""
+    columns = {name: np.asarray(getattr(found, name)) for name in names}
+    return pd.DataFrame({"layer": np.arange(len(columns[names[0]])), **columns})

@@ -1,0 +1,146 @@
+"""The layer map: points that travel from layer to layer, in two or three dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.layer_map.places import at, display_places, reach_of
+from app.layer_map.point_styles import Marks, names_at, parts_of, points, rings, trails
+from app.plots import player, theme
+from bertcore.analysis.space.projection import LayerMap
+
+MAX_TRAILS = 12
+"""Paths through the layers are drawn for as many found points."""
+INK = {False: "#1B2233", True: "#E6E9F2"}
+"""Colour of names on light and on dark ground: the themes' text colours."""
+STEP_MS = 700
+CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
+TWEENS = 6
+"""Pictures between two layers when a 3-D map plays: Plotly moves 2-D points by itself only."""
+
+
+def travel(
+    found: LayerMap, marks: Marks, *, layer: int, ink: str = "", height: int = 600
+) -> go.Figure:
+    """Draw one layer's points, with a slider and a play button that move them through all layers.
+
+    Args:
+        found: Coordinates [L+1, N, 2 or 3].
+        marks: Colours, hovers and names of the N points.
+        layer: The layer shown first.
+        ink: Colour of the names; empty for the theme's.
+        height: In pixels.
+    """
+    places = display_places(found)
+    num_layers, _, dims = places.shape
+    layer = min(max(layer, 0), num_layers - 1)
+    parts = parts_of(marks)
+    names = names_at(places, marks)
+    fig = go.Figure([points(places[layer], marks, part, names, ink) for part in parts])
+    moving = list(range(len(parts)))
+    if marks.found.any():
+        if found.space == "joint" and marks.found.sum() <= MAX_TRAILS:
+            fig.add_traces(trails(places[:, marks.found], dims))
+        fig.add_trace(rings(places[layer][marks.found], dims))
+        moving.append(len(fig.data) - 1)
+    rows = [part[0] for part in parts]
+    if marks.found.any():
+        rows.append(np.flatnonzero(marks.found))
+    kind = "scatter" if dims == 2 else "scatter3d"
+    fig.frames = [
+        go.Frame(
+            name=name,
+            data=[{"type": kind, **at(place[row], dims)} for row in rows],
+            traces=moving,
+        )
+        for name, place in _stations(places, dims)
+    ]
+    axes = [f"{found.method.upper()} axis {axis + 1}" for axis in range(dims)]
+    theme.plot_layout(fig, "", axes[0], axes[1], height)
+    _frame_axes(fig, places, axes)
+    _controls(fig, num_layers, layer, dims)
+    fig.update_layout(
+        legend={
+            "title": {"text": marks.colouring.title},
+            "itemsizing": "constant",
+            "orientation": "v",
+            "x": 1.02,
+            "y": 0.94,
+            "yanchor": "top",
+            "bgcolor": "rgba(0, 0, 0, 0)",
+            "font": {"size": 12},
+        },
+        uirevision=f"{dims}",
+        hovermode="closest",
+    )
+    return fig
+
+
+def _stations(places: NDArray[np.floating], dims: int) -> list[tuple[str, NDArray[np.floating]]]:
+    """Return name and points of each frame: the layers, and what is between them in 3-D."""
+    stations = [(str(layer), place) for layer, place in enumerate(places)]
+    if dims == 2:
+        return stations
+    for layer in range(len(places) - 1):
+        for step in range(1, TWEENS):
+            share = step / TWEENS
+            eased = share * share * (3 - 2 * share)
+            between = (1 - eased) * places[layer] + eased * places[layer + 1]
+            stations.append((f"{layer}+{step}", between))
+    return stations
+
+
+def _frame_axes(fig: go.Figure, places: NDArray[np.floating], names: list[str]) -> None:
+    """Fix the axes over all layers, so that only the points move."""
+    reach = reach_of(places)
+    if places.shape[-1] == 2:
+        box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
+        fig.update_xaxes(range=[-reach[0], reach[0]], showticklabels=False, **box)
+        fig.update_yaxes(range=[-reach[1], reach[1]], showticklabels=False, **box)
+        fig.update_yaxes(scaleanchor="x", scaleratio=1)
+        return
+    axes = {
+        f"{letter}axis": {
+            "title": {"text": name, "font": {"size": 11}},
+            "range": [-size, size],
+            "showticklabels": False,
+            "gridcolor": theme.GRID,
+            "showbackground": False,
+            "zeroline": False,
+            "showspikes": False,
+        }
+        for letter, name, size in zip("xyz", names, reach, strict=True)
+    }
+    fig.update_layout(scene={**axes, "aspectmode": "data", "camera": CAMERA})
+
+
+def _controls(fig: go.Figure, num_layers: int, layer: int, dims: int) -> None:
+    """Add the slider over layers and the buttons that play and stop."""
+    smooth = {"duration": STEP_MS if dims == 2 else 0, "easing": "cubic-in-out"}
+    redraw = dims == 3  # Plotly moves 2-D points by itself; a 3-D scene is drawn again
+    jump = {"frame": {"duration": 0 if redraw else STEP_MS, "redraw": redraw}}
+    steps = [
+        {
+            "label": str(i),
+            "method": "animate",
+            "args": [[str(i)], {**jump, "mode": "immediate", "transition": smooth}],
+        }
+        for i in range(num_layers)
+    ]
+    route = [str(0)]
+    for i in range(1, num_layers):
+        route += [f"{i - 1}+{step}" for step in range(1, TWEENS)] if redraw else []
+        route.append(str(i))
+    pace = {
+        "frame": {"duration": STEP_MS / TWEENS if redraw else STEP_MS + 300, "redraw": redraw},
+        "transition": smooth,
+        "mode": "immediate",
+    }
+    room = {"t": 44, "b": 4} if dims == 2 else {"t": 20, "b": 4}
+    below = {"y": 0, "yanchor": "top", "pad": {"t": 36 if dims == 2 else 12}}
+    fig.update_layout(
+        sliders=[player.slider(steps, active=layer, prefix="Layer ", y=0, pad=room)],
+        updatemenus=[player.buttons(route, pace, **below)],
+    )

@@ -1,0 +1,89 @@
+"""The layer map's overview: every layer as a small picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.layer_map.places import display_places, reach_of, rounded
+from app.layer_map.point_styles import SYMBOLS, Marks
+from app.plots import theme
+from bertcore.analysis.space.projection import LayerMap
+
+MAX_OVERVIEW = 600
+"""Points in each small picture of the overview; they are spread evenly over the table."""
+
+
+def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
+    """Draw every layer as a small picture; a 3-D map shows its first two axes."""
+    places = display_places(found)
+    num_layers = len(places)
+    columns = min(columns, num_layers)
+    num_rows = -(-num_layers // columns)
+    height = 30 + 195 * num_rows
+    fig = make_subplots(
+        num_rows,
+        columns,
+        subplot_titles=[layer_name(i) for i in range(num_layers)],
+        horizontal_spacing=0.015,
+        vertical_spacing=30 / height,
+    )
+    kept = np.unique(np.linspace(0, places.shape[1] - 1, MAX_OVERVIEW).astype(int))
+    marker = _small_marker(marks, kept)
+    fig.add_traces(
+        [
+            go.Scatter(
+                x=rounded(place[kept, 0]),
+                y=rounded(place[kept, 1]),
+                mode="markers",
+                marker=marker,
+                # The whole hover at each layer would be most of the message.
+                hovertext=[marks.labels[i] for i in kept],
+                hoverinfo="text",
+                showlegend=False,
+            )
+            for place in places
+        ],
+        rows=[index // columns + 1 for index in range(num_layers)],
+        cols=[index % columns + 1 for index in range(num_layers)],
+    )
+    theme.plot_layout(fig, "", "", "", height)
+    reach = reach_of(places[..., :2])
+    box = {
+        "showticklabels": False,
+        "ticks": "",
+        "showgrid": False,
+        "showline": True,
+        "mirror": True,
+        "linecolor": theme.GRID,
+        # There are no names to make room for; making it anyway moves frames over their neighbours.
+        "automargin": False,
+    }
+    fig.update_xaxes(range=[-reach[0], reach[0]], **box)
+    fig.update_yaxes(range=[-reach[1], reach[1]], **box)
+    fig.update_annotations(font_size=12, yshift=8, yanchor="bottom")
+    fig.update_layout(margin={"t": 30, "l": 2, "r": 10})
+    return fig
+
+
+def layer_name(layer: int) -> str:
+    """Return what a hidden state is called."""
+    return "embeddings" if layer == 0 else f"layer {layer}"
+
+
+def _small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the marker of many points at once, a colour for each: no legend comes of it."""
+    colouring, codes = marks.colouring, marks.colouring.codes[rows]
+    marker: dict[str, Any] = {"size": 5, "opacity": 0.85}
+    if marks.found.any():
+        marker["opacity"] = np.where(marks.found[rows], 0.95, 0.3).tolist()
+    if not colouring.groups:
+        return marker | {"color": codes.tolist(), "colorscale": theme.SEQUENTIAL}
+    marker["color"] = [colouring.colours[code] for code in codes]
+    if colouring.title == "label":
+        marker["symbol"] = [SYMBOLS[code % len(SYMBOLS)] for code in codes]
+    return marker

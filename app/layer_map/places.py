@@ -1,0 +1,42 @@
+"""Where the points of the layer map stand: centred for the eye, and how far they reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.analysis.space.projection import LayerMap
+
+
+def display_places(found: LayerMap) -> NDArray[np.float32]:
+    """Return the coordinates centred for the eye, [L+1, N, dims].
+
+    Maps of each layer by itself are brought to one size too: their units have nothing in common.
+    """
+    places = found.coordinates
+    if found.space == "joint":
+        finite = places.reshape(-1, places.shape[-1])
+        low, high = np.nanmin(finite, 0), np.nanmax(finite, 0)
+        return places - (low + high) / 2
+    places = places - np.nanmean(places, axis=1, keepdims=True)
+    size = np.sqrt(np.nanmean((places**2).sum(-1), axis=1))[:, None, None]
+    return np.divide(places, size, out=np.zeros_like(places), where=size > 0)
+
+
+def at(places: NDArray[np.floating], dims: int) -> dict[str, Any]:
+    """Return x, y and z of points as lists: Plotly does not move packed arrays smoothly."""
+    return {name: rounded(places[:, axis]) for axis, name in enumerate("xyz"[:dims])}
+
+
+def rounded(values: NDArray[np.floating]) -> list[float | None]:
+    """Return numbers with four digits, as short a message as the eye allows; None for NaN."""
+    return [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
+
+
+def reach_of(places: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return half the width to show along each axis, with a margin."""
+    flat = np.abs(places.reshape(-1, places.shape[-1]))
+    reach: NDArray[np.floating] = 1.1 * np.nanmax(flat, axis=0)
+    return np.where(reach > 0, np.maximum(reach, 0.15 * reach.max()), 1.0)

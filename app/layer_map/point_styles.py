@@ -1,0 +1,154 @@
+"""What is drawn at the points of the layer map: marks, names, rings and trails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.layer_map.places import at
+from app.layer_map.points import Colouring
+from app.plots import theme
+from app.plots.label_places import label_places
+
+MAX_LABELS = {2: 60, 3: 25}
+"""With more points than this in 2-D and 3-D names are drawn for the found ones only."""
+SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
+SYMBOLS_3D = ("circle", "diamond", "square", "cross", "circle-open", "diamond-open")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What is drawn at each point besides its place."""
+
+    colouring: Colouring
+    hover: Sequence[str]
+    """Escaped text of the hover, [N]."""
+    labels: Sequence[str]
+    """Escaped short name, [N]."""
+    found: NDArray[np.bool_]
+    """True for the points that the visitor searched for, [N]."""
+
+
+def parts_of(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:
+    """Return the rows and code of each group; a scale is one group."""
+    codes = marks.colouring.codes
+    if not marks.colouring.groups:
+        return [(np.arange(len(codes)), 0)]
+    return [(np.flatnonzero(codes == code), code) for code in range(len(marks.colouring.groups))]
+
+
+def _group_name(colouring: Colouring, code: int) -> str:
+    return theme.escape(colouring.groups[code]) if colouring.groups else colouring.title
+
+
+def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], list[str]]:
+    """Return the name written at each point and its side; few, or they would hide each other."""
+    dims = places.shape[-1]
+    written = np.ones(len(marks.labels), dtype=bool)
+    if len(marks.labels) > MAX_LABELS[dims]:
+        written = marks.found & (marks.found.sum() <= MAX_LABELS[dims])
+    names = [label if w else "" for label, w in zip(marks.labels, written, strict=True)]
+    if written.sum() > 1 and len(set(names) - {""}) == 1:
+        names = [""] * len(names)  # the same name at each point says nothing
+    if dims == 3:
+        # A 3-D scene writes a name over its point: two spaces keep it beside.
+        return [f"\u00a0\u00a0{name}" if name else "" for name in names], ["middle right"] * len(
+            names
+        )
+    sides = label_places(places, names, width=640, height=430)
+    names = [name if side else "" for name, side in zip(names, sides, strict=True)]
+    return names, [side or "top center" for side in sides]
+
+
+def points(
+    places: NDArray[np.floating],
+    marks: Marks,
+    part: tuple[NDArray[np.int64], int],
+    names: tuple[list[str], list[str]],
+    ink: str,
+) -> go.Scatter | go.Scatter3d:
+    """Return the marks of one group at one layer, with the names of those that have one."""
+    rows, code = part
+    dims = places.shape[-1]
+    shown = [names[0][i] for i in rows]
+    trace = go.Scatter if dims == 2 else go.Scatter3d
+    whole = {"cliponaxis": False} if dims == 2 else {}  # a name at the edge is not cut
+    return trace(
+        **at(places[rows], dims),
+        **whole,
+        mode="markers+text" if any(shown) else "markers",
+        text=shown,
+        textposition=[names[1][i] for i in rows],
+        textfont={"size": 12, **({"color": ink} if ink else {})},
+        marker=_marker(marks.colouring, rows, code, dims, dim=marks.found),
+        hovertext=[marks.hover[i] for i in rows],
+        hoverinfo="text",
+        name=_group_name(marks.colouring, code),
+        showlegend=bool(marks.colouring.groups),
+    )
+
+
+def _marker(
+    colouring: Colouring,
+    rows: NDArray[np.int64],
+    code: int,
+    dims: int,
+    *,
+    dim: NDArray[np.bool_] | None = None,
+) -> dict[str, Any]:
+    size = (11 if len(colouring.codes) <= 60 else 8) if dims == 2 else 5
+    marker: dict[str, Any] = {"size": size, "opacity": 0.85}
+    if dims == 2:
+        marker["line"] = {"width": 1, "color": "rgba(255, 255, 255, 0.7)"}
+        if dim is not None and dim.any():  # the found ones stand out against the rest
+            marker["opacity"] = [0.95 if dim[i] else 0.3 for i in rows]
+    if colouring.groups:
+        marker["color"] = colouring.colours[code]
+        symbols = SYMBOLS if dims == 2 else SYMBOLS_3D
+        marker["symbol"] = symbols[code % len(symbols)] if colouring.title == "label" else "circle"
+    else:
+        bar = {"title": {"text": colouring.title}, "thickness": 12, "len": 0.8}
+        marker |= {
+            "color": colouring.codes[rows].tolist(),
+            "colorscale": theme.SEQUENTIAL,
+            "showscale": True,
+            "colorbar": bar,
+        }
+    return marker
+
+
+def rings(places: NDArray[np.floating], dims: int) -> go.Scatter | go.Scatter3d:
+    """Return a ring around each found point."""
+    look = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
+    if dims == 2:
+        ring = {
+            "size": 19,
+            "symbol": "circle-open",
+            "color": theme.ACCENT,
+            "line": {"width": 2.5},
+        }
+        return go.Scatter(**at(places, dims), marker=ring, **look)
+    ring = {"size": 10, "symbol": "circle-open", "color": theme.ACCENT}
+    return go.Scatter3d(**at(places, dims), marker=ring, **look)
+
+
+def trails(places: NDArray[np.floating], dims: int) -> list[go.Scatter | go.Scatter3d]:
+    """Return the path of each found point through the layers, from [L+1, N, dims]."""
+    trace = go.Scatter if dims == 2 else go.Scatter3d
+    line = {"color": theme.ACCENT, "width": 1 if dims == 2 else 2}
+    return [
+        trace(
+            **at(places[:, point], dims),
+            mode="lines",
+            line=line,
+            opacity=0.45,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        for point in range(places.shape[1])
+    ]

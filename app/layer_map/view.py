@@ -1,0 +1,211 @@
+"""What the layer map computes from a checkpoint: points, maps, qualities; each kept in memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.shell import cache
+from app.shell.background import Progress, Work
+from bertcore import Bert
+from bertcore.analysis.shared.collect import (
+    Sentence,
+    VectorTable,
+    collect_sentences,
+    collect_tokens,
+    whole_words,
+)
+from bertcore.analysis.space import map_quality
+from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
+from bertcore.analysis.space.projection import LayerMap, UmapSettings, map_layers
+
+UNITS = {
+    "tokens": "tokens",
+    "words": "whole words",
+    "word": "one word",
+    "mean": "sentences (mean)",
+    "cls": "sentences (first token)",
+}
+"""What a point is, and what that is called."""
+
+
+class Points(NamedTuple):
+    """Which points are drawn; small enough to be a key, but for the sentences."""
+
+    sentences: tuple[Sentence, ...]
+    unit: str
+    """One of UNITS."""
+    word: str
+    """The word, where the unit is "word"."""
+    hide_special: bool
+    """Leave out [CLS] and [SEP]."""
+
+
+class View(NamedTuple):
+    """How the points are mapped."""
+
+    dims: int
+    method: str
+    space: str
+    level_layers: bool
+    umap: UmapSettings
+
+
+def table(key: cache.BertKey, points: Points) -> VectorTable:
+    """Return the points and their vectors.
+
+    Raises:
+        ValueError: If no point is left; says which words there are where one word was asked for.
+    """
+    return cache.call(_table, key, points)
+
+
+def layer_map(key: cache.BertKey, points: Points, view: View) -> LayerMap:
+    """Return the PCA map, at once."""
+    return cache.call(_layer_map, key, key, points, view._replace(method="pca"))
+
+
+def umap_work(key: cache.BertKey, points: Points, view: View) -> Work:
+    """Return the work that computes the UMAP map."""
+
+    def work(progress: Progress) -> LayerMap:
+        return map_layers(
+            table(key, points).vectors,
+            dims=view.dims,
+            method="umap",
+            space=view.space,
+            level_layers=view.level_layers,
+            umap=view.umap,
+            progress=progress,
+        )
+
+    return Work(("umap", key, points, view), work)
+
+
+def faithfulness(key: cache.BertKey, points: Points, view: View, found: LayerMap) -> Faithfulness:
+    """Return how true a map is; `found` is the map of `view`."""
+    # A LayerMap is a key by its identity: the same map is measured once.
+    return cache.call(_faithfulness, key, key, points, view.umap.metric, found)
+
+
+def separation(key: cache.BertKey, points: Points) -> Separation | None:
+    """Return how well the labels part the points, or None without two labels."""
+    return cache.call(_separation, key, key, points)
+
+
+def isotropy(key: cache.BertKey, points: Points) -> Isotropy:
+    """Return the mean cosines of each layer."""
+    return cache.call(_isotropy, key, key, points)
+
+
+def code(source: str, points: Points, view: View) -> str:
+    """Return Python that computes the same coordinates with bertcore."""
+    few = len(points.sentences) <= 60
+    listed = "".join(f"    {sentence!r},\n" for sentence in points.sentences if few)
+    pooled = points.unit in ("mean", "cls")
+    collect = "collect_sentences" if pooled else "collect_tokens"
+    lines = [
+        "import bertcore",
+        f"from bertcore.analysis.shared.collect import Sentence, {collect}, whole_words",
+        "from bertcore.analysis.space.projection import UmapSettings, map_layers",
+        "",
+        f"bert = bertcore.load({source!r})",
+    ]
+    if few:
+        lines += ["sentences = [", listed.rstrip("\n"), "]"]
+    else:
+        lines += [
+            "from pathlib import Path",
+            "from bertcore.analysis.shared.texts_file import read_upload",
+            f"# {len(points.sentences):,} sentences: save them as one sentence a line, or CSV.",
+            'sentences = read_upload(Path("texts.txt").read_bytes(), "texts.txt").sentences',
+        ]
+    if pooled:
+        lines.append(f"table = collect_sentences(bert, sentences, pooling={points.unit!r})")
+    else:
+        lines.append("table = collect_tokens(bert, sentences)")
+    if points.unit in ("words", "word"):
+        lines.append("table = whole_words(table)")
+    if points.unit == "word":
+        lines += [
+            "import numpy as np",
+            f"table = table.select(np.array([w.lower() == {points.word.lower()!r} "
+            "for w in table.words]))",
+        ]
+    elif points.hide_special and not pooled:
+        lines.append("table = table.select(~table.is_special)")
+    lines += [
+        "found = map_layers(",
+        f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
+        f"    level_layers={view.level_layers}, umap={view.umap!r},",
+        ")",
+        "found.coordinates  # [layers + 1, points, dims]",
+    ]
+    return "\n".join(lines)
+
+
+def _table(bert: Bert, points: Points) -> VectorTable:
+    if points.unit in ("mean", "cls"):
+        return collect_sentences(bert, points.sentences, pooling=points.unit)
+    found = collect_tokens(bert, points.sentences)
+    if points.unit in ("words", "word"):
+        found = whole_words(found)
+    if points.unit == "word":
+        return _one_word(found, points.word)
+    if points.hide_special and not found.is_special.all():
+        found = found.select(~found.is_special)
+    return found
+
+
+def _one_word(found: VectorTable, word: str) -> VectorTable:
+    keep = matches(found, word)
+    if not keep.any():
+        there = list(dict.fromkeys(w for w in found.words if w.isalnum()))
+        listed = ", ".join(there[:12]) or "none"
+        asked = f"the word {word[:40]!r} is not in these sentences" if word else "no word is chosen"
+        more = f" and {len(there) - 12} more" if len(there) > 12 else ""
+        raise ValueError(f"{asked}. Type one of those there are: {listed}{more}.")
+    return found.select(keep)
+
+
+def matches(found: VectorTable, word: str) -> NDArray[np.bool_]:
+    """Return which points are the word, or a piece of it, [N]; none for an empty word."""
+    wanted = word.strip().lower()
+    return np.array(
+        [
+            bool(wanted) and wanted in (w.lower(), token.lower())
+            for w, token in zip(found.words, found.tokens, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def _layer_map(bert: Bert, key: cache.BertKey, points: Points, view: View) -> LayerMap:
+    return map_layers(
+        table(key, points).vectors,
+        dims=view.dims,
+        space=view.space,
+        level_layers=view.level_layers,
+    )
+
+
+def _faithfulness(
+    bert: Bert, key: cache.BertKey, points: Points, metric: str, found: LayerMap
+) -> Faithfulness:
+    vectors = table(key, points).vectors
+    return map_quality.faithfulness(vectors, found.coordinates, metric=metric)
+
+
+def _separation(bert: Bert, key: cache.BertKey, points: Points) -> Separation | None:
+    found = table(key, points)
+    return map_quality.separation(found.vectors, found.labels, groups=found.sentence_ids)
+
+
+def _isotropy(bert: Bert, key: cache.BertKey, points: Points) -> Isotropy:
+    found = table(key, points)
+    # Of a word in two places its first pieces are held together, its second pieces, and so on; two
+    # pieces of one word in one place are no word twice.
+    same = [f"{word} {token}" for word, token in zip(found.words, found.tokens, strict=True)]
+    return map_quality.isotropy(found.vectors, same)

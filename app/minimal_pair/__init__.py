@@ -1,0 +1,12 @@
+"""Minimal pair: two versions of a text, and what differs in BERT."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="minimal-pair",
+    title="Minimal pair",
+    purpose=(
+        "Two versions of a text that differ in a word: what BERT says, looks at and thinks then."
+    ),
+    icon=":material/difference:",
+)

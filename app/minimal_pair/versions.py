@@ -1,0 +1,150 @@
+"""The two versions that a visitor compares: their fields, our examples, and the comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import streamlit as st
+
+from app.plots.special_tokens import Marks, own
+from app.shell import cache, examples, frame, state
+from bertcore import Bert, Trace
+from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
+
+TOP_WORDS = 5
+_SEEN = "_minimal_pair_seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Two versions of a text."""
+
+    title: str
+    first: str
+    second: str
+    text_b: str = ""
+    """Of both, if they are pairs."""
+
+    def with_mask(self, marks: Marks) -> Example:
+        """Return the example with the checkpoint's own mask."""
+        return replace(self, first=own(self.first, marks), second=own(self.second, marks))
+
+
+EXAMPLES = (
+    Example(
+        "Agreement",
+        "The keys to the cabinet [MASK] on the table.",
+        "The key to the cabinets [MASK] on the table.",
+    ),
+    Example(
+        "Pronoun",
+        "The queen lost the crown, and [MASK] father found it.",
+        "The king lost the crown, and [MASK] father found it.",
+    ),
+    Example(
+        "Negation",
+        "The night was warm, so we were [MASK].",
+        "The night was not warm, so we were [MASK].",
+    ),
+    Example(
+        "Next sentence",
+        "The river rose during the night.",
+        "The king died during the night.",
+        "In the morning the old bridge was under water.",
+    ),
+)
+NEWCOMERS_VERSION = "She sat on the bank of the river and counted the money from the bank."
+"""Compared with the text that the app opens with, until the visitor writes a version."""
+
+
+class Versions(NamedTuple):
+    """The second version's texts, for a page whose sentence box has the first; small, hashable."""
+
+    text_a: str
+    text_b: str | None
+
+
+def fields(page: frame.Page) -> Versions:
+    """Draw the fields of the second version and the examples; return the second version.
+
+    An empty field is the same as in the first version.
+    """
+    is_new = _SEEN not in st.session_state and page.text_a == examples.DEFAULT.text_a
+    default = NEWCOMERS_VERSION if is_new and page.text_b is None else ""
+    if default and not state.value("other_a", ""):
+        state.put("other_a", default)
+    st.session_state[_SEEN] = True
+    box = st.container(horizontal=True, vertical_alignment="top", key="other_box")
+    other_a = box.text_area(
+        "Second version" if page.text_b is None else "Second version of A",
+        key=state.keep("other_a", ""),
+        height="content",
+        placeholder="The same as the first: change a word here",
+    )
+    other_b = ""
+    if page.text_b is not None:
+        other_b = box.text_area(
+            "Second version of B",
+            key=state.keep("other_b", ""),
+            height="content",
+            placeholder="The same as the first",
+        )
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.caption("Examples", width="content")
+    for example in EXAMPLES:
+        with_mask = example.with_mask(page.marks)
+        row.button(example.title, key=f"pair_{example.title}", on_click=use, args=(with_mask,))
+    row.button(
+        "Copy the first version", icon=":material/content_copy:", on_click=copy, args=(page,)
+    )
+    row.button(
+        "Swap versions", icon=":material/swap_vert:", on_click=swap, args=(page, other_a, other_b)
+    )
+    text_b = None if page.text_b is None else (other_b.strip() and other_b) or page.text_b
+    return Versions(other_a if other_a.strip() else page.text_a, text_b)
+
+
+def use(example: Example) -> None:
+    """Compare the two texts of an example."""
+    state.put("text_a", example.first)
+    state.put("text_b", example.text_b)
+    state.put("other_a", example.second)
+    state.put("other_b", "")
+
+
+def copy(page: frame.Page) -> None:
+    """Fill the second version with the first, to change a word in it."""
+    state.put("other_a", page.text_a)
+    state.put("other_b", page.text_b or "")
+
+
+def swap(page: frame.Page, other_a: str, other_b: str) -> None:
+    """Let the versions change places; what is the same in both stays."""
+    if other_a.strip():
+        state.put("text_a", other_a)
+        state.put("other_a", page.text_a)
+    if other_b.strip() and page.text_b is not None:
+        state.put("text_b", other_b)
+        state.put("other_b", page.text_b)
+
+
+def second_trace(key: cache.BertKey, second: Versions) -> Trace:
+    """Return the run of the second version."""
+    return cache.trace(key, second.text_a, second.text_b)
+
+
+def compare(page: frame.Page, second: Versions) -> MinimalPair:
+    """Return the comparison of both versions.
+
+    Raises:
+        ValueError: If the weights hold NaN.
+    """
+    return cache.call(_compare, page.bert_key, page.bert_key, page.text_a, page.text_b, second)
+
+
+def _compare(
+    bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None, second: Versions
+) -> MinimalPair:
+    first = cache.trace(key, text_a, text_b)
+    return compare_pair(bert, first, second_trace(key, second), TOP_WORDS)

@@ -1,0 +1,127 @@
+"""How far the measures of mixing agree, and how [SEP] fades in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme
+
+SHORT = {
+    "weights": "weights",
+    "norms": "norms",
+    "block": "+ residual",
+    "zeroing": "zeroing",
+    "gradient": "gradient",
+    "rollout": "rollout",
+    "flow": "flow",
+    "zeroing_rollout": "zeroing, rolled",
+}
+"""Names of the measures where there is little room."""
+SIDE = 0.12
+"""Layers by which the two kinds of dots stand apart."""
+
+
+def agreement(found: NDArray[np.float64], measures: Sequence[str]) -> go.Figure:
+    """Draw the rank correlation of each two measures, [M, M], as a table of colours."""
+    names = [SHORT[name] for name in measures]
+    known = np.isfinite(found)
+    fig = go.Figure(
+        go.Heatmap(
+            z=found,
+            x=names,
+            y=names,
+            zmin=-1,
+            zmax=1,
+            colorscale=theme.DIVERGING,
+            text=np.where(known, np.char.mod("%.2f", np.nan_to_num(found)), "–"),
+            texttemplate="%{text}",
+            textfont={"size": 11},
+            xgap=1,
+            ygap=1,
+            showscale=False,
+            hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "Do they put the tokens in the same order?", "", "", 340)
+    fig.update_xaxes(showgrid=False, tickangle=-45)
+    fig.update_yaxes(showgrid=False, autorange="reversed")
+    return fig
+
+
+def agreement_table(found: NDArray[np.float64], measures: Sequence[str]) -> pd.DataFrame:
+    """Return the same numbers: a row and a column for each measure."""
+    table = pd.DataFrame(found, columns=list(measures))
+    table.insert(0, "measure", list(measures))
+    return table
+
+
+def separator_fade(
+    weights: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    block: NDArray[np.float32],
+    separator: str = "[SEP]",
+) -> go.Figure:
+    """Draw the share of [SEP] by layer: in the weights, in the norms, after the residual.
+
+    Args:
+        weights, norms: [L, H]; a dot for each head, a line for their mean.
+        block: [L], all heads together.
+        separator: What the checkpoint calls it.
+    """
+    layers = np.arange(len(weights))
+    fig = go.Figure()
+    kinds = ((weights, "attention weights", -SIDE), (norms, "norm-weighted", SIDE))
+    for place, (shares, name, side) in enumerate(kinds):
+        num_heads = shares.shape[1]
+        fig.add_scatter(
+            x=np.repeat(layers + side, num_heads),
+            y=shares.ravel(),
+            customdata=[(layer, head) for layer in layers for head in range(num_heads)],
+            mode="markers",
+            marker={"size": 6, "color": theme.CATEGORICAL[place], "opacity": 0.45},
+            hovertemplate="layer %{customdata[0]}, head %{customdata[1]}: %{y:.1%}"
+            f"<extra>{name}</extra>",
+            showlegend=False,
+        )
+    means = (
+        (weights.mean(1), "attention weights", "solid"),
+        (norms.mean(1), "norm-weighted", "solid"),
+        (block, "with residual and LayerNorm", "dot"),
+    )
+    for place, (line, name, dash) in enumerate(means):
+        fig.add_scatter(
+            x=layers,
+            y=line,
+            mode="lines+markers",
+            name=name,
+            line={"color": theme.CATEGORICAL[place], "width": 2.5, "dash": dash},
+            hovertemplate="layer %{x}: %{y:.1%}<extra>" + name + "</extra>",
+        )
+    title = f"How much comes from {theme.escape(separator)}?"
+    theme.plot_layout(fig, title, "Layer", "share of the row", 340)
+    fig.update_yaxes(rangemode="tozero", tickformat=".0%")
+    fig.update_xaxes(dtick=1, range=[-0.4, len(layers) - 0.6])
+    legend = {"y": -0.24, "yanchor": "top", "font": {"size": 11}}
+    fig.update_layout(legend=legend, margin={"b": 8})
+    return fig
+
+
+def separator_table(
+    weights: NDArray[np.float32], norms: NDArray[np.float32], block: NDArray[np.float32]
+) -> pd.DataFrame:
+    """Return the same numbers: a row for each head; `block` is the same for a layer's heads."""
+    num_layers, num_heads = weights.shape
+    return pd.DataFrame(
+        {
+            "layer": np.repeat(np.arange(num_layers), num_heads),
+            "head": np.tile(np.arange(num_heads), num_layers),
+            "weights": weights.ravel(),
+            "norm_weighted": norms.ravel(),
+            "residual_and_norm": np.repeat(block, num_heads),
+        }
+    )

@@ -1,0 +1,263 @@
+"""How tokens mix: one token's row in every measure, and every measure's whole map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.plots import theme
+from app.plots.token_flow import display_width
+
+NAMES = {
+    "weights": "Attention weights",
+    "norms": "Norm-weighted",
+    "block": "… residual, LayerNorm",
+    "zeroing": "Value zeroing",
+    "gradient": "Gradient × attention",
+    "rollout": "Rollout",
+    "flow": "Flow",
+    "zeroing_rollout": "Value zeroing rolled out",
+}
+"""What each measure is called in the pictures."""
+
+MOST_NUMBERED = 40
+"""Most tokens for which a strip has room for numbers."""
+NUMBERED = 3
+"""Numbers in a strip: of its largest cells."""
+MOST_NAMED = 24
+"""Most tokens that small maps have room to name."""
+ROW = 32
+"""Pixels of a strip."""
+GAP = 34
+"""Pixels between two groups of strips, or two rows of maps: a title stands there."""
+MAP, LARGE_MAP = 270, 420
+"""Pixels of a small map and its title, four or two beside each other."""
+MANY = 128
+"""Tokens from which on there are two: of less than a pixel, many a cell would not be drawn."""
+STEPS = 255
+"""Of the square root of a share, in which a small map's colours are sent: a byte for each."""
+MOST_LABELS = 36
+"""Names below the strips: of every token, or of every second, third ..."""
+_LONGEST = 14  # letters of a token
+
+
+def strips(
+    groups: Mapping[str, Mapping[str, NDArray[np.float32]]], tokens: Sequence[str], token: int
+) -> go.Figure:
+    """Draw the rows of one token, a strip for each measure, over one axis of tokens.
+
+    Args:
+        groups: By title; each the shares by measure, [T], or empty where they are not ready.
+        tokens: T strings; any text.
+        token: The token that receives; its column is framed.
+    """
+    shown = {title: rows for title, rows in groups.items() if rows}
+    num_rows = sum(len(rows) for rows in shown.values())
+    inner = num_rows * ROW + GAP * len(shown) + 34
+    fig = make_subplots(
+        rows=len(shown),
+        shared_xaxes=True,
+        row_heights=[len(rows) for rows in shown.values()],
+        vertical_spacing=GAP / inner,
+        subplot_titles=list(shown),
+    )
+    for place, rows in enumerate(shown.values(), start=1):
+        fig.add_trace(_strips_of(rows, tokens), row=place, col=1)
+        frame = {"color": theme.ACCENT, "width": 2}
+        box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
+        fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
+    names, turned = [theme.escape(shorten(name)) for name in tokens], len(tokens) > 12
+    crowded = len(tokens) > 28
+    below = 24 + (6 * max(map(display_width, names)) if turned else 0)
+    theme.plot_layout(fig, "", "", "", inner + 24 + below)
+    across = {
+        "orientation": "h",
+        "lenmode": "pixels",
+        "len": 190,
+        "x": 1,
+        "xanchor": "right",
+        "y": 1,
+        "yanchor": "bottom",
+        "ypad": 0,
+        "title": {"text": "share of the strip", "side": "top"},
+    }
+    # The token itself often has most, and by its colour all others would be dark.
+    ready = [row for rows in shown.values() for row in rows.values() if row.size]
+    _colours(fig, [np.delete(row, token) for row in ready], **across)
+    step = math.ceil(len(tokens) / MOST_LABELS)
+    labelled = [i for i in range(0, len(tokens), step) if abs(i - token) >= step or i == token]
+    labelled = sorted({*labelled, token})
+    fig.update_xaxes(
+        showgrid=False,
+        range=[-0.5, len(tokens) - 0.5],
+        tickvals=labelled,
+        ticktext=[names[i] for i in labelled],
+        tickangle=-90 if crowded else -60 if turned else 0,
+        tickfont={"size": 9 if crowded else 12},
+        automargin=False,  # it leaves more room than the names take
+    )
+    fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
+    fig.update_annotations(x=0, xanchor="left", font={"size": 13})
+    fig.update_layout(margin={"t": 24, "b": below})
+    return fig
+
+
+def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Heatmap:
+    """Return the strips of one group."""
+    shares = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
+    names = np.array([theme.escape(shorten(name)) for name in tokens], dtype=object)
+    hover = np.broadcast_to(names, shares.shape)
+    numbered = len(tokens) <= MOST_NUMBERED
+    return go.Heatmap(
+        z=np.sqrt(shares),
+        customdata=np.dstack([hover, shares.astype(object)]),
+        y=[NAMES[name] for name in rows],
+        coloraxis="coloraxis",
+        xgap=1 if len(tokens) <= 80 else 0,
+        ygap=3,
+        text=[_numbers(row) for row in shares] if numbered else None,
+        texttemplate="%{text}" if numbered else None,
+        textfont={"size": 11 if len(tokens) <= 24 else 9},
+        hoverongaps=False,
+        hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]:.1%}<br>%{y}<extra></extra>",
+    )
+
+
+def small_maps(maps: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Figure:
+    """Draw the whole map of every measure, all with the same axes: zooming one zooms all.
+
+    Args:
+        maps: Shares by measure, [T, T]; row = the token that receives.
+        tokens: T strings; any text.
+    """
+    columns, side = (4, MAP) if len(tokens) < MANY else (2, LARGE_MAP)
+    rows = math.ceil(len(maps) / columns)
+    fig = make_subplots(
+        rows=rows,
+        cols=columns,
+        shared_xaxes="all",
+        shared_yaxes="all",
+        subplot_titles=[NAMES[name] for name in maps],
+        horizontal_spacing=0.015,
+        vertical_spacing=GAP / (rows * side),
+    )
+    # A category for each place: equal tokens stay apart.
+    names = [f"{theme.escape(shorten(name))} {place}" for place, name in enumerate(tokens)]
+    for place, (name, shares) in enumerate(maps.items()):
+        fig.add_heatmap(
+            z=np.rint(STEPS * np.sqrt(shares)).astype(np.uint8),  # a colour needs no more
+            customdata=shares,
+            x=names,
+            y=names,
+            coloraxis="coloraxis",
+            hovertemplate="<b>%{y}</b> has %{customdata:.1%}<br>from <b>%{x}</b>"
+            f"<extra>{NAMES[name]}</extra>",
+            row=place // columns + 1,
+            col=place % columns + 1,
+        )
+    has_names = len(tokens) <= MOST_NAMED
+    below = 12 + (6 * max(map(display_width, names)) if has_names else 0)
+    theme.plot_layout(fig, "", "", "", rows * side + 30 + below)
+    _colours(fig, list(maps.values()), steps_of_one=STEPS)
+    font = {"size": 10 if len(tokens) <= 16 else 9}
+    axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1, "ticks": ""}
+    fig.update_xaxes(**axis, tickangle=-90, showticklabels=False, automargin=False)
+    fig.update_yaxes(**axis, autorange="reversed", showticklabels=False)
+    if has_names:
+        for column in range(1, columns + 1):
+            fig.update_xaxes(showticklabels=True, row=rows, col=column)
+        for row in range(1, rows + 1):
+            fig.update_yaxes(showticklabels=True, row=row, col=1)
+    fig.update_annotations(font={"size": 12})
+    fig.update_layout(margin={"t": 30, "b": below})
+    return fig
+
+
+def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], token: int) -> str:
+    """Return in a sentence whether the token that is looked at most also matters most.
+
+    Args:
+        rows: Shares by measure, [T]; of "weights" and, if it is there, "zeroing" is spoken.
+        tokens: As they may stand in Markdown.
+        token: The token that receives.
+    """
+    looked = int(rows["weights"].argmax())
+
+    def name(place: int) -> str:
+        twin = f" (position {place})" if list(tokens).count(tokens[place]) > 1 else ""
+        return "itself" if place == token else f"**{tokens[place]}**{twin}"
+
+    start = (
+        f"**{tokens[token]}** looks most at {name(looked)}, "
+        f"with {rows['weights'][looked]:.0%} of its attention"
+    )
+    if "zeroing" not in rows:
+        return f"{start}."
+    lost = int(rows["zeroing"].argmax())
+    change = f"({rows['zeroing'][lost]:.0%} of all changes)"
+    if looked == lost:
+        return f"{start}, and losing that value would change it most {change}."
+    own = "its own value" if lost == token else f"the value of {name(lost)}"
+    return f"{start}, but losing {own} would change it most {change}."
+
+
+def strips_table(
+    rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], token: int
+) -> pd.DataFrame:
+    """Return the strips as a table: a row for each token, a column for each measure."""
+    table = pd.DataFrame({"position": range(len(tokens)), "token": list(tokens)})
+    table["receives"] = table["position"] == token
+    return table.assign(**rows)
+
+
+def shorten(token: str) -> str:
+    """Return a token cut to what an axis has room for."""
+    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
+
+
+def _or_blank(row: NDArray[np.float32], num_tokens: int) -> NDArray[np.float32]:
+    return row if row.size else np.full(num_tokens, np.nan, dtype=np.float32)
+
+
+def _numbers(row: NDArray[np.float32]) -> list[str]:
+    """Return the percent signs' numbers of the largest cells, and nothing for the others."""
+    largest = set(np.argsort(-row)[:NUMBERED].tolist())
+    return [
+        f"{100 * share:.0f}" if place in largest and share >= 0.01 else ""
+        for place, share in enumerate(row.tolist())
+    ]
+
+
+def _colours(
+    fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: object
+) -> None:
+    """Give all maps one scale: the square root of the share, so that small ones are seen.
+
+    Args:
+        fig, values: The figure, and all shares in it.
+        steps_of_one: What the root of 1 is in the maps.
+        bar: How the legend differs from the usual one.
+    """
+    top = max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
+    steps = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if top >= 0.1 else (0.0, 0.002, 0.01, 0.03, 0.06)
+    ticks = [share for share in steps if share <= top]
+    fig.update_layout(
+        coloraxis={
+            "colorscale": theme.SEQUENTIAL,
+            "cmin": 0,
+            "cmax": steps_of_one * math.sqrt(top),
+            "colorbar": {
+                "title": {"text": "share of the row", "side": "right"},
+                "tickvals": [steps_of_one * math.sqrt(share) for share in ticks],
+                "ticktext": [f"{share:.3g}%" for share in (100 * tick for tick in ticks)],
+                "thickness": 12,
+                **bar,
+            },
+        }
+    )

@@ -1,0 +1,273 @@
+"""What the page "How tokens mix" computes: each measure as rows of shares, kept in memory.
+
+Rows are the tokens that receive, columns those that give; every row is divided by its sum, so
+that measures in units of their own can stand below each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from app.mixing import parts as mixing_parts
+from app.mixing.parts import Array, SeparatorShares, Texts, shares
+from app.shell import background, cache
+from app.shell.background import Work
+from bertcore import Bert, Trace
+from bertcore.analysis.mixing.flow import MOST_WORK, attention_flow, flow_work
+from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.rollout import rollout
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
+
+IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
+"""Measures of one layer."""
+THROUGH_LAYERS = ("rollout", "flow", "zeroing_rollout")
+"""Measures from a layer's output down to the input."""
+ATTENTION_ALONE = ("weights", "rollout", "flow")
+"""Measures that need no more than the attention weights; the others look inside the layers."""
+MOMENT = 0.7
+"""Seconds to wait for a job before the page is drawn without it."""
+MOST_MAPPED = 512
+"""Most tokens of a whole map: eight such maps are 14 MB to the browser."""
+AT_ONCE = 5.0
+"""Estimated seconds up to which a measure is computed without being asked for."""
+FLOW_RATE, ZEROING_RATE = 1.4e7, 6e10
+"""Edges of flows, and multiplications and additions of value zeroing, in a second of one core."""
+
+
+class Choice(NamedTuple):
+    """What of them is drawn."""
+
+    layer: int
+    head: int | None
+    """One head of each layer, or None for all."""
+    token: int
+    """The token that receives: the row, and where a word is predicted."""
+    target: str | None
+    """What the gradient is of: "word", "next" (next sentence), or None where there is no head."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What is computed so far."""
+
+    maps: dict[str, Array]
+    """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
+    waiting: dict[str, Work]
+    """Measures that are not computed yet, and their work; two may share it."""
+    offered: dict[str, float] = field(default_factory=dict)
+    """Measures that take longer and were not asked for: about how many seconds."""
+
+
+def measures(bert: Bert) -> tuple[str, ...]:
+    """Return the measures that the checkpoint's architecture can have, in order."""
+    if "parts" in bert.config.family.lacks:
+        return ATTENTION_ALONE
+    return (*IN_LAYER, *THROUGH_LAYERS)
+
+
+def targets(bert: Bert, text_b: str | None) -> list[str]:
+    """Return what a gradient can be taken of, the first being the usual one."""
+    if "gradient" not in measures(bert):
+        return []
+    heads = {"word": bert.module.mlm, "next": bert.module.nsp if text_b is not None else None}
+    return [name for name, head in heads.items() if head is not None]
+
+
+def usual_token(trace: Trace, mask_id: int) -> int:
+    """Return the token to start from: the first [MASK], or else the last word of text A."""
+    if mask_id in trace.input_ids:
+        return trace.input_ids.index(mask_id)
+    words = [
+        i
+        for i, token in enumerate(trace.tokens)
+        if trace.text_ids[i] == 0 and token.lstrip("#").isalnum()
+    ]
+    return words[-1] if words else 0
+
+
+def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
+    """Return every measure's row of the chosen token.
+
+    Args:
+        slow: With those that take longer than AT_ONCE; else they are offered.
+    """
+    row = slice(choice.token, choice.token + 1)
+    found = _at_once(texts, choice, row)
+    if "zeroing" in measures(cache.opened(texts.key)):
+        zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
+        found.maps["zeroing"] = zeroing[choice.layer][None]
+    asked = _asked(found, texts, choice, 1, slow=slow)
+    if "flow" in asked:
+        _take(found, "flow", _flow_work(texts, choice, choice.token), lambda made: made)
+    if "zeroing_rollout" in asked:
+        work = _zeroing_work(texts)
+        _take(found, "zeroing_rollout", work, lambda made: made[1][choice.layer, row])
+    return _in_order(found)
+
+
+def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
+    """Return every measure's whole map, [T, T]; see `one_token`.
+
+    Raises:
+        ValueError: If there are more than MOST_MAPPED tokens.
+    """
+    num_tokens = texts.trace.num_tokens
+    if num_tokens > MOST_MAPPED:
+        raise ValueError(
+            f"the maps of all tokens are drawn for at most {MOST_MAPPED} tokens; this input has "
+            f"{num_tokens}. Look at one token, or use a shorter text."
+        )
+    found = _at_once(texts, choice, slice(None))
+    asked = _asked(found, texts, choice, num_tokens, slow=slow)
+    if "zeroing" in asked:
+        zeroing = _zeroing_work(texts)
+        _take(found, "zeroing", zeroing, lambda made: made[0][choice.layer])
+        _take(found, "zeroing_rollout", zeroing, lambda made: made[1][choice.layer])
+    if "flow" in asked:
+        _take(found, "flow", _flow_work(texts, choice, None), lambda made: made)
+    return _in_order(found)
+
+
+def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
+    """Return about how long the measures take that are not computed at once, by name.
+
+    Args:
+        num_rows: 1 for one token, else all T. Flow that is more than MOST_WORK is not in it.
+    """
+    bert, num_tokens = cache.opened(texts.key), texts.trace.num_tokens
+    config, known = bert.config, measures(bert)
+    work = flow_work(choice.layer + 1, num_tokens, num_rows)
+    wide, inner = config.hidden_size, config.intermediate_size
+    each = 2 * wide * (2 * inner + wide)  # of one vector through the rest of a layer
+    zeroing = config.num_hidden_layers * num_tokens**2 * each / ZEROING_RATE
+    found = {}
+    if "zeroing" in known:
+        found = {"zeroing": zeroing} if num_rows > 1 else {}
+        found["zeroing_rollout"] = zeroing
+    if work <= MOST_WORK:
+        found["flow"] = work / FLOW_RATE
+    return found
+
+
+def slow_measures(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
+    """Return the measures that are computed only when they are asked for, and their seconds."""
+    known = seconds_of(texts, choice, num_rows)
+    return {name: seconds for name, seconds in known.items() if seconds > AT_ONCE}
+
+
+def job_keys(texts: Texts, choice: Choice, view: str) -> set[Hashable]:
+    """Return the names of the jobs that a choice may wait for.
+
+    Args:
+        view: "all" or "token", of which the flow is.
+    """
+    token = None if view == "all" else choice.token
+    return {("flow", _flow_key(texts, choice, token)), ("zeroing", texts)}
+
+
+def stop(keys: Iterable[Hashable]) -> None:
+    """Give up jobs, unless another visitor waits for them: the next one begins the sooner."""
+    for key in keys:
+        background.leave(key)
+
+
+def _asked(found: Found, texts: Texts, choice: Choice, num_rows: int, *, slow: bool) -> set[str]:
+    """Return the measures to compute; the others are offered."""
+    known = seconds_of(texts, choice, num_rows)
+    if not slow:
+        found.offered = slow_measures(texts, choice, num_rows)
+    return set(known) - set(found.offered)
+
+
+def separator_shares(texts: Texts) -> SeparatorShares:
+    """Return how [SEP] fades when one measures what is passed on and not the weights."""
+    return cache.call(mixing_parts.separator_shares, texts.key, texts)
+
+
+def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
+    """Return the measures that take no time."""
+    layer, head = choice.layer, choice.head
+    own = cache.call(mixing_parts.layer_maps, texts.key, texts, layer, head)
+    maps = {name: values[rows] for name, values in own.items()}
+    maps["rollout"] = cache.call(mixing_parts.rollouts, texts.key, texts, head)[layer, rows]
+    if choice.target is not None:
+        token = choice.token if choice.target == "word" else None
+        maps["gradient"] = cache.call(mixing_parts.gradient, texts.key, texts, token, head)[
+            layer, rows
+        ]
+    return Found(maps, {})
+
+
+def _take(found: Found, name: str, work: Work, part: Callable[..., Array]) -> None:
+    """Put the part of a job's result that is drawn into `found`, or say that it is awaited."""
+    job = background.ask(*work)
+    deadline = time.monotonic() + MOMENT
+    while not job.done and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if not job.done:
+        found.waiting[name] = work
+    elif job.error is not None:
+        raise job.error
+    else:
+        found.maps[name] = part(job.result)
+
+
+def _in_order(found: Found) -> Found:
+    names = (*IN_LAYER, *THROUGH_LAYERS)
+    maps = {n: found.maps[n] for n in names if n in found.maps}
+    return Found(maps, found.waiting, found.offered)
+
+
+def _flow_work(texts: Texts, choice: Choice, token: int | None) -> Work:
+    """Return the work on the flow to one token, [1, T], or to all, [T, T]."""
+
+    def work(progress: background.Progress) -> Array:
+        found = attention_flow(
+            texts.trace.attentions[: choice.layer + 1],
+            head=choice.head,
+            tokens=None if token is None else [token],
+            progress=lambda share: progress(share, "Attention flow"),
+        )
+        return shares(found.values)
+
+    return Work(("flow", _flow_key(texts, choice, token)), work)
+
+
+def _flow_key(texts: Texts, choice: Choice, token: int | None) -> Hashable:
+    return (texts, choice.layer, choice.head, token)
+
+
+def _zeroing_work(texts: Texts) -> Work:
+    """Return the work on value zeroing and its rollout, each [L, T, T]."""
+
+    def work(progress: background.Progress) -> tuple[Array, Array]:
+        bert = cache.opened(texts.key)
+        scores = row_shares(
+            value_zeroing(
+                bert, texts.trace, progress=lambda share: progress(share, "Value zeroing")
+            )
+        )
+        return scores.numpy(), rollout(scores).numpy()
+
+    return Work(("zeroing", texts), work)
+
+
+def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, Array]:
+    """Return the same rows with the receiving token's own share left out, the rest made 1.
+
+    Args:
+        maps: By measure, [R, T].
+        tokens: The token of each row, [R].
+    """
+    found = {}
+    for name, values in maps.items():
+        others = values.copy()
+        others[np.arange(len(tokens)), list(tokens)] = 0
+        found[name] = shares(torch.from_numpy(others))
+    return found

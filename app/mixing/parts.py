@@ -1,0 +1,128 @@
+"""The parts of "How tokens mix" that are kept in memory: each measure as shares of rows.
+
+The functions are for `app.shell.cache.call`; Texts says whose tokens they measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from app.shell import cache
+from bertcore import Bert, Trace
+from bertcore.analysis.mixing.attention_gradients import (
+    NextSentenceLogit,
+    Target,
+    attention_gradients,
+    best_word,
+)
+from bertcore.analysis.mixing.maps import require_finite, row_shares, share_on
+from bertcore.analysis.mixing.norm_weighted import BlockNorms, block_norms, passed_norms
+from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
+
+Array = NDArray[np.float32]
+
+
+class Texts(NamedTuple):
+    """Whose tokens are measured: small and hashable."""
+
+    key: cache.BertKey
+    text_a: str
+    text_b: str | None
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the texts."""
+        return cache.trace(*self)
+
+
+class SeparatorShares(NamedTuple):
+    """The share of [SEP] in what tokens receive, by layer, and how much they mix at all."""
+
+    weights: Array
+    """By the attention weights, [L, H]."""
+    norms: Array
+    """By the norms of the weighted vectors, [L, H]."""
+    block: Array
+    """With residual connection and LayerNorm, all heads together, [L]."""
+    mixing_ratio: Array
+    """Mean over the tokens, [L]."""
+
+
+def layer_maps(bert: Bert, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
+    """Return weights, norms, and norms with residual and LayerNorm of a layer, each [T, T].
+
+    The weights alone where the architecture does not show its parts.
+    """
+    trace = texts.trace
+    if "parts" in bert.config.family.lacks:
+        return {"weights": shares(one_map_a_layer(trace.attentions, head)[layer])}
+    block = cache.call(blocks, texts.key, texts)
+    if head is None:
+        norms = block.summed[layer]
+    else:
+        norms = trace.attentions[layer, head].float() * passed_norms(bert, trace)[layer, head]
+    weights = one_map_a_layer(trace.attentions[layer : layer + 1], head)[0]
+    maps = {"weights": weights, "norms": norms, "block": block.normalized[layer]}
+    return {name: shares(values) for name, values in maps.items()}
+
+
+def blocks(bert: Bert, texts: Texts) -> BlockNorms:
+    """Return how tokens mix in each attention block."""
+    return block_norms(bert, texts.trace)
+
+
+def rollouts(bert: Bert, texts: Texts, head: int | None) -> Array:
+    """Return the rollout from every layer, [L, T, T]."""
+    found: Array = attention_rollout(texts.trace.attentions, head=head).numpy()
+    return found
+
+
+def zeroing_row(bert: Bert, texts: Texts, token: int) -> Array:
+    """Return one row of value zeroing in every layer, [L, T]."""
+    return shares(value_zeroing(bert, texts.trace, tokens=[token])[:, 0])
+
+
+def gradient(bert: Bert, texts: Texts, token: int | None, head: int | None) -> Array:
+    """Return |gradient x weight| of all layers as shares, [L, T, T].
+
+    Args:
+        token: Where the predicted word's logit is read; None for the next-sentence logit.
+    """
+    trace = texts.trace
+    target: Target = NextSentenceLogit() if token is None else best_word(bert, trace, token)
+    found = attention_gradients(bert, trace, target)
+    require_finite(found.gradients, "gradients")
+    # One layer at a time: of 144 heads at 512 tokens the product is 151 MB.
+    sizes = (found.product(layer).float().abs() for layer in range(len(found.weights)))
+    return shares(torch.stack([maps.mean(0) if head is None else maps[head] for maps in sizes]))
+
+
+def separator_shares(bert: Bert, texts: Texts) -> SeparatorShares:
+    """Return how much comes from the added [SEP], the second one of a pair included."""
+    trace = texts.trace
+    separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
+    share: Callable[[Tensor], Tensor] = partial(share_on, columns=separators)
+    block = cache.call(blocks, texts.key, texts)
+    passed = passed_norms(bert, trace)[:, :, None]
+    layers = trace.attentions
+    # One layer at a time: both would be as large as the weights of all layers.
+    return SeparatorShares(
+        weights=torch.stack([share(layer.float()) for layer in layers]).numpy(),
+        norms=torch.stack([share(a * p) for a, p in zip(layers, passed, strict=True)]).numpy(),
+        block=share(block.normalized).numpy(),
+        mixing_ratio=block.mixing_ratio.mean(-1).numpy(),
+    )
+
+
+def shares(values: Tensor) -> Array:
+    """Return numbers >= 0 with each row divided by its sum."""
+    found: Array = row_shares(values.float()).numpy()
+    return found

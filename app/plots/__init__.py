@@ -1,0 +1,1 @@
+"""Plotly parts that several pages use: numbers in, figures out."""

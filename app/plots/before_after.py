@@ -1,0 +1,322 @@
+"""Pictures of a change: words and next sentence before and after, layers, heads, the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.plots import theme
+from app.plots.token_flow import shorten
+from app.plots.words import percent
+from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
+from bertcore.analysis.heads.importance import HeadImportance
+
+BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
+WORD_HEIGHT, TITLE_HEIGHT = 32, 34
+"""Pixels of a pair of bars, and of what stands above those of a mask."""
+_MEASURES = {
+    "word": "the word",
+    "divergence": "all words",
+    "next_sentence": "next sentence",
+    "hidden": "last layer",
+}
+_LABELS = {"classes": "the class", "labels": "the label", "score": "the score"}
+_ANSWERS = {
+    "classes": "all classes",
+    "labels": "all labels",
+    "tags": "the tags",
+    "span": "the answer",
+}
+_UNITS = {
+    "word": "change of ln p",
+    "divergence": "KL, nats",
+    "label": "change of p",
+    "answer": "KL, nats",
+    "next_sentence": "change of p",
+    "hidden": "1 - cosine",
+}
+SIGNED = ("word", "label", "next_sentence")
+"""Effects that may go either way."""
+
+
+def measure_name(measure: str, task: str | None) -> str:
+    """Return what a measure of the ranking is called; `task` is the kind of the task head."""
+    if measure == "label":
+        return _LABELS[task or ""]
+    return _ANSWERS[task or ""] if measure == "answer" else _MEASURES[measure]
+
+
+def unit(measure: str, task: str | None) -> str:
+    """Return what a measure of the ranking is counted in."""
+    return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
+
+
+def difference(before: float, after: float) -> str:
+    """Return a change of a probability in percentage points.
+
+    >>> difference(0.5, 0.25), difference(0.1, 0.1001), difference(0.2, 0.2)
+    ('−25.0', '+0.01', '±0')
+    """
+    points = 100 * (after - before)
+    if abs(points) < 0.005:
+        return "±0"
+    text = f"{abs(points):.2f}" if abs(points) < 0.1 else f"{abs(points):.1f}"
+    return f"{'+' if points > 0 else '−'}{text}"
+
+
+def word_bars(
+    shifts: Sequence[WordShift],
+    originals: Sequence[str | None],
+    names: tuple[str, str] = ("before", "after"),
+    mask: str = "[MASK]",
+) -> go.Figure:
+    """Draw the best words of each mask before (grey) and after (blue) as pairs of bars.
+
+    Args:
+        shifts: One for each mask.
+        originals: The tokens that were hidden there, or None.
+        names: What the two runs are called.
+        mask: What the checkpoint calls it.
+    """
+    titles = [_title(s, o, mask) for s, o in zip(shifts, originals, strict=True)]
+    return pair_bars(shifts, titles, names)
+
+
+def pair_bars(
+    shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[str, str]
+) -> go.Figure:
+    """Draw probabilities before (grey) and after (blue) as pairs of bars.
+
+    Args:
+        shifts: One for each answer.
+        titles: What stands above each, with a little HTML.
+        names: What the two runs are called.
+    """
+    counts = [len(shift.words) for shift in shifts]
+    height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
+    fig = make_subplots(
+        len(shifts),
+        1,
+        subplot_titles=titles,
+        row_heights=counts,
+        vertical_spacing=TITLE_HEIGHT / height if len(shifts) > 1 else 0,
+    )
+    for index, shift in enumerate(shifts):
+        _add_words(fig, shift, index, names)
+    highest = max(float(np.maximum(s.before, s.after).max()) for s in shifts)
+    theme.plot_layout(fig, "", "", "", height + 30)
+    fig.update_layout(
+        barmode="group",
+        bargap=0.28,
+        margin={"l": 0, "r": 0, "t": TITLE_HEIGHT + 26, "b": 4},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    # Room for the numbers at the end of the longest bar.
+    fig.update_xaxes(visible=False, range=[0, max(highest, 1e-6) * 1.75])
+    fig.update_annotations(font_size=13, x=0, xanchor="left", align="left")
+    return fig
+
+
+def _add_words(fig: go.Figure, shift: WordShift, index: int, runs: tuple[str, str]) -> None:
+    """Add one mask's words as the row `index` of the figure."""
+    where = {"row": index + 1, "col": 1}
+    places = list(range(len(shift.words)))
+    names = [theme.escape(shorten(word, 24)) for word in shift.words]
+    for number, (values, name, colour) in enumerate(
+        ((shift.before, runs[0], BEFORE), (shift.after, runs[1], AFTER))
+    ):
+        fig.add_trace(
+            go.Bar(
+                x=values,
+                y=places,
+                orientation="h",
+                name=name,
+                legendgroup=name,
+                showlegend=index == 0,
+                offsetgroup=str(number),
+                marker={"color": colour, "line_width": 0},
+                customdata=names,
+                hovertemplate=f"%{{customdata}} {name}: %{{x:.4%}}<extra></extra>",
+            ),
+            **where,
+        )
+    fig.add_trace(
+        go.Scatter(
+            x=np.maximum(shift.before, shift.after),
+            y=places,
+            mode="text",
+            text=[
+                f"  {percent(float(p))} → <b>{percent(float(q))}</b>  {difference(p, q)}"
+                for p, q in zip(shift.before, shift.after, strict=True)
+            ],
+            textposition="middle right",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        **where,
+    )
+    fig.update_yaxes(
+        tickvals=places,
+        ticktext=[f"<b>{name}</b>" for name in names],
+        range=[len(places) - 0.5, -0.5],
+        showgrid=False,
+        **where,
+    )
+
+
+def _title(shift: WordShift, original: str | None, mask: str) -> str:
+    was = "" if original is None else f", was <b>{theme.escape(shorten(original, 24))}</b>"
+    return f"{theme.escape(mask)} at {shift.position}{was}: KL {shift.divergence:.3g} nats"
+
+
+def answer_bars(
+    is_next: Sequence[float], names: tuple[str, str] = ("before", "after")
+) -> go.Figure:
+    """Draw the probability that B follows A in two runs of these names, two bars of length 1."""
+    rows = list(names)
+    fig = go.Figure()
+    for values, name, colour in (
+        (list(is_next), "B follows A", theme.SEGMENT_A),
+        ([1 - p for p in is_next], "B is a random text", theme.SEGMENT_B),
+    ):
+        fig.add_trace(
+            go.Bar(
+                x=values,
+                y=rows,
+                orientation="h",
+                name=name,
+                marker={"color": colour, "line_width": 0, "cornerradius": 4},
+                hovertemplate=f"%{{y}}, {name}: %{{x:.3%}}<extra></extra>",
+            )
+        )
+    change = f"  ({difference(*is_next)})"
+    for row, p in zip(rows, is_next, strict=True):
+        text = f"<b>{percent(p)}</b> {row}{change if row == names[1] else ''}"
+        fig.add_annotation(
+            x=0, y=row, yshift=19, text=text, xanchor="left", showarrow=False, font_size=13
+        )
+    theme.plot_layout(fig, "", "", "", 150)
+    fig.update_layout(
+        barmode="stack",
+        bargap=0.62,
+        margin={"l": 0, "r": 0, "t": 24, "b": 0},
+        legend={"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+    )
+    fig.update_xaxes(range=[0, 1], visible=False, fixedrange=True)
+    fig.update_yaxes(autorange="reversed", visible=False, fixedrange=True)
+    return fig
+
+
+def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
+    """Draw how much the vectors of each layer changed: the mean as a bar, the most as a mark."""
+    change = found.hidden_change
+    layers = list(range(len(change)))
+    most = change.argmax(1)
+    worst = [
+        f"most: {theme.escape(shorten(tokens[token], 24))} at {token}: {change[layer, token]:.3g}"
+        for layer, token in enumerate(most)
+    ]
+    fig = go.Figure(
+        go.Bar(
+            x=layers,
+            y=change.mean(1),
+            marker={"color": AFTER, "line_width": 0},
+            name="mean of the tokens",
+            customdata=worst,
+            hovertemplate="layer %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        go.Scatter(
+            x=layers,
+            y=change.max(1),
+            mode="markers",
+            marker={"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": BEFORE}},
+            name="the token that changed most",
+            hoverinfo="skip",
+        )
+    )
+    theme.plot_layout(fig, "", "layer (0: embeddings)", "1 − cosine", 230)
+    fig.update_xaxes(tickvals=_thinned(layers), showgrid=False)
+    fig.update_yaxes(range=[0, max(1e-3, float(change.max()) * 1.12)])
+    return fig
+
+
+def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> go.Figure:
+    """Draw how much each head's attention changed, [L, H]; a cross marks heads that are off."""
+    largest = max(1e-3, float(change.max()))
+    colours = {"colorscale": theme.SEQUENTIAL, "zmin": 0, "zmax": largest}
+    return _grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
+
+
+def effect_grid(found: HeadImportance, measure: str, *, is_dark: bool = False) -> go.Figure:
+    """Draw the effect of removing each head; a cross marks heads that were off already."""
+    effect: NDArray[np.float32] = getattr(found, measure)
+    largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
+    is_signed = measure in SIGNED
+    counted = unit(measure, found.task)
+    diverging = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    scale = diverging if is_signed else theme.SEQUENTIAL
+    colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
+    off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
+    sign = "%{z:+.4f}" if is_signed else "%{z:.4f}"
+    return _grid(effect, off, f"{sign} ({counted})", colours, counted)
+
+
+def _grid(
+    values: NDArray[np.float32],
+    off: Collection[tuple[int, int]],
+    hover: str,
+    colours: Mapping[str, object],
+    unit: str,
+) -> go.Figure:
+    num_layers, num_heads = values.shape
+    fig = go.Figure(
+        go.Heatmap(
+            z=values,
+            x=list(range(num_heads)),
+            y=list(range(num_layers)),
+            xgap=2,
+            ygap=2,
+            hoverongaps=False,
+            hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
+            colorbar=theme.bar_above(unit),
+            **colours,
+        )
+    )
+    if off:
+        fig.add_trace(
+            go.Scatter(
+                x=[head for _, head in off],
+                y=[layer for layer, _ in off],
+                mode="markers",
+                marker={"symbol": "x-thin", "size": 10, "line": {"width": 2, "color": BEFORE}},
+                hovertemplate="layer %{y} head %{x} is off<extra></extra>",
+                showlegend=False,
+            )
+        )
+    theme.plot_layout(fig, "", "", "layer", min(26 * num_layers, 420) + 128)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 44})  # below: numbers, then "head"
+    # No axis title: Plotly sets it among the numbers here.
+    fig.add_annotation(
+        x=0.5, y=0, xref="paper", yref="paper", yshift=-34, text="head", showarrow=False
+    )
+    fig.update_xaxes(
+        tickvals=_thinned(range(num_heads)),
+        range=[-0.5, num_heads - 0.5],
+        showgrid=False,
+        ticks="",
+    )
+    fig.update_yaxes(
+        tickvals=_thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False
+    )
+    return fig
+
+
+def _thinned(numbers: Sequence[int]) -> list[int]:
+    return list(numbers)[:: 1 if len(numbers) <= 13 else 2]

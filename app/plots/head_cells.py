@@ -1,0 +1,56 @@
+"""What makes a grid of heads one that can be clicked, with the open head framed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from app.plots import theme
+
+
+def add_cells(
+    fig: go.Figure,
+    num_layers: int,
+    num_heads: int,
+    *,
+    size: float,
+    words: Sequence[str],
+    hover: str,
+    opened: tuple[int, int] | None,
+) -> None:
+    """Lay a transparent point over each cell and a frame around the open head.
+
+    A heat map's own cells cannot be clicked in Streamlit; the points can, and carry "layer.head"
+    as `customdata`.
+
+    Args:
+        fig: A heat map of the heads: rows are layers, columns heads.
+        num_layers, num_heads: Its shape.
+        size: Of a point, in pixels.
+        words: Of each cell, layer by layer, for `hover`.
+        hover: Plotly's template of what is shown at a point.
+        opened: The framed head, or None.
+    """
+    layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
+    fig.add_scatter(
+        x=heads,
+        y=layers,
+        mode="markers",
+        marker={"symbol": "square", "size": size, "opacity": 0.0},
+        customdata=[f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)],
+        text=words,
+        hovertemplate=hover,
+        showlegend=False,
+    )
+    if opened is not None:
+        layer, head = opened
+        fig.add_shape(
+            type="rect",
+            x0=head - 0.5,
+            x1=head + 0.5,
+            y0=layer - 0.5,
+            y1=layer + 0.5,
+            line={"color": theme.ACCENT, "width": 3},
+        )

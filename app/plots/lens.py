@@ -1,0 +1,179 @@
+"""Pictures of the prediction at each layer: words in cells, and the ranks of chosen words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme
+from app.plots.token_flow import shorten
+from app.plots.words import percent
+from bertcore.analysis.words.lens import Lens, Trajectories
+
+LIKE_ACCENT = ("#CC79A7", "#E4607A")
+"""Colours of the categorical scale that one may take for the accent."""
+
+
+def top_bar(title: str) -> dict[str, object]:
+    """Return a colour bar that lies above the right end of a heat map and takes no width."""
+    return {
+        "title": {"text": f"{title}  "},
+        "tickformat": ".0%",
+        "orientation": "h",
+        "thickness": 10,
+        "len": 0.45,
+        "x": 0.98,  # the last number needs a place too
+        "xanchor": "right",
+        "y": 1,
+        "yanchor": "bottom",
+        "nticks": 5,
+    }
+
+
+def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> go.Scatter:
+    """Return text for the cells of a heat map of probabilities, white on dark and dark on light.
+
+    Args:
+        values: 0 to 1, [R, C]; NaN has no text.
+        text: [R, C], already escaped.
+        size: Of the letters, in pixels.
+    """
+    num_rows, num_columns = values.shape
+    return go.Scatter(
+        x=[column for _ in range(num_rows) for column in range(num_columns)],
+        y=[row for row in range(num_rows) for _ in range(num_columns)],
+        mode="text",
+        text=[entry for row in text for entry in row],
+        # Cividis passes from dark to light in its middle.
+        textfont={
+            "size": size,
+            "color": ["#FFFFFF" if p < 0.5 else "#10131C" for p in values.flatten().tolist()],
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def lens_mask(found: Lens) -> go.Figure:
+    """Draw the k best words at the lens's first position: rows are layers, upwards as computed."""
+    count = found.words.shape[-1]
+    headings = ["best", "2nd", "3rd", *(f"{n}th" for n in range(4, count + 1))][:count]
+    rows = layer_names(len(found.words))
+    return word_grid(found.words[:, 0], found.probabilities[:, 0], rows, headings)
+
+
+def lens_sentence(found: Lens) -> go.Figure:
+    """Draw the best word at every position: rows are tokens, columns are layers."""
+    columns = layer_names(len(found.words))
+    words, probabilities = found.words[..., 0].T, found.probabilities[..., 0].T
+    fig = word_grid(words, probabilities, found.tokens, columns)
+    return fig.update_yaxes(range=[len(found.tokens) - 0.5, -0.5])
+
+
+def word_grid(
+    words: NDArray[np.str_],
+    probabilities: NDArray[np.float32],
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> go.Figure:
+    """Draw words in cells whose colour is their probability.
+
+    Args:
+        words, probabilities: [R, C].
+        rows, columns: Names, [R] and [C].
+    """
+    letters = max(6, 70 // len(columns))
+    shown = [[theme.escape(shorten(str(word), letters)) for word in row] for row in words]
+    hover = [
+        [
+            f"<b>{theme.escape(str(word))}</b>  {percent(float(p))}<br>"
+            f"{theme.escape(row)}, {theme.escape(column)}"
+            for word, p, column in zip(line, values, columns, strict=True)
+        ]
+        for line, values, row in zip(words, probabilities, rows, strict=True)
+    ]
+    fig = go.Figure(
+        go.Heatmap(
+            z=probabilities,
+            x=list(range(len(columns))),
+            y=list(range(len(rows))),
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            colorscale=theme.SEQUENTIAL,
+            zmin=0,
+            zmax=1,
+            xgap=2,
+            ygap=2,
+            colorbar=top_bar("probability"),
+        )
+    )
+    fig.add_trace(cell_text(probabilities, shown, 12 if len(columns) < 8 else 10))
+    theme.plot_layout(fig, "", "", "", 30 * len(rows) + 100)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
+    short = [name.replace("layer ", "") for name in columns] if len(columns) > 7 else columns
+    fig.update_xaxes(
+        range=[-0.5, len(columns) - 0.5],
+        tickvals=list(range(len(columns))),
+        ticktext=[theme.escape(name) for name in short],
+        tickangle=0,
+        showgrid=False,
+    )
+    fig.update_yaxes(
+        range=[-0.5, len(rows) - 0.5],
+        tickvals=list(range(len(rows))),
+        ticktext=[theme.escape(shorten(name, 14)) for name in rows],
+        showgrid=False,
+    )
+    return fig
+
+
+def layer_names(num_states: int) -> list[str]:
+    """Return the name of each hidden state, [L+1].
+
+    >>> layer_names(3)
+    ['embeddings', 'layer 1', 'layer 2']
+    """
+    return ["embeddings", *(f"layer {i}" for i in range(1, num_states))]
+
+
+def rank_curves(found: Trajectories, original: str | None = None) -> go.Figure:
+    """Draw the rank of each chosen word from layer to layer; 1 is on top.
+
+    Args:
+        original: The hidden word, if known; its curve has the colour of its bar in `top_words`.
+    """
+    fig = go.Figure()
+    layers = list(range(len(found.ranks)))
+    colours = [c for c in theme.CATEGORICAL if c not in LIKE_ACCENT]
+    for index, word in enumerate(found.words):
+        name = theme.escape(shorten(word))
+        fig.add_trace(
+            go.Scatter(
+                x=layers,
+                y=found.ranks[:, index],
+                mode="lines+markers",
+                name=name,
+                line={
+                    "color": theme.ACCENT if word == original else colours[index % len(colours)],
+                    "width": 4 if word == original else 2.5,
+                },
+                marker_size=7,
+                customdata=found.probabilities[:, index],
+                hovertemplate=f"<b>{name}</b>: rank %{{y:,}}, %{{customdata:.3%}}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "", "rank (1 = best)", 330)
+    worst = float(found.ranks.max()) if found.ranks.size else 10.0
+    powers = list(range(int(np.ceil(np.log10(max(worst, 2)))) + 1))
+    fig.update_xaxes(tickvals=layers, ticktext=layer_names(len(layers)))
+    fig.update_yaxes(
+        type="log",
+        range=[np.log10(max(worst, 10)) + 0.15, -0.15],
+        tickvals=[10**e for e in powers],
+        ticktext=[f"{10**e:,}" for e in powers],
+    )
+    fig.update_layout(hovermode="x unified", showlegend=True)
+    return fig

@@ -1,0 +1,74 @@
+"""The checkpoint's own special tokens in names and captions that speak of BERT's.
+
+Names are written as for BERT ("looks at [CLS]"); a RoBERTa has <s>, </s> and <mask> there.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from app.plots import theme
+from app.plots.untrusted_text import plain
+from bertcore.tokenizer import Tokenizer
+
+
+class Marks(NamedTuple):
+    """What stands for BERT's [CLS], [SEP] and [MASK]."""
+
+    first: str = "[CLS]"
+    """The first token that is added to a text."""
+    others: str = "[SEP]"
+    """The others that are added, with commas between."""
+    mask: str = "[MASK]"
+
+    @property
+    def added(self) -> str:
+        """Both kinds of added tokens, named once."""
+        return self.first if self.first == self.others else f"{self.first} and {self.others}"
+
+
+BERT = Marks()
+NONE = "a special token"
+"""Said of a tokenizer that adds none (GPT-2)."""
+
+
+def marks_of(tokenizer: Tokenizer) -> Marks:
+    """Return the special tokens that a tokenizer adds to a pair, and its mask."""
+    encoding = tokenizer.encode("a", "b")
+    pairs = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+    added = [token for token, is_added in pairs if is_added]
+    others = ", ".join(dict.fromkeys(added[1:]))
+    return Marks(added[0] if added else NONE, others or NONE, tokenizer.mask_token or NONE)
+
+
+def own(text: str, marks: Marks) -> str:
+    """Return a text of ours with the checkpoint's special tokens, as plain text.
+
+    >>> own("looks at [CLS]", Marks("<s>", "</s>", "<mask>"))
+    'looks at <s>'
+    """
+    for ours, theirs in zip(BERT, marks, strict=True):
+        text = text.replace(ours, theirs)
+    return text
+
+
+def own_markdown(text: str, marks: Marks) -> str:
+    """Return a text of ours in Markdown with the checkpoint's special tokens.
+
+    >>> own_markdown(r"the \\[SEP\\]", Marks("<s>", "</s>", "<mask>"))
+    'the \\\\<\\\\/s\\\\>'
+    """
+    for ours, theirs in zip(BERT, marks, strict=True):
+        text = text.replace(plain(ours), plain(theirs))
+    return text
+
+
+def relabelled(fig: go.Figure, marks: Marks) -> go.Figure:
+    """Return a figure of names of ours, without a visitor's tokens, with the own special tokens."""
+    if marks == BERT:
+        return fig
+    escaped = Marks(*(json.dumps(theme.escape(mark))[1:-1] for mark in marks))
+    return go.Figure(json.loads(own(fig.to_json(), escaped)))

@@ -1,0 +1,94 @@
+"""Tokens laid out like text: boxes in lines that wrap, each with a colour and a second line."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from app.plots import theme
+
+LINE_UNITS = 68
+"""Width of a line in letters: legible in a column 500 pixels wide."""
+LINE_HEIGHT = 46
+"""Pixels of a line of boxes."""
+LONGEST = 22
+"""Letters of a token that are shown; the rest is in the hover text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Where a token's box stands."""
+
+    left: float
+    width: float
+    line: int
+
+
+def display_width(text: str) -> int:
+    """Return the letters' cells a text takes: 2 for a wide letter, 0 for a combining mark.
+
+    >>> display_width("bank"), display_width("和平"), display_width("e\u0301")
+    (4, 4, 1)
+    """
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Return a text of at most `longest` letters, with an ellipsis where some are left out.
+
+    >>> shorten("bank", 4), shorten("banks", 4)
+    ('bank', 'ban…')
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box]:
+    """Return a box for each token, in lines of LINE_UNITS.
+
+    Pieces that go on a word ("##s") touch the piece before.
+
+    Args:
+        tokens: First line of each box.
+        below: Second, smaller line of each box, or None.
+    """
+    boxes: list[Box] = []
+    cursor, line = 0.0, 0
+    for index, token in enumerate(tokens):
+        letters = display_width(shorten(token))
+        if below is not None:
+            letters = max(letters, 0.85 * display_width(shorten(below[index])))
+        width = max(letters, 1.5) + 1.5
+        gap = 0.0 if not boxes or token.startswith("##") else 0.5
+        if cursor + gap + width > LINE_UNITS and cursor > 0:
+            cursor, line, gap = 0.0, line + 1, 0.0
+        boxes.append(Box(cursor + gap, width, line))
+        cursor += gap + width
+    return boxes
+
+
+def draw(fig: go.Figure, boxes: Sequence[Box], *, legend_height: int) -> go.Figure:
+    """Give a figure of boxes its size and bare axes.
+
+    Args:
+        legend_height: Pixels to leave free above the lines.
+    """
+    lines = 1 + max((box.line for box in boxes), default=0)
+    theme.plot_layout(fig, "", "", "", lines * LINE_HEIGHT + legend_height)
+    margin = {"l": 0, "r": 0, "t": legend_height, "b": 0}
+    fig.update_layout(barmode="overlay", bargap=0.14, margin=margin)
+    fig.update_xaxes(visible=False, range=[0, LINE_UNITS], fixedrange=True)
+    fig.update_yaxes(visible=False, range=[lines - 0.5, -0.5], fixedrange=True)
+    return fig
+
+
+def two_lines(first: str, second: str = "") -> str:
+    """Return the text of a box: the token and, smaller, what stands below it."""
+    text = theme.escape(shorten(first))
+    small = '<span style="font-size:10.5px">'
+    return f"{text}<br>{small}{theme.escape(shorten(second))}</span>" if second else text

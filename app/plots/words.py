@@ -1,0 +1,187 @@
+"""Pictures of masked-word predictions: bars for each mask, dots for one's own candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from app.plots import theme, token_flow
+from app.plots.untrusted_text import plain
+from bertcore.analysis.words.candidates import Candidate
+from bertcore.analysis.words.predictions import Filled, MaskPredictions
+
+MASKS_ABREAST = 3
+"""Masks side by side."""
+
+
+def percent(p: float) -> str:
+    """Return a probability as one reads it.
+
+    >>> percent(0.973), percent(0.0312), percent(0.00042), percent(0.00000001)
+    ('97%', '3.1%', '0.042%', '<0.001%')
+    """
+    value = 100 * p
+    if value >= 99.5 and p < 1:
+        return f"{min(value, 99.99):.2f}%"
+    if value >= 10:
+        return f"{value:.0f}%"
+    if value >= 1:
+        return f"{value:.1f}%"
+    return f"{value:.2g}%" if value >= 0.001 else "<0.001%"
+
+
+def top_words(found: MaskPredictions) -> go.Figure:
+    """Draw the most probable words of each mask as bars, three masks abreast.
+
+    Where the hidden token is known its bar stands out, and the heading says how it fares.
+    """
+    titles = [_mask_title(found, index) for index in range(len(found.positions))]
+    words, probabilities = found.words, found.probabilities
+    columns = min(MASKS_ABREAST, len(titles))
+    rows = -(-len(titles) // columns)
+    fig = make_subplots(
+        rows,
+        columns,
+        subplot_titles=titles,
+        horizontal_spacing=0.04,
+        vertical_spacing=58 / (rows * (24 * words.shape[1] + 58)),
+    )
+    highest = float(probabilities.max())
+    for index, (names, values) in enumerate(zip(words, probabilities, strict=True)):
+        shown = [
+            f"<b>{theme.escape(n)}</b>  {percent(v)}" for n, v in zip(names, values, strict=True)
+        ]
+        colours = [theme.ACCENT if n == found.originals[index] else theme.SEGMENT_A for n in names]
+        bars = go.Bar(
+            x=values,
+            y=list(range(len(names))),
+            orientation="h",
+            text=shown,
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": colours, "line_width": 0},
+            customdata=[theme.escape(n) for n in names],
+            hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
+            showlegend=False,
+        )
+        fig.add_trace(bars, row=index // columns + 1, col=index % columns + 1)
+    theme.plot_layout(fig, "", "", "", rows * (24 * words.shape[1] + 58))
+    fig.update_layout(bargap=0.25, margin={"l": 0, "r": 0, "t": 42, "b": 4})
+    # Room for the label at the end of the longest bar, in a column 470 pixels wide.
+    fig.update_xaxes(visible=False, range=[0, highest * (1.5, 2.1, 2.9)[columns - 1]])
+    fig.update_yaxes(visible=False, autorange="reversed")
+    fig.update_annotations(font_size=13, xanchor="left", align="left")
+    for index, annotation in enumerate(fig.layout.annotations):
+        annotation.x = fig.get_subplot(index // columns + 1, index % columns + 1).xaxis.domain[0]
+    return fig
+
+
+def mask_names(found: MaskPredictions) -> list[str]:
+    """Return a short name for each mask, as plain text: where it is and what was there."""
+    return [
+        f"{found.mask} at {position}"
+        if original is None
+        else f"{token_flow.shorten(original)} ({position})"
+        for position, original in zip(found.positions, found.originals, strict=True)
+    ]
+
+
+def in_turn(steps: Sequence[Filled]) -> str:
+    """Return the steps of filling the masks as Markdown, in their order."""
+    return " → ".join(
+        f"**{plain(token_flow.shorten(step.word))}** at {step.position} "
+        f"({plain(percent(step.probability))})"
+        for step in steps
+    )
+
+
+def _mask_title(found: MaskPredictions, index: int) -> str:
+    original, rank = found.originals[index], found.original_ranks[index]
+    mask = theme.escape(found.mask)
+    if original is None or rank is None:
+        return f"{mask} at {found.positions[index]}<br> "
+    token = theme.escape(token_flow.shorten(original))
+    return f"{mask} at {found.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
+
+
+def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
+    """Draw the scored candidates on a logarithmic scale, best first.
+
+    A filled dot is the word's probability; a ring, for words of several pieces, its mean a piece.
+    """
+    scored = sorted(
+        (c for c in candidates if c.probability is not None),
+        key=lambda c: -(c.log_probability or 0),
+    )
+    fig = go.Figure()
+    # Names may repeat once shortened, so rows are numbers with tick texts.
+    rows = list(range(len(scored)))
+    floor = 1e-12  # a logarithmic axis has no zero
+    whole = [max(c.probability or 0.0, floor) for c in scored]
+    fig.add_trace(
+        go.Bar(
+            x=whole,
+            y=rows,
+            orientation="h",
+            width=0.12,
+            marker_color=theme.SEGMENT_A,
+            opacity=0.35,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    several = [i for i in rows if len(scored[i].pieces) > 1]
+    if several:
+        fig.add_trace(
+            go.Scatter(
+                x=[max(scored[i].probability_per_piece or 0.0, floor) for i in several],
+                y=several,
+                mode="markers",
+                marker={"symbol": "circle-open", "size": 12, "color": theme.SEGMENT_B},
+                marker_line_width=2,
+                name="mean for each piece",
+                hovertemplate="%{x:.3%} a piece<extra></extra>",
+            )
+        )
+    fig.add_trace(
+        go.Scatter(
+            x=whole,
+            y=rows,
+            mode="markers+text",
+            marker={"size": 12, "color": theme.SEGMENT_A},
+            text=[f"  {percent(c.probability or 0.0)}" for c in scored],
+            textposition="middle right",
+            cliponaxis=False,
+            name="whole word",
+            customdata=[_pieces(c) for c in scored],
+            hovertemplate="%{customdata}: %{x:.3%}<extra></extra>",
+            showlegend=bool(several),
+        )
+    )
+    theme.plot_layout(fig, "", "probability (logarithmic)", "", 36 * len(scored) + 90)
+    lowest = int(np.floor(np.log10(min([1e-4, *whole]))))
+    powers = range(lowest - lowest % 2, 1, 2 if lowest < -6 else 1)
+    fig.update_xaxes(
+        type="log",
+        range=[lowest - 0.2, 0.45],  # room for the label of a certain word
+        tickvals=[10.0**e for e in powers],
+        ticktext=[percent(10.0**e) if e >= -5 else f"10<sup>{e}</sup>" for e in powers],
+    )
+    fig.update_yaxes(
+        tickvals=rows,
+        ticktext=[_pieces(c) for c in scored],
+        range=[len(scored) - 0.4, -0.6],
+        showgrid=False,
+    )
+    return fig
+
+
+def _pieces(candidate: Candidate) -> str:
+    word = f"<b>{theme.escape(token_flow.shorten(candidate.word))}</b>"
+    if len(candidate.pieces) == 1:
+        return word
+    pieces = theme.escape(token_flow.shorten(" ".join(candidate.pieces), 30))
+    return f'{word}<br><span style="font-size:10.5px">{pieces}</span>'

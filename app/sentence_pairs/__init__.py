@@ -1,0 +1,10 @@
+"""Sentence pairs: does B follow A, and what changes the answer?"""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="sentence-pairs",
+    title="Sentence pairs",
+    purpose="Does the second sentence follow the first? The task that gave BERT its [CLS] token.",
+    icon=":material/compare_arrows:",
+)

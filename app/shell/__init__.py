@@ -1,0 +1,1 @@
+"""The frame of every page: state, cache, sidebar, text box, downloads, errors."""

@@ -1,0 +1,310 @@
+"""The frame of every page: how it begins and ends, its errors, and its figures with downloads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NoReturn
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.html_file.document import Scheme
+from app.plots.special_tokens import Marks, marks_of, own_markdown
+from app.plots.untrusted_text import plain
+from app.shell import cache, data_files, html_offer, sidebar, state, texts_lookup, to_json
+from app.shell.data_files import Data
+from app.shell.page_info import PageInfo
+from app.shell.sentence import example_box, sentence_box
+from bertcore import Bert, Trace
+
+log = logging.getLogger("bertscope.app")
+
+Width = Literal["stretch", "content"]
+
+_SHOWN = "_page_shown"
+"""Title of the page that is shown, and the key of the checkpoint that it opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page works with.
+
+    It names the checkpoint and the trace and does not hold them: Streamlit keeps a fragment's
+    arguments for as long as a visitor's page is open, and a class of thirty would keep thirty
+    traces of 200 MB. The bounded cache holds them.
+    """
+
+    bert_key: cache.BertKey
+    text_a: str
+    text_b: str | None
+    """None for a single text."""
+    has_text: bool
+    """False for pages without the sentence box."""
+    is_dark: bool
+    """Whether the visitor's theme is dark; for the few colours that cannot follow by themselves."""
+
+    @property
+    def bert(self) -> Bert:
+        """The chosen checkpoint."""
+        return cache.opened(self.bert_key)
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the texts.
+
+        Raises:
+            ValueError: If the page has no sentence box.
+        """
+        if not self.has_text:
+            raise ValueError("this page has no text. Call begin with needs_text=True.")
+        return cache.trace(self.bert_key, self.text_a, self.text_b)
+
+    @property
+    def marks(self) -> Marks:
+        """The checkpoint's own [CLS], [SEP] and [MASK]."""
+        return marks_of(self.bert.tokenizer)
+
+    @property
+    def setup_code(self) -> str:
+        """Python that opens the same checkpoint and runs the same text: `bert` and `trace`."""
+        opened = f"import bertcore\n\nbert = bertcore.load({self.bert_key.source!r})\n"
+        if not self.has_text:
+            return opened
+        pair = "" if self.text_b is None else f", {self.text_b!r}"
+        return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
+
+
+def begin(info: PageInfo, *, needs_text: bool = True) -> Page:
+    """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
+
+    With an empty text or a checkpoint that does not open, one sentence says so and the page ends.
+
+    Args:
+        info: The page.
+        needs_text: False for pages without the sentence box; they have no trace.
+    """
+    if not needs_text:
+        header(info)
+        return page_without_text()
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="page_header")
+    with row.container():
+        header(info)
+    example_box(row)
+    text_a, text_b = sentence_box()
+    if not text_a.strip():
+        both = " Move sentence B there if you have just one." if text_b else ""
+        st.info(f"Sentence A is empty. Type a sentence above, or pick an example.{both}")
+        end_page()
+    is_dark = st.context.theme.type == "dark"
+    page = Page(open_checkpoint(), text_a, text_b, True, is_dark)
+    with guard(stop=True):
+        trace = page.trace
+    if trace.truncation is not None:
+        st.warning(plain(trace.truncation.sentence()))
+    if not any(text_id >= 0 for text_id in trace.text_ids):
+        st.info(
+            "Nothing in this text is a word for the model: only special tokens such as "
+            f"{plain(page.marks.first)} are left."
+        )
+    return page
+
+
+def header(info: PageInfo) -> None:
+    """Draw a page's title and purpose."""
+    st.session_state[_SHOWN] = (info.title, None)
+    st.title(info.title, anchor=False)
+    st.caption(info.purpose)
+
+
+def open_checkpoint() -> cache.BertKey:
+    """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
+    key, is_open = sidebar.chosen_key(), False
+    if sidebar.awaits_consent(key):
+        st.info(texts_lookup.TEXTS["frame.hub_link"].format(source=plain(key.source)))
+        st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
+        end_page()
+    with guard():
+        cache.opened(key)
+        is_open = True
+        st.session_state[_SHOWN] = (st.session_state.get(_SHOWN, ("BertScope",))[0], key)
+    if not is_open:
+        if not key.allow_pickle and sidebar.has_only_pickle(key.source):
+            st.caption(texts_lookup.TEXTS["frame.pickle"])
+            st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
+        end_page()
+    return key
+
+
+def page_without_text() -> Page:
+    """Open the checkpoint for a page that has no sentence box; see `begin`."""
+    return Page(open_checkpoint(), "", None, False, st.context.theme.type == "dark")
+
+
+def end_page() -> NoReturn:
+    """End the page here; the address is written first, for after `st.stop` nothing is sent."""
+    state.sync_url()
+    st.stop()
+
+
+@contextmanager
+def guard(*, stop: bool = False) -> Iterator[None]:
+    """Turn an error inside the block into one sentence on the page; never a traceback.
+
+    Args:
+        stop: End the page after the sentence; else it goes on after the block.
+    """
+    try:
+        yield
+        return
+    except (ValueError, OSError, RuntimeError) as error:
+        log.info("shown to the visitor: %s", error)
+        st.error(plain(sentence_of(error)))
+    except MemoryError:
+        st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
+    except Exception as error:  # the last place that can keep a traceback from the visitor
+        log.exception("unexpected error")
+        st.error(texts_lookup.TEXTS["frame.unexpected"].format(kind=type(error).__name__))
+    if stop:
+        end_page()
+
+
+def sentence_of(error: Exception) -> str:
+    """Return an error's message as a sentence: capital first, one line."""
+    message = " ".join(str(error).split()) or type(error).__name__
+    return message[0].upper() + message[1:]
+
+
+def how_to_read(key: str, **values: object) -> None:
+    """Draw the caption that says how to read a picture; arguments as `reading`."""
+    st.caption(f"**How to read this.** {reading(key, **values)}")
+
+
+def reading(key: str, **values: object) -> str:
+    """Return how to read a picture, as Markdown, with the chosen checkpoint's special tokens.
+
+    Args:
+        key: Of `texts.TEXTS`.
+        values: What its braces stand for; texts from outside go through `texts.plain` first.
+    """
+    text, chosen = texts_lookup.TEXTS[key], sidebar.chosen_key()
+    if chosen in cache.loaded():
+        text = own_markdown(text, marks_of(cache.opened(chosen).tokenizer))
+    return text.format(**values) if values else text
+
+
+def figure(
+    fig: go.Figure,
+    name: str,
+    data: Data,
+    code: str,
+    *,
+    on_select: Callable[[], None] | None = None,
+    record: object = None,
+    how: str = "",
+) -> None:
+    """Draw a Plotly figure and under it its downloads.
+
+    The camera in the figure's corner saves it in the format chosen in the sidebar (SVG or PNG).
+
+    Args:
+        fig: Its text and ground take the page's theme.
+        name: File name of the downloads, without ending; unique on the page.
+        data: A table (CSV) or named arrays (NPZ).
+        code: Python that makes the same numbers.
+        on_select: Called when points are clicked; they are in the session under "figure_" and
+            the name.
+        record: What is offered as JSON too; see `downloads`.
+        how: How to read it, from `reading`, for the HTML file.
+    """
+    picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
+    config = {
+        "displaylogo": False,
+        "toImageButtonOptions": picture,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    }
+    st.plotly_chart(
+        fig,
+        width="stretch",
+        config=config,
+        key=f"figure_{name}",
+        on_select=on_select or "ignore",
+        selection_mode="points",
+    )
+    file = partial(data_files.data_file, name, data)
+    scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
+    report = partial(html_offer.figure_file, origin(), fig, data, file, code, how, scheme)
+    downloads(name, data, code, record=record, report=report)
+
+
+def downloads(
+    name: str,
+    data: Data,
+    code: str,
+    *,
+    width: Width = "stretch",
+    record: object = None,
+    report: Callable[[], bytes] | None = None,
+) -> None:
+    """Draw the slim row under a picture: its data as a file, and the Python that makes it.
+
+    Args:
+        name, data, code: As for `figure`.
+        width: "content" to stand beside something in a horizontal container.
+        record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
+        report: Makes the HTML file that holds all of it, when it is asked for; see `app.report`.
+    """
+    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
+    is_table = isinstance(data, pd.DataFrame)
+    row.download_button(
+        "CSV" if is_table else "NPZ",
+        partial(data_files.to_csv, data) if is_table else partial(data_files.to_npz, data),
+        file_name=f"bertscope-{name}.{'csv' if is_table else 'npz'}",
+        mime="text/csv" if is_table else "application/octet-stream",
+        key=f"data_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download the numbers of this picture.",
+    )
+    if record is not None:
+        json_button(row, name, record)
+    if report is not None:
+        row.download_button(
+            "HTML",
+            report,
+            file_name=f"bertscope-{name}.html",
+            mime="text/html",
+            key=f"html_{name}",
+            on_click="ignore",
+            type="tertiary",
+            icon=":material/download:",
+            help=texts_lookup.TEXTS["frame.html_file"],
+        )
+    with row.popover("Python", type="tertiary", icon=":material/code:"):
+        st.code(code, language="python")
+
+
+def json_button(row: DeltaGenerator, name: str, record: object) -> None:
+    """Draw a button in `row` that offers a record as JSON; see `records.to_json`."""
+    row.download_button(
+        "JSON",
+        partial(to_json.to_json, record),
+        file_name=f"bertscope-{name}.json",
+        mime="application/json",
+        key=f"json_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download all of it, with the text and the choices it belongs to.",
+    )
+
+
+def origin() -> html_offer.Origin:
+    """Return what this page's pictures belong to."""
+    return html_offer.origin(*st.session_state.get(_SHOWN, ("BertScope", None)))

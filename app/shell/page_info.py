@@ -1,0 +1,22 @@
+"""What a page tells the navigation and the frame of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """A page: its place in the navigation, and the words above it.
+
+    It stands in `app/<page>/__init__.py`, apart from the page, so that the navigation opens without
+    importing what the pages need.
+    """
+
+    name: str
+    """In the address."""
+    title: str
+    purpose: str
+    """One sentence below the title."""
+    icon: str
+    """A Material symbol, as Streamlit writes it."""

@@ -1,0 +1,52 @@
+"""The boxes in which the sentence or pair is typed, and the examples that fill them."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.shell import examples, state, texts_lookup
+
+
+def sentence_box() -> tuple[str, str | None]:
+    """Draw the boxes for sentence A and B; return the texts, B None if blank."""
+    box = st.container(horizontal=True, vertical_alignment="top", key="sentence_box")
+    box.text_area(
+        "Sentence A",
+        key=state.keep("text_a", examples.DEFAULT.text_a),
+        height="content",
+        placeholder="Type a sentence, then Ctrl+Enter",
+    )
+    box.text_area(
+        "Sentence B (optional)",
+        key=state.keep("text_b", examples.DEFAULT.text_b),
+        height="content",
+        placeholder="A second sentence makes it a pair",
+    )
+    if state.too_long_for_url():
+        st.caption(texts_lookup.TEXTS["frame.too_long_for_link"])
+    text_b = st.session_state["text_b"]
+    return st.session_state["text_a"], text_b if text_b.strip() else None
+
+
+def example_box(row: DeltaGenerator) -> None:
+    """Draw the list of examples in `row`; the chosen one fills both boxes."""
+    row.selectbox(
+        "Examples",
+        [example.title for example in examples.EXAMPLES],
+        index=None,
+        key="example",
+        on_change=_use_example,
+        placeholder="Pick an example",
+        label_visibility="collapsed",
+        width=200,
+    )
+
+
+def _use_example() -> None:
+    title = st.session_state["example"]
+    chosen = next((e for e in examples.EXAMPLES if e.title == title), None)
+    if chosen is not None:
+        state.put("text_a", chosen.text_a)
+        state.put("text_b", chosen.text_b)
+    st.session_state["example"] = None

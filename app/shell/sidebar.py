@@ -1,0 +1,245 @@
+"""The sidebar: which checkpoint, where it runs, how big it is, and how to let go of it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from app.plots import theme
+from app.plots.untrusted_text import plain
+from app.shell import cache, state
+from app.shell.live_text import live_text
+from bertcore import Bert
+from bertcore.checkpoints import is_remote
+from bertcore.checkpoints.folder import (
+    PICKLE,
+    PICKLE_INDEX,
+    SAFETENSORS,
+    SAFETENSORS_INDEX,
+    find_checkpoint,
+    is_checkpoint,
+)
+from bertcore.device import DTYPES, available_devices
+
+FORMATS = ("svg", "png")
+MAX_LOCAL = 50
+"""Checkpoint folders offered in the list."""
+_SAYS_LITTLE = re.compile(
+    r"((seed|step|checkpoint|epoch|fold|run)[-_]?\d+|best|last|final|model|checkpoint|output|out)",
+    re.IGNORECASE,
+)
+"""Names that training gives to folders: many runs have the same, so the run's own name is added."""
+
+
+def chosen_key() -> cache.BertKey:
+    """Return the key of the checkpoint, device and precision that are chosen."""
+    source = (state.value("checkpoint") or state.default_source()).strip()
+    return cache.bert_key(
+        source,
+        state.value("device", "auto"),
+        state.value("dtype", "auto"),
+        allow_pickle=has_agreed(source),
+    )
+
+
+_AGREED = "_pickles_agreed"
+"""Sources whose pickles this visitor trusts. Not in the URL: a link must not agree for anyone."""
+
+
+def agree(source: str) -> None:
+    """Note that the visitor trusts the pickled weights of a source."""
+    st.session_state[_AGREED] = {*st.session_state.get(_AGREED, ()), source}
+
+
+def has_agreed(source: str) -> bool:
+    """Return whether the visitor trusts the pickled weights of a source."""
+    return source in st.session_state.get(_AGREED, ())
+
+
+_CHOSEN = "_sources_chosen"
+"""Sources that this visitor chose. Not in the URL: a link must not fetch anything by itself."""
+
+
+def choose(source: str) -> None:
+    """Make a source the checkpoint, as the visitor's own choice."""
+    allow(source)
+    state.put("checkpoint", source)
+
+
+def allow(source: str) -> None:
+    """Note that the visitor chose a source, which may then be fetched from the hub."""
+    st.session_state[_CHOSEN] = {*st.session_state.get(_CHOSEN, ()), source}
+
+
+def awaits_consent(key: cache.BertKey) -> bool:
+    """Return whether a link asks for a hub checkpoint that nobody here has agreed to fetch."""
+    known = {state.default_source(), *st.session_state.get(_CHOSEN, ())}
+    return key.source not in known and key not in cache.loaded() and is_remote(key.source)
+
+
+def has_only_pickle(source: str) -> bool:
+    """Return whether a folder's only weights are a pickle."""
+    folder = Path(source).expanduser()
+    try:
+        folder = find_checkpoint(folder)
+        names = {path.name for path in folder.iterdir()}
+    except (OSError, ValueError):
+        return False
+    return bool({PICKLE, PICKLE_INDEX} & names) and not {SAFETENSORS, SAFETENSORS_INDEX} & names
+
+
+def picture_format() -> str:
+    """Return the format in which figures are saved: "svg" or "png"."""
+    chosen: str = state.value("picture", FORMATS[0])
+    return chosen if chosen in FORMATS else FORMATS[0]
+
+
+def draw() -> None:
+    """Draw the sidebar; a checkpoint that does not open is told on the page, not here."""
+    with st.sidebar:
+        _choose_checkpoint()
+        left, right = st.columns(2)
+        devices = ["auto", *available_devices()]
+        left.selectbox(
+            "Device",
+            devices,
+            key=state.keep("device", "auto", options=devices),
+            help="auto takes a GPU where there is one.",
+        )
+        dtypes = ["auto", *DTYPES]
+        right.selectbox(
+            "Precision",
+            dtypes,
+            key=state.keep("dtype", "auto", options=dtypes),
+            help="auto is float32, the format in which our numbers are checked.",
+        )
+        key = chosen_key()
+        try:
+            bert = None if awaits_consent(key) else cache.opened(key)
+        except (ValueError, OSError, RuntimeError):
+            bert = None
+        if bert is None:
+            st.caption("Nothing is loaded: the page says why.")
+        else:
+            _describe(bert)
+        _memory()
+        live_text(state.TEXTS)
+
+
+def _choose_checkpoint() -> None:
+    default = state.default_source()
+    chosen = state.value("checkpoint", default) or default
+    recent = [key.source for key in reversed(list(cache.loaded()))]
+    offered = list(dict.fromkeys([default, "default", chosen, *recent, *local_checkpoints()]))
+    names = distinct_names(offered)
+    st.selectbox(
+        "Checkpoint",
+        offered,
+        key=state.keep("checkpoint", default),
+        accept_new_options=True,
+        format_func=lambda source: names.get(source) or short_name(source),
+        on_change=lambda: choose(st.session_state["checkpoint"]),
+        help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
+    )
+
+
+def local_checkpoints() -> list[str]:
+    """Return checkpoint folders in `checkpoints` and `runs` of the folder we were started in."""
+    folders = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
+    # What `bertscope finetune --keep-epochs` keeps.
+    epochs = ("checkpoints/*/runs/*/checkpoints/*", "runs/*/runs/*/checkpoints/*")
+    found = [
+        path
+        for pattern in (*folders, *epochs)
+        for path in Path.cwd().glob(pattern)
+        if is_checkpoint(path)
+    ]
+    return [str(path) for path in sorted(found)[:MAX_LOCAL]]
+
+
+def short_name(source: str) -> str:
+    """Return what a checkpoint is called in lists: a folder by its last name that says something.
+
+    >>> short_name("/home/me/my-bert"), short_name("/runs/law/checkpoints/step-500")
+    ('my-bert', 'law/step-500')
+    """
+    if source == "default":
+        return "default (ships with BertScope)"
+    is_path = source.startswith(("/", "~", ".")) or "\\" in source
+    path = Path(source)
+    if not is_path or not path.name:
+        return source
+    run = path.parents[1] if path.parent.name == "checkpoints" else path.parent
+    says_little = _SAYS_LITTLE.fullmatch(path.name) is not None and run.name not in ("", "..", "~")
+    return f"{run.name}/{path.name}" if says_little else path.name
+
+
+def distinct_names(sources: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each checkpoint that no other of them has.
+
+    Streamlit hears of a choice by its name: of two folders "seed-1" the wrong one would open.
+    """
+    names = {}
+    for source in sources:
+        others = [other for other in sources if other != source]
+        names[source] = source
+        for length in range(1, len(Path(source).parts) + 1):
+            if _tail(source, length) not in {_tail(other, length) for other in others}:
+                names[source] = _tail(source, length)
+                break
+    return names
+
+
+def _tail(source: str, length: int) -> str:
+    return short_name(source) if length == 1 else "/".join(Path(source).parts[-length:])
+
+
+def _describe(bert: Bert) -> None:
+    config = bert.config
+    parameters = list(bert.module.parameters())
+    num_bytes = sum(p.numel() * p.element_size() for p in parameters)
+    dtype = str(bert.dtype).removeprefix("torch.")
+    st.markdown(
+        f"**{config.num_hidden_layers}** layers · **{config.hidden_size}** wide · "
+        f"**{config.num_attention_heads}** heads  \n"
+        f"**{theme.count(sum(p.numel() for p in parameters))}** parameters · "
+        f"**{theme.megabytes(num_bytes)}**  \n"
+        f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens  \n"
+        f"on **{plain(str(bert.device))}** in **{dtype}**"
+    )
+
+
+def _memory() -> None:
+    with st.popover("Memory & pictures", type="tertiary", icon=":material/memory:"):
+        st.selectbox(
+            "Save pictures as",
+            FORMATS,
+            key=state.keep("picture", FORMATS[0], options=FORMATS),
+            format_func=str.upper,
+            help="What the camera in a figure's corner saves.",
+        )
+        sizes = cache.loaded()
+        for key, size in sizes.items():
+            st.markdown(f"{plain(short_name(key.source))}: {theme.megabytes(size)}")
+        st.markdown(f"Kept results: {theme.megabytes(cache.result_bytes())}")
+        used = process_bytes()
+        if used is not None:
+            st.markdown(f"The whole server: {theme.megabytes(used)}")
+        st.button(
+            "Unload everything",
+            on_click=cache.unload,
+            help="Frees the memory of all checkpoints and results, for everybody on this server. "
+            "What is in use opens again.",
+        )
+
+
+def process_bytes() -> int | None:
+    """Return the memory that this process holds, or None where the system does not tell."""
+    if not sys.platform.startswith("linux"):
+        return None
+    fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    return int(fields[1]) * 4096

@@ -1,0 +1,51 @@
+"""What the app says: page titles, purposes, and how to read each picture.
+
+A file for each page; keys are "page.picture".
+"""
+
+from __future__ import annotations
+
+from app.attention import texts as attention
+from app.checkpoints import texts as checkpoints
+from app.checkpoints.texts import CONFIG_MEANINGS
+from app.compare import texts as compare
+from app.heads import texts as heads
+from app.inspect_checkpoint import texts as inspect
+from app.layer_map import texts as layer_map
+from app.masked_words import texts as masked_words
+from app.minimal_pair import texts as minimal_pair
+from app.mixing import texts as mixing
+from app.sentence_pairs import texts as sentence_pairs
+from app.shell import texts as frame
+from app.tokens import texts as tokens
+from app.tokens.texts import mark_of
+from app.training import texts as training
+from app.what_if import texts as what_if
+
+__all__ = [
+    "CODE",
+    "CONFIG_MEANINGS",
+    "TEXTS",
+    "mark_of",
+]
+
+_PARTS = (
+    frame,
+    tokens,
+    attention,
+    checkpoints,
+    layer_map,
+    masked_words,
+    sentence_pairs,
+    minimal_pair,
+    compare,
+    what_if,
+    training,
+    mixing,
+    heads,
+    inspect,
+)
+TEXTS = {key: text for part in _PARTS for key, text in part.TEXTS.items()}
+"""How to read each picture, as Markdown."""
+CODE = {key: code for part in _PARTS for key, code in part.CODE.items()}
+"""Python that makes a picture's numbers, to follow `Page.setup_code`."""

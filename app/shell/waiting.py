@@ -1,0 +1,100 @@
+"""Waiting for work beside the page: its progress, a way to stop it, and the views when it is done.
+
+Streamlit sends a box the text that the session keeps for it once, in the run that sets it, and
+the next run's message replaces that one. A run that the server starts by itself (`st.rerun` in a
+timer) may come before a busy browser has drawn the box, which then stays empty and says so to the
+server: the text is lost. So here the server never starts a run. A timer draws the progress alone,
+and the browser asks for the rest when it has drawn all (`app.shell.render_signal`): with all that
+its boxes hold, as at a click. Nor does a run wait for long: a click in a fragment would wait, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import streamlit as st
+
+from app.shell import background, texts_lookup
+from app.shell.background import Job, Work
+from app.shell.render_signal import arrival
+
+PATIENCE_SECONDS = 1.5
+"""Work that is done by then shows no progress."""
+LOOK_SECONDS = 1.0
+"""Between two looks at the work."""
+GRACE_SECONDS = 3 * LOOK_SECONDS
+"""In which another visitor who waits for the same work is sure to look at it."""
+_ASKED, _STOPPED = "_asked_work", "_stopped_work"
+
+
+def stage(job: Job) -> str:
+    """Return what is being done, as a sentence."""
+    return f"{job.stage}."
+
+
+def result(
+    work: Work,
+    name: str,
+    *,
+    patience: float | None = None,
+    stopped: str = "",
+    say: Callable[[Job], str] = stage,
+) -> Any:
+    """Return the result of work; else None, and its progress is drawn.
+
+    When the work is done, the page (or the fragment in which this is called) runs again.
+
+    Args:
+        work: Done once for everybody who asks for the same.
+        name: Of the view; unique on the page. Letters and dashes.
+        patience: Seconds to wait first, so that no bar flickers; None for PATIENCE_SECONDS.
+        stopped: Key of the text that says that the work was stopped; "" for no way to stop it.
+        say: What stands at the bar.
+
+    Raises:
+        Exception: What ended the work, other than the visitor.
+    """
+    if stopped and st.session_state.get(_STOPPED, {}).get(name) == work.key:
+        st.info(texts_lookup.TEXTS[stopped])
+        again = "Start again"
+        icon = ":material/play_arrow:"
+        st.button(again, key=f"again_{name}", on_click=_start, args=(name,), icon=icon)
+        return None
+    asked = st.session_state.setdefault(_ASKED, {})
+    if asked.get(name, work.key) != work.key:  # of the choice before: this one's turn comes sooner
+        background.leave(asked[name], grace=GRACE_SECONDS)
+    asked[name] = work.key
+    end = time.monotonic() + (PATIENCE_SECONDS if patience is None else patience)
+    job = background.ask(*work)
+    while not job.done and time.monotonic() < end:
+        time.sleep(0.02)
+    if job.done:
+        if job.error is not None:
+            raise job.error
+        return job.result
+    sign = f"arrived_{name}"
+
+    @st.fragment(run_every=LOOK_SECONDS)
+    def watch() -> None:
+        now = background.ask(*work)
+        with st.container(key=sign if now.done else f"awaited_{name}"):
+            st.progress(now.share, text=say(now))
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        watch()
+        if stopped:
+            icon, args = ":material/stop:", (name, work.key)
+            st.button("Stop", key=f"stop_{name}", on_click=_stop, args=args, icon=icon)
+    arrival(sign, key=f"arrival_{name}")
+    return None
+
+
+def _stop(name: str, key: Hashable) -> None:
+    st.session_state.setdefault(_STOPPED, {})[name] = key
+    background.leave(key)
+
+
+def _start(name: str) -> None:
+    st.session_state.get(_STOPPED, {}).pop(name, None)

@@ -1,0 +1,1 @@
+"""The strip of tokens that is clicked, a component of several pages."""

@@ -1,0 +1,64 @@
+"""The token strip: the pieces of an input joined to words, of which one is chosen.
+
+Keys: the arrows move, Home and End jump, Enter or Space chooses. Tokens reach the page as text
+only, never as HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from app.plots import theme
+from bertcore import Trace
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "bertscope_token_strip",
+    js=(_HERE / "token_strip.js").read_text(encoding="utf-8"),
+    css=(_HERE / "token_strip.css").read_text(encoding="utf-8"),
+)
+
+
+def token_strip(
+    trace: Trace,
+    *,
+    key: str,
+    selected: int | None,
+    on_pick: Callable[[int], None],
+    marked: Sequence[int] = (),
+) -> None:
+    """Draw the strip.
+
+    Args:
+        trace: Whose tokens to draw.
+        key: Unique on the page.
+        selected: Position of the chosen token, or None.
+        on_pick: Called with the position of a token that the visitor chooses.
+        marked: Positions to show crossed, such as masked ones.
+    """
+
+    def picked() -> None:
+        index = st.session_state[key].get("picked")
+        if isinstance(index, int) and 0 <= index < trace.num_tokens:
+            on_pick(index)
+
+    _component(
+        key=key,
+        data={
+            "tokens": trace.tokens,
+            "ids": trace.input_ids,
+            "segments": trace.segment_ids,
+            "positions": trace.position_ids,
+            "texts": trace.text_ids,
+            "words": trace.word_ids,
+            "starts": [start for start, _ in trace.offsets],
+            "ends": [end for _, end in trace.offsets],
+            "selected": -1 if selected is None else selected,
+            "marked": list(marked),
+            "colors": [theme.SEGMENT_A, theme.SEGMENT_B, theme.SPECIAL],
+        },
+        on_picked_change=picked,
+    )

@@ -1,0 +1,148 @@
+"""What LayerNorm does to the sum, and what the sum is without one of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from app.plots import theme
+from app.plots.token_axis import token_axis, token_frame
+from bertcore.analysis.space.embeddings import LeaveOneOut, NormNumbers
+
+Matrix = NDArray[np.float32]
+
+
+def layer_norm(
+    tokens: Sequence[str],
+    numbers: NormNumbers,
+    before: Matrix,
+    after: Matrix,
+    *,
+    selected: int,
+) -> go.Figure:
+    """Draw how LayerNorm evens out the lengths of all tokens, and the numbers of one.
+
+    Args:
+        tokens: [T]
+        numbers: Of the same input.
+        before, after: The D numbers of the selected token, [D].
+        selected: Its position.
+    """
+    fig = make_subplots(
+        rows=2,
+        cols=2,
+        specs=[[{"colspan": 2}, None], [{}, {}]],
+        vertical_spacing=0.3,
+        horizontal_spacing=0.1,
+        subplot_titles=(
+            "Length of each token's vector, compared with the average",
+            f"The {len(before)} numbers of {theme.escape(tokens[selected])}, before",
+            "... and after",
+        ),
+    )
+    rows = (
+        ("before LayerNorm", theme.SEGMENT_B, numbers.norm_before, numbers.mean_before,
+         numbers.std_before, before),
+        ("after LayerNorm", theme.SEGMENT_A, numbers.norm_after, numbers.mean_after,
+         numbers.std_after, after),
+    )  # fmt: skip
+    for column, (name, color, norms, means, stds, values) in enumerate(rows, start=1):
+        average = max(float(norms.mean()), 1e-12)
+        fig.add_scatter(
+            x=np.arange(len(tokens)),
+            y=norms / average,
+            name=f"{name} (average {average:.2f})",
+            mode="lines+markers",
+            line={"color": color, "width": 1.3},
+            marker={"size": 6, "color": color},
+            customdata=np.stack([norms, means, stds], axis=1),
+            hovertemplate="length %{customdata[0]:.2f}, mean %{customdata[1]:.3f}, "
+            "standard deviation %{customdata[2]:.3f}",
+            row=1,
+            col=1,
+        )
+        fig.add_histogram(
+            x=values,
+            marker={"color": color},
+            nbinsx=40,
+            showlegend=False,
+            hovertemplate="%{y} numbers from %{x}<extra></extra>",
+            row=2,
+            col=column,
+        )
+        fig.update_xaxes(title_text="value", row=2, col=column)
+    theme.plot_layout(fig, "", "", "", 540)
+    fig.update_layout(
+        hovermode="x unified",
+        bargap=0.04,
+        margin={"t": 70},
+        legend={"y": 1.1, "x": 1, "xanchor": "right"},
+        shapes=[{**token_frame(selected), "yref": "y domain"}],
+    )
+    fig.update_annotations(font={"size": 14})
+    fig.update_xaxes(title_text="value", row=2)
+    fig.update_xaxes(**token_axis(tokens), row=1, col=1)
+    fig.update_yaxes(title_text="times the average", rangemode="tozero", row=1, col=1)
+    fig.update_yaxes(title_text="dimensions", row=2, col=1)
+    return fig
+
+
+def leave_one_out(tokens: Sequence[str], result: LeaveOneOut, *, selected: int) -> go.Figure:
+    """Draw how far each token's vector turns without segments, and without positions.
+
+    Two rows: at the embeddings' output and after the last layer; then the selected token through
+    all layers.
+    """
+    depth = len(next(iter(result.cosines.values())))
+    fig = make_subplots(
+        rows=3,
+        cols=1,
+        vertical_spacing=0.13,
+        subplot_titles=(
+            "At the embeddings' output",
+            f"After the last layer ({depth - 1})",
+            f"{theme.escape(tokens[selected])} through the layers",
+        ),
+    )
+    for index, (name, cosines) in enumerate(result.cosines.items()):
+        color = theme.CATEGORICAL[1 + index]
+        style = {
+            "name": f"without {name}",
+            "legendgroup": name,
+            "mode": "lines+markers",
+            "line": {"color": color, "width": 1.2},
+            "marker": {"size": 6, "color": color},
+            "hovertemplate": "cosine %{y:.3f}",
+        }
+        x = np.arange(len(tokens))
+        fig.add_scatter(x=x, y=cosines[0], showlegend=True, **style, row=1, col=1)
+        fig.add_scatter(x=x, y=cosines[-1], showlegend=False, **style, row=2, col=1)
+        fig.add_scatter(
+            x=np.arange(depth), y=cosines[:, selected], showlegend=False, **style, row=3, col=1
+        )
+    theme.plot_layout(fig, "", "", "cosine", 680)
+    fig.update_layout(
+        hovermode="x unified",
+        margin={"t": 70},
+        legend={"y": 1.06, "x": 1, "xanchor": "right"},
+        shapes=[
+            {**token_frame(selected), "xref": x, "yref": f"{y} domain"}
+            for x, y in (("x", "y"), ("x2", "y2"))
+        ],
+    )
+    fig.update_annotations(x=0, xanchor="left", font={"size": 14})
+    lowest = min(float(c.min()) for c in result.cosines.values())
+    fig.update_yaxes(range=[min(0.0, lowest) - 0.03, 1.06])
+    fig.update_xaxes(**{**token_axis(tokens), "showticklabels": False}, row=1, col=1)
+    fig.update_xaxes(**token_axis(tokens), row=2, col=1)
+    fig.update_xaxes(title_text="layer (0 is the embeddings' output)", dtick=1, row=3, col=1)
+    # Room for the words under the second picture.
+    for axis, domain in (("yaxis", (0.76, 1.0)), ("yaxis2", (0.45, 0.69)), ("yaxis3", (0.0, 0.24))):
+        fig.layout[axis].domain = domain
+    for annotation, top in zip(fig.layout.annotations, (1.0, 0.69, 0.24), strict=True):
+        annotation.y = top
+    return fig

@@ -1,0 +1,163 @@
+"""The picture of the input: the three embeddings and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme
+from app.plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
+from bertcore.analysis.space.embeddings import SumNumbers
+
+Matrix = NDArray[np.float32]
+
+STRIPS = {
+    "token": "token",
+    "segment": "+ segment",
+    "position": "+ position",
+    "sum": "= sum",
+}
+"""The strips from top to bottom, with their labels."""
+MAX_CELLS = 400_000
+"""More cells than this make a browser slow; then fewer dimensions are drawn, and it is said."""
+_LINES = {
+    "token": theme.CATEGORICAL[0],
+    "segment": theme.CATEGORICAL[1],
+    "position": theme.CATEGORICAL[2],
+    "sum": theme.SPECIAL,
+}
+
+
+def num_drawn(num_tokens: int, num_dims: int) -> int:
+    """Return how many of the D dimensions `sum_strips` draws."""
+    return max(1, min(num_dims, MAX_CELLS // (len(STRIPS) * max(1, num_tokens))))
+
+
+def sum_strips(
+    tokens: Sequence[str],
+    parts: Mapping[str, Matrix],
+    numbers: SumNumbers,
+    *,
+    selected: int | None = None,
+) -> go.Figure:
+    """Draw the paper's figure 2 with numbers: three strips, their sum, and all lengths.
+
+    Built in one piece, because this picture follows every edit and Plotly checks each later
+    change anew.
+
+    Args:
+        tokens: [T]
+        parts: "token", "segment", "position" and "sum", each [T, D]; no "segment" where the family
+            has none.
+        numbers: Lengths and cosines of the same input.
+        selected: Position of the token to frame.
+    """
+    num_tokens, num_dims = parts["sum"].shape
+    drawn = num_drawn(num_tokens, num_dims)
+    names = [name for name in STRIPS if name in parts]
+    rows = _rows(len(names) + 1)
+    # A few outliers would leave everything else pale.
+    limit = float(np.quantile(np.abs(np.stack([parts[name] for name in names])), 0.995))
+    strips = [
+        {
+            "type": "heatmap",
+            "z": np.ascontiguousarray(parts[name][:, :drawn].T, dtype=np.float32),
+            "yaxis": axis_name("y", row),
+            "coloraxis": "coloraxis",
+            "hovertemplate": f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z:.3f}}"
+            "<extra></extra>",
+        }
+        for row, name in enumerate(names)
+    ]
+    lengths = [
+        {
+            "type": "scatter",
+            "x": np.arange(num_tokens),
+            "y": numbers.norms[name],
+            "yaxis": axis_name("y", len(names)),
+            "name": name,
+            "mode": "lines+markers",
+            "marker": {"size": 5, "color": color},
+            "line": {"width": 1.3, "color": color},
+            "customdata": _cosine_rows(numbers) if name == "sum" else None,
+            "hovertemplate": "length %{y:.2f}" + (_cosine_text(numbers) if name == "sum" else ""),
+        }
+        for name, color in _LINES.items()
+        if name in parts
+    ]
+    layout: dict[str, object] = {
+        "height": 590,
+        # Fixed, for Plotly finds margins by drawing twice, and this picture follows every edit.
+        "margin": {"l": 56, "r": 112, "t": 12, "b": label_height(tokens), "autoexpand": False},
+        "hoverlabel": {"align": "left"},
+        "hovermode": "x unified" if num_tokens <= MAX_LABELS else "closest",
+        "coloraxis": {
+            "colorscale": theme.DIVERGING,
+            "cmin": -limit,
+            "cmax": limit,
+            "colorbar": {
+                "title": {"text": "value"},
+                "thickness": 10,
+                "len": 0.8,
+                "y": 1,
+                "yanchor": "top",
+            },
+        },
+        "legend": {
+            "title": {"text": "length of"},
+            "x": 1.02,
+            "y": 0,
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
+        "xaxis": {
+            **token_axis(tokens),
+            "anchor": axis_name("y", len(names)),
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": False,
+            "ticklabeloverflow": "allow",  # else each label is measured, a tenth of a redraw
+        },
+        "shapes": [] if selected is None else [token_frame(selected)],
+    }
+    for row, (top, bottom) in enumerate(rows):
+        is_strip = row < len(names)
+        layout["yaxis" + axis_name("", row)] = {
+            "domain": [bottom, top],
+            "title": {"text": [*(STRIPS[name] for name in names), "length"][row]},
+            "showticklabels": not is_strip,
+            "automargin": False,
+            "showgrid": not is_strip,
+            "gridcolor": theme.GRID,
+            "zeroline": False,
+            "ticklabeloverflow": "allow",
+            **({"autorange": "reversed"} if is_strip else {"rangemode": "tozero"}),
+        }
+    return go.Figure(data=[*strips, *lengths], layout=layout)
+
+
+def _rows(count: int) -> list[tuple[float, float]]:
+    """Return top and bottom of each strip and of the lengths, as shares of the figure."""
+    gap = 0.02
+    tops = [1 - row / count for row in range(count)]
+    return [(top, max(0.0, top - 1 / count + gap)) for top in tops[:-1]] + [(tops[-1], 0.0)]
+
+
+def _cosine_text(numbers: SumNumbers) -> str:
+    """Return the hover text of the sum: cosines of the summands, and their shares of it."""
+    values = [
+        *(f"{a}-{b} %{{customdata[{i}]:.2f}}" for i, (a, b) in enumerate(numbers.cosines)),
+        *(
+            f"{name} %{{customdata[{i}]:.0%}}"
+            for i, name in enumerate(numbers.shares, start=len(numbers.cosines))
+        ),
+    ]
+    cosines, shares = values[: len(numbers.cosines)], values[len(numbers.cosines) :]
+    return f"<br>cosines: {', '.join(cosines)}<br>shares of the sum: {', '.join(shares)}"
+
+
+def _cosine_rows(numbers: SumNumbers) -> Matrix:
+    return np.stack([*numbers.cosines.values(), *numbers.shares.values()], axis=1)

@@ -1,0 +1,80 @@
+"""Pictures of the tables: how like the position vectors are, and the nearest pieces of a piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.plots import theme
+
+Matrix = NDArray[np.float32]
+
+
+def position_table(cosines: Matrix, *, position: int | None = None) -> go.Figure:
+    """Draw the cosines between the rows of the position table, [P, P].
+
+    Args:
+        cosines: As `position_similarity` returns them.
+        position: A row to mark, such as that of the selected token.
+    """
+    fig = go.Figure()
+    fig.add_heatmap(
+        z=cosines,
+        colorscale=theme.DIVERGING,
+        zmin=-1,
+        zmax=1,
+        colorbar={"title": {"text": "cosine"}, "thickness": 12},
+        hovertemplate="positions %{y} and %{x}<br>cosine %{z:.3f}<extra></extra>",
+    )
+    theme.plot_layout(fig, "", "position", "position", 520)
+    # The square keeps to the right, beside its colour bar.
+    fig.update_xaxes(showgrid=False, constrain="domain", constraintoward="right")
+    fig.update_yaxes(showgrid=False, autorange="reversed", scaleanchor="x", constrain="domain")
+    if position is not None and position < len(cosines):
+        fig.add_hline(y=position, line={"color": theme.ACCENT, "width": 1.5})
+    return fig
+
+
+def position_row(cosines: Matrix, *, position: int) -> go.Figure:
+    """Draw one row of the same table: how like each position is to `position`."""
+    fig = go.Figure()
+    fig.add_scatter(
+        x=np.arange(len(cosines)),
+        y=cosines[position],
+        mode="lines",
+        line={"color": theme.SEGMENT_A, "width": 1.5},
+        hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
+    )
+    theme.plot_layout(fig, "", "position", f"cosine to position {position}", 260)
+    fig.add_vline(x=position, line={"color": theme.ACCENT, "width": 1.5})
+    return fig
+
+
+def nearest_words(word: str, neighbours: Sequence[tuple[str, float]]) -> go.Figure:
+    """Draw the nearest pieces of the token table as bars, the nearest on top."""
+    words = [name for name, _ in neighbours]
+    cosines = [cosine for _, cosine in neighbours]
+    fig = go.Figure()
+    fig.add_bar(
+        x=cosines,
+        y=list(range(len(words))),
+        orientation="h",
+        marker={"color": theme.SEGMENT_A},
+        text=[f"{cosine:.2f}" for cosine in cosines],
+        textposition="auto",
+        customdata=[theme.escape(name) for name in words],
+        hovertemplate="%{customdata}: cosine %{x:.4f}<extra></extra>",
+    )
+    title = f"cosine to {theme.escape(word)} in the token table"
+    theme.plot_layout(fig, "", title, "", 60 + 27 * len(words))
+    fig.update_yaxes(
+        tickvals=list(range(len(words))),
+        ticktext=[theme.escape(name) for name in words],
+        autorange="reversed",
+        showgrid=False,
+    )
+    fig.update_xaxes(rangemode="tozero")
+    return fig

@@ -1,0 +1,10 @@
+"""Training: start a run, watch it learn, and play it again."""
+
+from app.shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="training",
+    title="Training",
+    purpose="Start a small BERT, watch it learn, and play its training again.",
+    icon=":material/model_training:",
+)

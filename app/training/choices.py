@@ -1,0 +1,183 @@
+"""What the form of a new run lets one choose: text, length, and what becomes of the network."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.shell import sidebar, state, texts_lookup
+from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.data.data_config import OBJECTIVES
+
+SOURCES = {
+    "novel": "A novel",
+    "upload": "Upload",
+    "path": "File or folder",
+}
+HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
+PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
+ROW_LENGTHS = (32, 64, 128, 256, 512)
+BATCH_SIZES = (8, 16, 32, 64, 128)
+KEPT_MOMENTS = 20
+STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
+LEARNS = {"mlm+nsp": "Words and pairs", "mlm": "Words alone"}
+
+
+def choose_text() -> str:
+    """Draw the choice of text; return the key of SOURCES."""
+    source = st.segmented_control(
+        "Text to learn from",
+        list(SOURCES),
+        key=state.keep("corpus", "novel", options=list(SOURCES)),
+        format_func=SOURCES.__getitem__,
+    )
+    source = source or "novel"
+    if source == "novel":
+        st.caption(texts_lookup.TEXTS["training.novel"].format(title=NOVEL.title))
+    elif source == "upload":
+        st.file_uploader(
+            "Text files",
+            type=["txt", "xz", "gz"],
+            accept_multiple_files=True,
+            key="corpus_upload",
+            label_visibility="collapsed",
+        )
+        st.caption(texts_lookup.TEXTS["training.form_of_text"])
+    else:
+        st.text_input(
+            "File or folder",
+            key="corpus_path",
+            placeholder="/home/me/books",
+            label_visibility="collapsed",
+        )
+        st.text_input(
+            "Held-out file (optional)",
+            key="valid_path",
+            placeholder="left empty, every 20th document is held out",
+        )
+        st.caption(texts_lookup.TEXTS["training.form_of_text"])
+    return source
+
+
+def choose_length() -> list[str]:
+    """Draw the choice of length; return it as options of the command."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    unit = row.segmented_control(
+        "How long",
+        ["minutes", "steps"],
+        key=state.keep("length_unit", "minutes", options=["minutes", "steps"]),
+    )
+    if unit == "steps":
+        steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
+        return ["--steps", str(steps)]
+    minutes = row.number_input("Minutes", 0.5, 1440.0, 3.0, 0.5, key="length_minutes", width=150)
+    return ["--minutes", f"{minutes:g}"]
+
+
+def choose_kind() -> tuple[str, str]:
+    """Draw the choice of what a run begins with and what it learns; return both."""
+    row = st.container(horizontal=True)
+    start = row.segmented_control(
+        "Start from",
+        list(STARTS),
+        key=state.keep("start_from", "warm", options=list(STARTS)),
+        format_func=STARTS.__getitem__,
+        help=texts_lookup.TEXTS["training.starts"],
+    )
+    objective = row.segmented_control(
+        "Learns",
+        OBJECTIVES,
+        key=state.keep("objective", OBJECTIVES[0], options=OBJECTIVES),
+        format_func=LEARNS.__getitem__,
+        help=texts_lookup.TEXTS["training.objectives"],
+    )
+    return start or "warm", objective or OBJECTIVES[0]
+
+
+Options = dict[str, object]
+
+
+def choose_model(start: str, objective: str) -> list[str]:
+    """Draw the choice of shape and rhythm; return all as options of the command."""
+    found: Options = {"--objective": objective}
+    if start == "checkpoint":
+        found |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
+    else:
+        left, right = st.columns(2)
+        with left:
+            layers = st.number_input("Layers", 1, 12, 2, key="shape_layers")
+            pieces = st.selectbox(
+                "Word pieces",
+                PIECE_COUNTS,
+                index=2,
+                key="shape_pieces",
+                format_func=lambda n: f"{n:,}",
+                help="Size of the vocabulary that is learned from the text first.",
+            )
+        with right:
+            hidden = st.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
+            row = _choose_row()
+        found |= {"--start": start, "--layers": layers, "--hidden": hidden, "--vocab-size": pieces}
+        found |= {"--max-seq-length": row}
+    found |= _choose_rhythm()
+    return [str(part) for option in found.items() for part in option]
+
+
+def _choose_row() -> int:
+    return st.selectbox(
+        "Tokens of a row",
+        ROW_LENGTHS,
+        index=1,
+        key="shape_row",
+        help="The most that a sentence pair, or a row of running text, may have.",
+    )
+
+
+def _choose_checkpoint() -> str:
+    chosen = state.value("checkpoint") or state.default_source()
+    known = list(dict.fromkeys([chosen, "default", *sidebar.local_checkpoints()]))
+    names = sidebar.distinct_names(known)
+    source = st.selectbox(
+        "Checkpoint to start from",
+        known,
+        key="start_checkpoint",
+        accept_new_options=True,
+        format_func=lambda source: names.get(source) or sidebar.short_name(source),
+        help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
+    )
+    st.caption(texts_lookup.TEXTS["training.from_checkpoint"])
+    return source or chosen
+
+
+def _choose_rhythm() -> Options:
+    with st.expander("More: batch, optimiser, rhythm"):
+        left, right = st.columns(2)
+        batch = left.selectbox("Rows of a step", BATCH_SIZES, index=2, key="shape_batch")
+        optimizer = right.selectbox("Optimiser", ["muon", "adamw"], key="shape_optimizer")
+        rate = left.number_input(
+            "Peak learning rate", 1e-5, 0.1, 2e-3, format="%.5f", step=5e-4, key="shape_rate"
+        )
+        every = right.number_input(
+            "Score every ... steps",
+            5,
+            100_000,
+            50,
+            key="shape_every",
+            help="On held-out text; the probes for the replay are taken then too.",
+        )
+        save = left.number_input(
+            "Save every ... steps",
+            5,
+            100_000,
+            100,
+            key="shape_save",
+            help=f"The newest {KEPT_MOMENTS} moments are kept.",
+        )
+    return {
+        "--batch-size": batch,
+        "--optimizer": optimizer,
+        "--learning-rate": f"{rate:g}",
+        **({"--muon-learning-rate": f"{rate:g}"} if optimizer == "muon" else {}),
+        "--evaluate-every": every,
+        "--save-every": save,
+        "--keep-checkpoints": KEPT_MOMENTS,
+    }

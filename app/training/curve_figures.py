@@ -1,0 +1,138 @@
+"""How a run goes: losses, scores, learning rate and speed over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from app.plots import theme
+
+MAX_POINTS = 1200
+"""Points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
+
+TRAIN, HELD_OUT = theme.SEGMENT_A, theme.SEGMENT_B
+
+# Title, column of the training lines, column of the held-out scores, is it a share of 1.
+_PANELS = (
+    ("Masked words: loss, nats", "mlm_loss", "valid_mlm_loss", False),
+    ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
+    ("Next sentence: right", "nsp_accuracy", "valid_nsp_accuracy", True),
+    ("Gradient norm", "gradient_norm", "", False),
+    ("Learning rate", "learning_rate", "", False),
+    ("Tokens a second", "tokens_per_second", "", False),
+)
+
+
+def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> pd.DataFrame:
+    """Return a row for each line of metrics, with learning rate and speed worked out.
+
+    Args:
+        lines: Of metrics.jsonl, in order.
+        peak_rate: AdamW's peak learning rate; None gives the share of it.
+    """
+    table = pd.DataFrame([line for line in lines if "loss" in line])
+    if table.empty:
+        return table
+    if "learning_rate_share" in table:
+        table["learning_rate"] = table["learning_rate_share"] * (peak_rate or 1.0)
+    if {"num_tokens", "seconds"} <= set(table):
+        before = table[["num_tokens", "seconds"]].shift(fill_value=0)
+        seconds = (table["seconds"] - before["seconds"]).where(lambda s: s > 0)
+        table["tokens_per_second"] = (table["num_tokens"] - before["num_tokens"]) / seconds
+    return table
+
+
+def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> go.Figure:
+    """Draw up to six small pictures: training as a line, held-out scores as points on a line.
+
+    What a run has no numbers of, as of next sentences where it learns none, has no picture.
+
+    Args:
+        table: From `curve_table`.
+        unigram_entropy: Drawn as a line in the first picture, if known.
+        chance: Of next sentence, drawn in the third, if known.
+    """
+    columns, height = 2, 210
+    panels = [panel for panel in _PANELS if panel[1] in table or panel[2] in table] or _PANELS[:1]
+    rows = -(-len(panels) // columns)
+    fig = make_subplots(
+        rows,
+        columns,
+        specs=[
+            [{} if row * columns + column < len(panels) else None for column in range(columns)]
+            for row in range(rows)
+        ],
+        subplot_titles=[title for title, *_ in panels],
+        vertical_spacing=52 / (rows * height),
+        horizontal_spacing=0.11,
+    )
+    every = -(-len(table) // MAX_POINTS) if len(table) else 1
+    for index, (_, train, held_out, is_share) in enumerate(panels):
+        place = {"row": index // columns + 1, "col": index % columns + 1}
+        form = ".1%" if is_share else ".4g"
+        if train in table:
+            part = table[table[train].notna()].iloc[::every]
+            fig.add_trace(_line(part, train, form, index == 0), **place)
+        if held_out and held_out in table:
+            fig.add_trace(_points(table[table[held_out].notna()], held_out, form, index), **place)
+        fig.update_yaxes(tickformat=".0%" if is_share else "", **place)
+        if index:  # a loss far from 0 is read better close by
+            fig.update_yaxes(rangemode="tozero", **place)
+    shown = [train for _, train, *_ in panels]
+    for panel, level, name in (
+        ("mlm_loss", unigram_entropy, "word frequencies alone"),
+        ("nsp_accuracy", chance, "chance"),
+    ):
+        if level is not None and panel in shown:
+            index = shown.index(panel)
+            fig.add_hline(
+                y=level,
+                row=index // columns + 1,
+                col=index % columns + 1,
+                line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
+                annotation={"text": name, "font": {"size": 11, "color": theme.SPECIAL}},
+                annotation_position="top right",
+            )
+    theme.plot_layout(fig, "", "", "", rows * height + 40)
+    fig.update_annotations(font_size=12)
+    fig.update_layout(margin={"t": 56}, legend={"y": 1.045}, uirevision="run", hovermode="x")
+    fig.update_xaxes(title_text="", tickfont={"size": 11})
+    for index in range(max(0, len(panels) - columns), len(panels)):  # the lowest of each column
+        fig.update_xaxes(title_text="step", row=index // columns + 1, col=index % columns + 1)
+    return fig
+
+
+def _line(table: pd.DataFrame, column: str, form: str, named: bool) -> go.Scatter:
+    return go.Scatter(
+        x=table["step"].tolist(),
+        y=_plain(table[column]),
+        mode="lines" if len(table) > 1 else "markers",
+        name="training text",
+        legendgroup="train",
+        showlegend=named,
+        line={"color": TRAIN, "width": 1.3},
+        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>training text</extra>",
+    )
+
+
+def _points(table: pd.DataFrame, column: str, form: str, index: int) -> go.Scatter:
+    return go.Scatter(
+        x=table["step"].tolist(),
+        y=_plain(table[column]),
+        mode="lines+markers",
+        name="held-out text",
+        legendgroup="held-out",
+        showlegend=index == 0,
+        line={"color": HELD_OUT, "width": 2},
+        marker={"size": 5},
+        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>held-out text</extra>",
+    )
+
+
+def _plain(column: pd.Series) -> list[float | None]:
+    return [float(f"{v:.5g}") if np.isfinite(v) else None for v in column.astype(float).tolist()]

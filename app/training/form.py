@@ -1,0 +1,157 @@
+"""The form that starts a small run: what was chosen becomes a process."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from app.shell import frame, state, texts_lookup
+from app.training import choices
+from app.training import process as training_process
+from app.training import runs as training_runs
+from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.data.split import split_held_out
+
+SUFFIXES = (".txt", ".xz", ".gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Text to learn from and text to be scored on."""
+
+    train: tuple[Path, ...]
+    valid: Path | None
+    """None: a part of `train` is to be held out."""
+
+
+def draw(folder: Path) -> None:
+    """Draw the form and its button; a started run is shown at once."""
+    if not training_process.may_start():
+        st.info(texts_lookup.TEXTS["training.forbidden"])
+        return
+    source = choices.choose_text()
+    start, objective = choices.choose_kind()
+    left, right = st.columns(2, gap="large")
+    with left:
+        name = st.text_input(
+            "Name of the run",
+            key="run_name",
+            placeholder=_free_name(folder),
+            help="Becomes its folder's name.",
+        ).strip() or _free_name(folder)
+        length = choices.choose_length()
+    with right:
+        options = [*length, *choices.choose_model(start, objective)]
+    if st.button("Start training", type="primary", icon=":material/play_arrow:"):
+        with frame.guard(stop=True):
+            _start(folder, name, _read_choice(source), options)
+        st.session_state[_STARTED] = name
+        st.rerun()
+    st.caption("The same in a terminal:")
+    st.code(
+        shlex.join(["bertscope", "pretrain", "--out", str(folder / name), *options])
+        + " --corpus ... --valid ...",
+        language="shell",
+        wrap_lines=True,
+    )
+
+
+_STARTED = "_run_started"
+
+
+def show_started() -> None:
+    """Choose the run that was just started; called before the widgets that hold the choice."""
+    name = st.session_state.pop(_STARTED, None)
+    if name is not None:
+        state.put("run", name)
+        state.put("training_view", "Watch")
+
+
+def _free_name(folder: Path) -> str:
+    """Return the first name run-1, run-2, ... that nothing in the folder has."""
+    taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
+    return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
+
+
+def _read_choice(source: str) -> Corpus:
+    """Return the chosen text.
+
+    Raises:
+        ValueError: If nothing was chosen, or it is not there.
+    """
+    if source == "novel":
+        return Corpus((NOVEL.train,), NOVEL.valid)
+    if source == "path":
+        return corpus_of_path(
+            st.session_state.get("corpus_path", ""), st.session_state.get("valid_path", "")
+        )
+    if not st.session_state.get("corpus_upload"):
+        raise ValueError("no text was uploaded. Choose a text file above.")
+    return Corpus((), None)  # written beside the run, once its name is settled
+
+
+def corpus_of_path(typed: str, valid: str) -> Corpus:
+    """Return the text files of a typed file or folder.
+
+    Raises:
+        ValueError: If nothing is typed, or no text file is there.
+    """
+    if not typed.strip():
+        raise ValueError("no file or folder is given. Type its path above.")
+    path = Path(typed.strip()).expanduser()
+    held_out = Path(valid.strip()).expanduser() if valid.strip() else None
+    for wanted in filter(None, (path, held_out)):
+        if not wanted.exists():
+            raise ValueError(f"{str(wanted)!r} is not on this machine. Check the path.")
+    found = [path]
+    if path.is_dir():
+        found = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
+        found = [p for p in found if held_out is None or p.resolve() != held_out.resolve()]
+        if not found:
+            raise ValueError(
+                f"no .txt, .xz or .gz file is in {str(path)!r}. Choose another folder."
+            )
+    return Corpus(tuple(found), held_out)
+
+
+def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> None:
+    """Prepare the text and start the process.
+
+    Raises:
+        ValueError: If the name or the text is not good, or too many runs are at work.
+        OSError: If something cannot be written.
+    """
+    training_process.check_name(name)
+    run = folder / name
+    known = training_runs.list_runs(folder)
+    if name in [other.name for other in known if other.is_active] or run.exists():
+        raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
+    training_runs.check_room(known)
+    train, valid = corpus.train, corpus.valid
+    if not train:
+        train = _write_upload(run)
+    if valid is None:
+        own = run.with_name(f"{run.name}-text")
+        own.mkdir(parents=True, exist_ok=True)
+        with st.spinner("Holding out a part of the text"):
+            split_held_out(train, own / "train.txt", own / "valid.txt")
+        train, valid = (own / "train.txt",), own / "valid.txt"
+    files = [part for path in train for part in ("--corpus", str(path))]
+    training_process.start(run, [*files, "--valid", str(valid), *options])
+
+
+def _write_upload(run: Path) -> tuple[Path, ...]:
+    """Write the uploaded files beside the run, under names of our own."""
+    own = run.with_name(f"{run.name}-text")
+    own.mkdir(parents=True, exist_ok=True)
+    written = []
+    for number, upload in enumerate(st.session_state["corpus_upload"]):
+        suffix = Path(upload.name).suffix.lower()
+        path = own / f"upload-{number}{suffix if suffix in SUFFIXES else '.txt'}"
+        path.write_bytes(upload.getvalue())
+        written.append(path)
+    return tuple(written)

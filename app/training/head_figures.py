@@ -1,0 +1,31 @@
+"""Every head of a run over time: where its attention stops being spread, a head has formed."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from app.plots import theme
+from bertcore.analysis.heads.history import HeadHistory
+
+
+def heads_over_time(history: HeadHistory) -> go.Figure:
+    """Draw how spread the attention of every head is, from the run's start to now."""
+    num_moments, num_layers, num_heads = history.spread.shape
+    names = [f"layer {i} head {j}" for i in range(num_layers) for j in range(num_heads)]
+    fig = go.Figure(
+        go.Heatmap(
+            z=history.spread.reshape(num_moments, -1).T.round(4),
+            x=[str(step) for step in history.steps],
+            y=names,
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            colorbar={"title": {"text": "spread", "side": "right"}, "thickness": 12},
+            hovertemplate="<b>%{y}</b> at step %{x}: %{z:.3f}<extra></extra>",
+        )
+    )
+    height = min(700, 130 + max(16, 26 - len(names) // 4) * len(names))
+    theme.plot_layout(fig, "How spread each head's attention is", "step", "", height)
+    fig.update_xaxes(type="category", showgrid=False, nticks=12)
+    fig.update_yaxes(showgrid=False, autorange="reversed", tickfont={"size": 11})
+    return fig

@@ -1,0 +1,134 @@
+"""Training processes: started by a page, living on without it, stopped so that they save."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MAX_RUNNING = 2
+"""Runs that may work at once in a folder, or be started by this server, whatever the folders."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+"""What a run may be called: its name becomes a folder's."""
+CAN_STOP = os.name == "posix"
+"""Whether this system lets a process be asked to save and end."""
+
+NO_TRAINING = "BERTSCOPE_NO_TRAINING"
+"""Environment variable that forbids to start, resume or stop runs from the browser."""
+
+_children: dict[Path, subprocess.Popen[bytes]] = {}
+"""Processes that this server started. They live on when it ends."""
+_lock = threading.Lock()
+
+
+def may_start() -> bool:
+    """Return whether visitors may start, resume and stop runs; a shared server may forbid it."""
+    return os.environ.get(NO_TRAINING, "0") in ("", "0")
+
+
+def log_file(run: Path) -> Path:
+    """Return where a run's console output goes: beside its folder, which it makes by itself."""
+    return run.with_name(f"{run.name}.log")
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is no plain folder name.
+
+    Raises:
+        ValueError: If it is not made of letters, digits, - and _.
+    """
+    if not NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} cannot be a run's name. Use up to 60 letters, digits, - and _, "
+            "beginning with a letter or digit."
+        )
+
+
+def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
+    """Start `bertscope pretrain --out RUN` with more options, as a process of its own.
+
+    It does not end with this server, and has no keyboard: what it says goes to `log_file`.
+
+    Args:
+        run: The run's folder.
+        options: Of the command, without --out.
+        append: Keep what the log has; else it begins anew.
+
+    Raises:
+        ValueError: If this server does not let visitors train.
+        OSError: If the folder or the log cannot be written.
+    """
+    if not may_start():
+        raise ValueError(
+            f"this server starts no training runs ({NO_TRAINING} is set). Start them in a "
+            "terminal with bertscope pretrain."
+        )
+    command = [sys.executable, "-P", "-m", "bertcore.cli.main", "pretrain", "--out", str(run)]
+    run.parent.mkdir(parents=True, exist_ok=True)
+    # The package may be found only because of where this server runs.
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+    with log_file(run).open("ab" if append else "wb") as log:
+        log.write(f"$ {shlex.join(['bertscope', *command[4:], *options])}\n".encode())
+        log.flush()
+        child = subprocess.Popen(
+            [*command, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=env,
+            start_new_session=True,
+        )
+    with _lock:
+        _children[run.resolve()] = child
+
+
+def pid_of(run: Path) -> int | None:
+    """Return the process that this server started for a run, if it is still alive."""
+    with _lock:
+        child = _children.get(run.resolve())
+        if child is None or child.poll() is not None:  # asking also lets the system forget it
+            _children.pop(run.resolve(), None)
+            return None
+        return child.pid
+
+
+def num_alive() -> int:
+    """Return how many processes that this server started are at work."""
+    with _lock:
+        return sum(child.poll() is None for child in _children.values())
+
+
+def stop(pid: int, *, has_begun: bool) -> None:
+    """Ask a training process to save and end; one that only prepares has nothing to save.
+
+    Raises:
+        OSError: If the process belongs to somebody else.
+    """
+    try:
+        os.kill(pid, signal.SIGINT if has_begun else signal.SIGTERM)
+    except ProcessLookupError:
+        return  # it ended by itself in this moment
+
+
+def last_error(run: Path) -> str:
+    """Return the last thing a run said if it was an error, without "Error: ", or ""."""
+    try:
+        with log_file(run).open("rb") as log:
+            log.seek(max(0, log_file(run).stat().st_size - 20_000))
+            lines = log.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    said = [line.strip() for line in lines if line.strip()]
+    if not said or not said[-1].startswith("Error: "):
+        # A bug of ours ends in a traceback, whose last line names it.
+        is_traceback = any(line.startswith("Traceback ") for line in said[-60:])
+        return said[-1] if is_traceback and not said[-1].startswith("$ ") else ""
+    return said[-1].removeprefix("Error: ")

@@ -1,0 +1,261 @@
+"""A run played again: attention, the hidden word, next sentence and the map, under one slider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from app.plots import theme
+from app.plots.token_flow import shorten
+from app.plots.words import percent
+from app.training.replay_layout import lay_out
+from bertcore.analysis.space.probe_map import ProbeMap
+from bertcore.training.probes import KINDS, Probe
+
+MAX_MOMENTS = 60
+"""Moments under the slider; of longer runs they are spread evenly over the probes."""
+TRAIL = 6
+"""Moments back that a point's trail shows."""
+
+
+def spread_moments(count: int) -> list[int]:
+    """Return which of `count` moments are drawn: all, or MAX_MOMENTS with the first and last.
+
+    >>> spread_moments(3), len(spread_moments(500)), spread_moments(500)[-1]
+    ([0, 1, 2], 60, 499)
+    """
+    picked = np.linspace(0, count - 1, min(count, MAX_MOMENTS)).round().astype(int)
+    return [int(index) for index in np.unique(picked)]
+
+
+def replay(
+    probes: Sequence[Probe],
+    found: ProbeMap,
+    *,
+    sentence: int,
+    layer: int,
+    head: int | None,
+    moment: int,
+    ink: str = "",
+) -> go.Figure:
+    """Draw four pictures that a slider and a play button take through training.
+
+    Args:
+        probes: The moments under the slider.
+        found: The map of the same moments.
+        sentence: Which of the probes' sentences the attention and the words are of.
+        layer, head: Whose attention; None for the mean of the layer's heads.
+        moment: Which is shown first.
+        ink: Colour of names; empty for the theme's.
+    """
+    fig = make_subplots(
+        2,
+        2,
+        subplot_titles=_titles(probes, sentence, layer, head),
+        horizontal_spacing=0.12,
+        vertical_spacing=0.16,
+        row_heights=[0.58, 0.42],
+    )
+    last = probes[-1].sentences[sentence]
+    first = _frame(probes, found, moment, sentence, layer, head)
+    names = [f"{theme.escape(shorten(token, 12))} {i}" for i, token in enumerate(last.tokens)]
+    fig.add_trace(
+        go.Heatmap(
+            **first[0],
+            x=names,
+            y=names,
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            showscale=False,
+            hovertemplate="<b>%{y}</b> looks at <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        go.Scatter(
+            **first[1],
+            mode="lines",
+            line={"color": theme.SPECIAL, "width": 1},
+            opacity=0.35,
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        row=1,
+        col=2,
+    )
+    for code, points in zip(_kinds(found), first[2:-2], strict=True):
+        rows = _rows(found, code)
+        own = [found.sentences[row] == sentence for row in rows]
+        fig.add_trace(
+            go.Scatter(
+                **points,
+                mode="markers+text",
+                name=KINDS.get(code, "words"),
+                marker={
+                    "color": theme.CATEGORICAL[_kinds(found).index(code)],
+                    "size": [10 if mine else 6 for mine in own],
+                    "opacity": [0.95 if mine else 0.45 for mine in own],
+                },
+                text=[
+                    theme.escape(shorten(found.tokens[row], 12)) if mine else ""
+                    for row, mine in zip(rows, own, strict=True)
+                ],
+                textposition="top center",
+                textfont={"size": 11, **({"color": ink} if ink else {})},
+                hovertext=[_whose(found, probes[-1], row) for row in rows],
+                hoverinfo="text",
+            ),
+            row=1,
+            col=2,
+        )
+    fig.add_trace(
+        go.Bar(
+            **first[-2],
+            orientation="h",
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        row=2,
+        col=1,
+    )
+    _draw_answers(fig, probes, sentence)
+    fig.add_trace(
+        go.Scatter(
+            **first[-1],
+            mode="lines",
+            line={"color": theme.ACCENT, "width": 2},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        row=2,
+        col=2,
+    )
+    moving = [*range(2 + len(_kinds(found)) + 1), len(fig.data) - 1]
+    fig.frames = [
+        go.Frame(
+            name=str(probe.step),
+            data=[
+                {"type": fig.data[place].type, **part}
+                for place, part in zip(
+                    moving, _frame(probes, found, index, sentence, layer, head), strict=True
+                )
+            ],
+            traces=moving,
+        )
+        for index, probe in enumerate(probes)
+    ]
+    lay_out(fig, probes, found, sentence=sentence, moment=moment)
+    return fig
+
+
+def _titles(probes: Sequence[Probe], sentence: int, layer: int, head: int | None) -> list[str]:
+    shown = probes[-1].sentences[sentence]
+    whose = "mean of the heads" if head is None else f"head {head}"
+    return [
+        f"Attention: layer {layer}, {whose}",
+        "The words on one map",
+        f"Guesses for the hidden “{theme.escape(shorten(shown.word))}”",
+        "Answers over time",
+    ]
+
+
+def _frame(
+    probes: Sequence[Probe],
+    found: ProbeMap,
+    moment: int,
+    sentence: int,
+    layer: int,
+    head: int | None,
+) -> list[dict[str, Any]]:
+    """Return what moves at a moment: heat map, trails, points of each kind, bars, time mark."""
+    probe = probes[moment].sentences[sentence]
+    weights = probe.attention[layer]
+    weights = weights.mean(0) if head is None else weights[head]
+    trails_x: list[float | None] = []
+    trails_y: list[float | None] = []
+    start = max(0, moment - TRAIL)
+    if moment > start:
+        path = found.coordinates[start : moment + 1]
+        for point in range(path.shape[1]):
+            trails_x += [*_round(path[:, point, 0]), None]
+            trails_y += [*_round(path[:, point, 1]), None]
+    points = [
+        {
+            "x": _round(found.coordinates[moment, rows, 0]),
+            "y": _round(found.coordinates[moment, rows, 1]),
+        }
+        for rows in (_rows(found, code) for code in _kinds(found))
+    ]
+    words = zip(probe.top_words, probe.top_probabilities, strict=True)
+    bars = {
+        "x": _round(np.array(probe.top_probabilities)),
+        "y": list(range(len(probe.top_words))),
+        "text": [f"<b>{theme.escape(shorten(word, 14))}</b>  {percent(p)}" for word, p in words],
+        "marker": {
+            "color": [
+                theme.ACCENT if word == probe.word else theme.SEGMENT_A for word in probe.top_words
+            ]
+        },
+    }
+    at = probes[moment].step
+    return [
+        {"z": np.sqrt(weights).round(3).tolist(), "customdata": weights.round(4).tolist()},
+        {"x": trails_x, "y": trails_y},
+        *points,
+        bars,
+        {"x": [at, at], "y": [0, 1]},
+    ]
+
+
+def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> None:
+    """Draw over the steps the probability of the hidden word, and NSP of each pair."""
+    steps = [probe.step for probe in probes]
+    lines = [("hidden word", [p.sentences[sentence].probability for p in probes], "solid")]
+    number = 0
+    for index, shown in enumerate(probes[-1].sentences):
+        if shown.is_next is not None:
+            number += 1
+            values = [p.sentences[index].is_next or 0.0 for p in probes]
+            lines.append((f"B follows A, pair {number}", values, "dash" if number == 1 else "dot"))
+    for place, (name, values, dash) in enumerate(lines):
+        fig.add_trace(
+            go.Scatter(
+                x=steps,
+                y=_round(np.array(values)),
+                mode="lines+markers" if len(steps) < 3 else "lines",
+                name=name,
+                legend="legend2",
+                line={"color": theme.CATEGORICAL[(0, 2, 5)[place % 3]], "width": 2, "dash": dash},
+                hovertemplate=f"step %{{x:,}}: %{{y:.1%}}<extra>{name}</extra>",
+            ),
+            row=2,
+            col=2,
+        )
+
+
+def _kinds(found: ProbeMap) -> list[str]:
+    """Return the kinds of words that occur, in the order of KINDS, unknown last."""
+    there = set(found.kinds)
+    return [code for code in (*KINDS, "") if code in there]
+
+
+def _rows(found: ProbeMap, code: str) -> list[int]:
+    return [row for row, kind in enumerate(found.kinds) if kind == code]
+
+
+def _whose(found: ProbeMap, probe: Probe, row: int) -> str:
+    text = probe.sentences[found.sentences[row]].text
+    whole = text.text_a + (f" {text.text_b}" if text.text_b else "")
+    return f"<b>{theme.escape(found.tokens[row])}</b><br>{theme.escape(shorten(whole, 80))}"
+
+
+def _round(values: Any) -> list[float]:
+    return [float(f"{value:.4g}") for value in np.asarray(values, dtype=float).tolist()]

@@ -1,0 +1,260 @@
+"""A run while it trains: numbers, buttons, the coach's sentences, curves and saved moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from app.plots.untrusted_text import plain
+from app.shell import cache, frame, sidebar, state, texts_lookup
+from app.shell.render_signal import arrival
+from app.training import process as training_process
+from app.training import runs as training_runs
+from app.training.curve_figures import curve_table, curves
+from app.training.runs import STATES, Run
+from bertcore.analysis.heads.history import HeadHistory, head_history
+from bertcore.analysis.health.run import check_run
+from bertcore.cli.progress import duration
+from bertcore.training.probes import Probe, probe_files, read_probe
+
+REFRESH_SECONDS = 2.0
+_OPENED = "_moment_opened"
+_CHANGED = "training_changed"
+"""Key of the runs' container when one of them began or ended since the page was drawn."""
+LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
+_COLUMNS = ("step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy")
+"""What the Python under the curves shows of a run's metrics, where it has them."""
+LATEST_PROBES = 5
+"""Moments from which the coach judges the heads."""
+
+
+def table_of_runs(runs: list[Run]) -> pd.DataFrame:
+    """Return a row for each run; shares are 0 to 1."""
+    return pd.DataFrame(
+        [
+            {
+                "run": run.name,
+                "state": STATES[run.state][0],
+                "done": round(run.share, 2),
+                "words right": _score(run, "valid_mlm_top1"),
+                "next sentence": _score(run, "valid_nsp_accuracy"),
+                "loss of words": _score(run, "valid_mlm_loss"),
+                "step": run.step,
+                "time": duration(run.seconds),
+            }
+            for run in runs
+        ]
+    )
+
+
+def show_runs(runs: list[Run]) -> None:
+    """Draw the table of all runs, what one compares before what fits a wide window only."""
+    number = st.column_config.NumberColumn
+    held_out = texts_lookup.TEXTS["training.held_out"]
+    st.dataframe(
+        table_of_runs(runs),
+        hide_index=True,
+        width="stretch",
+        placeholder="–",
+        height=min(36 * (len(runs) + 1), 260),
+        column_config={
+            "state": st.column_config.TextColumn(width=74),
+            "done": number(format="percent", width=54),
+            "words right": number(
+                "words", format="percent", width=62, help=f"Hidden words right, {held_out}"
+            ),
+            "next sentence": number(
+                "pairs", format="percent", width=60, help=f"Next sentence right, {held_out}"
+            ),
+            "loss of words": number(
+                "loss", format="%.2f", width=54, help=f"Loss of the hidden words, nats, {held_out}"
+            ),
+            "step": number(width=64),
+            "time": st.column_config.TextColumn(width=64),
+        },
+    )
+
+
+def watch(path: Path, others: list[Run]) -> None:
+    """Draw all runs of a folder and one of them whole.
+
+    While a process works on one of them, this part of the page updates by itself.
+
+    Args:
+        path: The run that is drawn whole.
+        others: All runs, as the page's list has them.
+    """
+    states = {run.name: run.state for run in others}
+    is_alive = any(run.is_active for run in others)
+
+    @st.fragment(run_every=REFRESH_SECONDS if is_alive else None)
+    def live() -> None:
+        if st.session_state.pop(_OPENED, False):
+            st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
+        with frame.guard():
+            runs = training_runs.list_runs(path.parent)
+            has_changed = {run.name: run.state for run in runs} != states
+            with st.container(key=_CHANGED if has_changed else "training_as_before"):
+                if len(runs) > 1:
+                    show_runs(runs)
+                run = next((run for run in runs if run.path == path), None)
+                if run is None:
+                    st.caption(f"{plain(path.name)} is no longer there.")
+                else:
+                    _show_run(run)
+
+    live()
+    if is_alive:  # the page has other buttons then, and after the last no more updates
+        arrival(_CHANGED, key="training_arrival")
+
+
+def _show_run(run: Run) -> None:
+    _show_state(run)
+    _show_coach(run)
+    _show_curves(run)
+    if run.state not in ("preparing", "not started", "damaged"):
+        _show_moments(run.path)
+
+
+def _show_state(run: Run) -> None:
+    word, colour, icon = STATES[run.state]
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.badge(word, color=colour, icon=icon)
+    may_start = training_process.may_start()
+    if run.is_active and run.pid and training_process.CAN_STOP and may_start:
+        help_text = "It saves first, and can be resumed."
+        if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_asked(run)):
+            training_process.stop(run.pid, has_begun=run.state == "running")
+            st.session_state["_stopping"] = (str(run.path), run.pid)
+            st.rerun(scope="app")
+        if _asked(run):
+            row.caption("Asked to stop; it saves after this step.")
+    elif run.is_active and may_start:
+        row.caption(f"Running {plain(run.detail)}: it can be stopped there.")
+    can_resume = run.state == "stopped" and may_start
+    if can_resume and row.button("Resume", icon=":material/play_arrow:"):
+        _resume(run)
+    if run.detail and run.state in ("damaged", "not started"):
+        st.error(plain(frame.sentence_of(ValueError(run.detail))))
+    elif run.detail and run.state == "stopped":
+        st.warning(f"It stopped by itself: {plain(run.detail)}")
+    if run.state == "preparing":
+        st.info(texts_lookup.TEXTS["training.preparing"])
+    if run.step:
+        _show_numbers(run)
+
+
+def _asked(run: Run) -> bool:
+    return st.session_state.get("_stopping") == (str(run.path), run.pid)
+
+
+def _resume(run: Run) -> None:
+    training_runs.check_room(training_runs.list_runs(run.path.parent))
+    training_process.start(run.path, ["--resume"], append=True)
+    st.rerun(scope="app")
+
+
+def _show_numbers(run: Run) -> None:
+    speed = run.num_tokens / run.seconds if run.seconds else 0.0
+    left = run.seconds_left
+    ahead = "" if left is None or run.state == "finished" else f", {duration(left)} left"
+    scores = run.scores or {}
+    row = st.container(horizontal=True, key="run_numbers")
+    row.metric("Step", f"{run.step:,}", width="content")
+    row.metric("Done", f"{run.share:.0%}", width="content")
+    row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
+    row.metric("Tokens a second", f"{speed:,.0f}", width="content")
+    if scores:
+        row.metric("Words right", f"{scores['valid_mlm_top1']:.1%}", width="content")
+        if "valid_nsp_accuracy" in scores:
+            row.metric("Next sentence", f"{scores['valid_nsp_accuracy']:.1%}", width="content")
+
+
+def _show_coach(run: Run) -> None:
+    lines = training_runs.metrics(run.path)
+    if not lines:
+        return
+    findings = check_run(
+        lines,
+        share_done=run.share,
+        unigram_entropy=run.unigram_entropy,
+        heads=_heads(run.path),
+    )
+    boxes = {"problem": st.error, "warning": st.warning, "note": st.info}
+    for finding in findings:
+        boxes[finding.severity](plain(finding.sentence), icon=":material/stethoscope:")
+    if not findings and run.scores is not None:
+        st.success(texts_lookup.TEXTS["training.healthy"], icon=":material/stethoscope:")
+
+
+def _heads(path: Path) -> HeadHistory | None:
+    found = probes(path, latest=LATEST_PROBES)
+    return head_history(found) if found else None
+
+
+def probes(path: Path, *, latest: int | None = None) -> list[Probe]:
+    """Return the probes of a run, each read once; the last `latest` of them, or all."""
+    files = list(probe_files(path).values())
+    return [cache.of_file(read_probe, file) for file in (files[-latest:] if latest else files)]
+
+
+def _show_curves(run: Run) -> None:
+    peak = run.config.get("optimizer", {}).get("learning_rate")
+    table = curve_table(training_runs.metrics(run.path), peak)
+    if table.empty:
+        if run.state == "running":
+            st.caption("The first numbers come after 20 steps.")
+        return
+    random = (run.scores or {}).get("valid_share_random")
+    chance = None if random is None else max(random, 1 - random)
+    columns = [name for name in _COLUMNS if name in table]
+    code = texts_lookup.CODE["training.curves"].format(
+        path=str(run.path / "metrics.jsonl"), columns=columns
+    )
+    frame.figure(curves(table, run.unigram_entropy, chance), "training", table, code)
+    dashed = "" if run.unigram_entropy is None else texts_lookup.TEXTS["training.curves.unigrams"]
+    frame.how_to_read("training.curves", unigrams=dashed)
+
+
+def _show_moments(path: Path) -> None:
+    found = training_runs.checkpoints(path)
+    st.subheader("Saved moments", anchor=False)
+    if not found:
+        st.caption("No moment is saved yet.")
+        return
+    st.caption(texts_lookup.TEXTS["training.moments"])
+    best = training_runs.best_checkpoint(path)
+    for folder in reversed(found):
+        row = st.container(horizontal=True, vertical_alignment="center")
+        chosen = state.value("checkpoint") == str(folder)
+        marks = [mark for mark, holds in (("best", folder == best), ("open here", chosen)) if holds]
+        more = f" ({', '.join(marks)})" if marks else ""
+        row.markdown(f"**{folder.name.replace('-', ' ')}**{more}")
+        row.button(
+            "Open here",
+            key=f"open_{folder.name}",
+            on_click=_open,
+            args=(folder,),
+            disabled=chosen,
+            type="tertiary",
+            icon=":material/folder_open:",
+        )
+        links = [
+            f"[{title}]({page}?{urlencode({'checkpoint': str(folder)})})"
+            for page, title in LINKED_PAGES.items()
+        ]
+        row.markdown("in a new tab: " + " · ".join(links))
+
+
+def _open(folder: Path) -> None:
+    """Make a saved moment the checkpoint of all pages."""
+    sidebar.choose(str(folder))
+    st.session_state[_OPENED] = True
+
+
+def _score(run: Run, name: str) -> float | None:
+    found = None if run.scores is None else run.scores.get(name)
+    return None if found is None else round(float(found), 3)

@@ -1,0 +1,265 @@
+"""The changes that a visitor chose: kept in the session and the address, and what they do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from app.shell import cache, state
+from app.shell.background import Progress, Work
+from bertcore import Bert, BertConfig, Trace
+from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
+from bertcore.analysis.compare.task_shift import TaskShift, compare_task
+from bertcore.analysis.heads.importance import HeadImportance, rank_heads
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.checkpoints.task_head import read_task_head
+from bertcore.interventions.attention_patterns import PATTERNS, Block
+from bertcore.interventions.hooks import Cell
+from bertcore.interventions.what_if import Changes, every_head, parse_head
+from bertcore.network.task_reader import TaskReader
+
+LISTS = ("off", "skip", "segment", "position", "cell")
+"""Kept values that are lists; "off" and "skip" of heads and layers, the others of edits."""
+
+_WANTED = "_what_if_wanted"
+_CELL = re.compile(r"(\d{1,3})\.(\d{1,3}):(\d{1,4})-(\d{1,4}):(0(?:\.\d{1,6})?|1(?:\.0{1,6})?)")
+_EDIT = re.compile(r"(\d{1,4})\.(\d{1,6})")
+
+
+class Case(NamedTuple):
+    """An input and the changes; small and hashable."""
+
+    text_a: str
+    text_b: str | None
+    masked: tuple[int, ...]
+    """Positions that are replaced by [MASK]."""
+    changes: Changes
+
+
+class Question(NamedTuple):
+    """What a ranking is about."""
+
+    case: Case
+    position: int | None
+    """The [MASK] that is read; None without one."""
+    word: str
+    """The word that is followed there, as typed; empty: the best guess."""
+    label: str = ""
+    """The label of the task head that is followed; empty: the best guess."""
+
+
+class Compared(NamedTuple):
+    """What the changes do."""
+
+    runs: BeforeAfter
+    task: TaskShift | None
+    """None where the checkpoint has no task head that can be read."""
+
+
+def keep_all(config: BertConfig, trace: Trace) -> None:
+    """Name all kept values of the page, so that they stay and are in the address."""
+    num_tokens = trace.num_tokens
+    state.keep("off", [], options=[name_of(*head) for head in every_head(config)])
+    state.keep("skip", [], options=list(range(config.num_hidden_layers)))
+    state.keep("pattern", PATTERNS[0], options=list(PATTERNS))
+    if state.value("pattern") == "prefix":
+        in_a = trace.text_ids.index(1) if 1 in trace.text_ids else num_tokens // 2
+        state.keep("prefix", in_a, low=0, high=num_tokens)
+    state.keep("drawn", "")
+    for name in ("segment", "position", "cell"):
+        state.keep(name, [])
+
+
+def chosen(config: BertConfig, num_tokens: int) -> Changes:
+    """Return the chosen changes; those that do not fit this input or checkpoint are left out."""
+    pattern = state.value("pattern", PATTERNS[0])
+    return Changes(
+        heads_off=frozenset(parse_head(text) for text in state.value("off", [])),
+        layers_skipped=frozenset(state.value("skip", [])),
+        pattern=pattern,
+        prefix_length=state.value("prefix") if pattern == "prefix" else None,
+        blocked=blocks(num_tokens) if pattern == "drawn" else (),
+        segment_ids=edits("segment", num_tokens, config.type_vocab_size),
+        position_ids=edits("position", num_tokens, config.max_position_embeddings),
+        cells=cells(config, num_tokens),
+    )
+
+
+def forget_all() -> None:
+    """Undo every change; what is hidden stays hidden."""
+    for name in LISTS:
+        state.put(name, [])
+    state.put("pattern", PATTERNS[0])
+    state.put("drawn", "")
+
+
+def want_question() -> None:
+    """Let the page hide a word if there is nothing to ask: the visitor brings a change along."""
+    st.session_state[_WANTED] = True
+
+
+def wants_question() -> bool:
+    """Return whether a visitor comes with a change and wants to see what it does, once."""
+    return bool(st.session_state.pop(_WANTED, False))
+
+
+def name_of(layer: int, head: int) -> str:
+    """Return a head's name: layer.head."""
+    return f"{layer}.{head}"
+
+
+def edits(name: str, num_tokens: int, limit: int) -> tuple[tuple[int, int], ...]:
+    """Return the kept (token, new id) of "segment" or "position", one for each token."""
+    found = {}
+    for text in state.value(name, []):
+        match = _EDIT.fullmatch(text)
+        if match and int(match[1]) < num_tokens and int(match[2]) < limit:
+            found[int(match[1])] = int(match[2])
+    return tuple(sorted(found.items()))
+
+
+def put_edit(name: str, token: int, new: int | None) -> None:
+    """Set the new id of a token, or take the edit back (None)."""
+    kept = [text for text in state.value(name, []) if not text.startswith(f"{token}.")]
+    state.put(name, kept if new is None else [*kept, f"{token}.{new}"])
+
+
+def cells(config: BertConfig, num_tokens: int) -> tuple[Cell, ...]:
+    """Return the kept attention weights, one for each cell."""
+    found: dict[tuple[int, int, int, int], float] = {}
+    for text in state.value("cell", []):
+        match = _CELL.fullmatch(text)
+        if match is None:
+            continue
+        layer, head, source, target = map(int, match.groups()[:4])
+        fits = layer < config.num_hidden_layers and head < config.num_attention_heads
+        if fits and max(source, target) < num_tokens:
+            found[layer, head, source, target] = float(match[5])
+    return tuple(Cell(*place, weight) for place, weight in found.items())
+
+
+def put_cell(cell: Cell, *, remove: bool = False) -> None:
+    """Set an attention weight, or take it back."""
+    place = f"{cell.layer}.{cell.head}:{cell.source}-{cell.target}:"
+    kept = [text for text in state.value("cell", []) if not text.startswith(place)]
+    weight = f"{cell.weight:.6f}".rstrip("0").rstrip(".")
+    state.put("cell", kept if remove else [*kept, f"{place}{weight}"])
+
+
+def blocks(num_tokens: int) -> tuple[Block, ...]:
+    """Return what is blocked in the kept drawing, without what lies beyond the input."""
+    found = parse_blocks(state.value("drawn", ""))
+    return tuple(block for block in found if max(block) < num_tokens)
+
+
+def put_blocks(drawn: Iterable[Block]) -> None:
+    """Keep a drawing."""
+    state.put("drawn", format_blocks(drawn))
+
+
+def format_blocks(drawn: Iterable[Sequence[int]]) -> str:
+    """Return rectangles as a short text for the address.
+
+    >>> format_blocks([(0, 3, 5, 5), (4, 4, 1, 2)])
+    '0-3:5,4:1-2'
+    """
+
+    def span(first: int, last: int) -> str:
+        return str(first) if first == last else f"{first}-{last}"
+
+    return ",".join(f"{span(*block[:2])}:{span(*block[2:])}" for block in drawn)
+
+
+def parse_blocks(text: str) -> tuple[Block, ...]:
+    """Return the rectangles of a text; what is no rectangle is left out.
+
+    >>> parse_blocks("0-3:5,x,4:2-1")
+    (Block(first_source=0, last_source=3, first_target=5, last_target=5),)
+    """
+    found = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?:(\d{1,4})(?:-(\d{1,4}))?", part)
+        if match:
+            bounds = [int(match[1]), int(match[2] or match[1])]
+            bounds += [int(match[3]), int(match[4] or match[3])]
+            if bounds[0] <= bounds[1] and bounds[2] <= bounds[3]:
+                found.append(Block(*bounds))
+    return tuple(found)
+
+
+# ---- what the changes do ----
+
+
+def before(key: cache.BertKey, case: Case) -> Trace:
+    """Return the run without changes."""
+    found: Trace = cache.call(_run, key, case._replace(changes=Changes()))
+    return found
+
+
+def task_head(key: cache.BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head, or None if there is none.
+
+    Raises:
+        ValueError, RuntimeError: If there is one that cannot be read.
+    """
+    return cache.call(read_task_head, key)
+
+
+def readable_task_head(key: cache.BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head if there is one that can be read."""
+    try:
+        return task_head(key)
+    except (ValueError, RuntimeError):
+        return None  # the page says why, where the answers stand
+
+
+def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
+    """Return what the changes do.
+
+    Raises:
+        ValueError: If the changes are not possible, or the weights hold NaN.
+    """
+    return cache.call(_compare, key, key, case, top_k)
+
+
+def ranking(key: cache.BertKey, asked: Question) -> Work:
+    """Return the work that ranks all heads under the changes."""
+    case = asked.case
+
+    def work(progress: Progress) -> HeadImportance:
+        bert = cache.opened(key)
+        return rank_heads(
+            bert,
+            masked_encoding(bert, case.text_a, case.text_b, case.masked),
+            changes=case.changes,
+            position=asked.position,
+            word=one_piece(bert, asked.word),
+            task=readable_task_head(key),
+            label=asked.label or None,
+            on_share=lambda share: progress(share, "Removing each head in turn"),
+        )
+
+    return Work(("what-if", key, asked), work)
+
+
+def one_piece(bert: Bert, word: str) -> str | None:
+    """Return the piece that a typed word is, the word itself if it is not one, None if blank."""
+    if not word.strip():
+        return None
+    ids = bert.tokenizer.encode_ids([word])[0]
+    return bert.tokenizer.id_to_token(ids[0]) if len(ids) == 1 else word
+
+
+def _run(bert: Bert, case: Case) -> Trace:
+    encoding = masked_encoding(bert, case.text_a, case.text_b, case.masked)
+    return bert.trace(case.text_a, case.text_b, encoding=encoding, changes=case.changes)
+
+
+def _compare(bert: Bert, key: cache.BertKey, case: Case, top_k: int) -> Compared:
+    # Only the plain run is kept: the changed ones are many, and large for long texts.
+    plain, changed, reader = before(key, case), _run(bert, case), readable_task_head(key)
+    runs = compare_runs(bert, plain, changed, top_k)
+    return Compared(runs, reader and compare_task(bert, reader, plain, changed))

@@ -1,0 +1,164 @@
+"""What can be changed: heads and layers, who may look at whom, ids, and attention weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import streamlit as st
+
+from app.masked_words.strips import MANY_TOKENS
+from app.plots.untrusted_text import plain, shorten
+from app.shell import cache, frame, state, texts_lookup
+from app.token_strip.token_strip import token_strip
+from app.what_if import changes as what_if
+from app.what_if.head_switches import Switched, head_switches
+from app.what_if.mask_drawing import mask_drawing
+from bertcore import BertConfig, Trace
+from bertcore.analysis.words.surprise import suggest_mask
+from bertcore.interventions.hooks import Cell
+from bertcore.interventions.what_if import Changes, parse_head
+
+PATTERN_NAMES = {
+    "bidirectional": "All",
+    "causal": "Causal",
+    "prefix": "Prefix",
+    "drawn": "Drawn by hand",
+}
+_SEEN = "_what_if_seen"
+
+
+def choose_masks(page: frame.Page) -> tuple[int, ...]:
+    """Draw the strip and return the positions that the visitor hid.
+
+    A visitor who comes with nothing to ask gets a word hidden, once; a link with changes does not.
+    """
+    mask = page.bert.tokenizer.mask_token
+    tokens = zip(page.trace.tokens, page.trace.text_ids, strict=True)
+    allowed = [i for i, (token, text) in enumerate(tokens) if text >= 0 and token != mask]
+    state.keep("masked", [], options=allowed)
+    is_new = not st.session_state.get(_SEEN) and not _changes(page)
+    is_new = (what_if.wants_question() or is_new) and len(allowed) > 0
+    st.session_state[_SEEN] = True
+    is_asked = bool(state.value("masked")) or mask in page.trace.tokens
+    can_ask = page.bert.module.mlm is not None and page.trace.num_tokens <= MANY_TOKENS
+    if is_new and can_ask and not is_asked:
+        args = (page.text_a, page.text_b, ())
+        state.put("masked", [cache.call(suggest_mask, page.bert_key, *args)])
+    masked: list[int] = state.value("masked")
+
+    def toggle(position: int) -> None:
+        if position in allowed:
+            state.put("masked", sorted({*masked} ^ {position}))
+
+    token_strip(page.trace, key="what_if_strip", selected=None, on_pick=toggle, marked=masked)
+    return tuple(masked)
+
+
+def _changes(page: frame.Page) -> Changes:
+    return what_if.chosen(page.bert.config, page.trace.num_tokens)
+
+
+def show_switches(config: BertConfig) -> None:
+    """Draw the heads and layers as switches."""
+
+    def switch(new: Switched) -> None:
+        state.put("off", [str(name) for name in new["off"]])
+        state.put("skip", [int(layer) for layer in new["skipped"]])
+
+    head_switches(
+        config.num_hidden_layers,
+        config.num_attention_heads,
+        sorted(state.value("off"), key=parse_head),
+        sorted(state.value("skip")),
+        key="head_switches",
+        on_switch=switch,
+    )
+    frame.how_to_read("what-if.switches")
+
+
+def show_pattern(trace: Trace) -> None:
+    """Draw the choice of who may look at whom; `trace` is the run whose tokens are named."""
+    pattern = st.segmented_control(
+        "Who may look at whom",
+        list(PATTERN_NAMES),
+        format_func=PATTERN_NAMES.__getitem__,
+        key="pattern",
+        required=True,
+    )
+    if pattern == "prefix":
+        st.slider("Tokens of the prefix", 0, trace.num_tokens, key="prefix")
+    elif pattern == "drawn":
+        blocks = what_if.blocks(trace.num_tokens)
+        mask_drawing(trace.tokens, blocks, key="mask_drawing", on_draw=what_if.put_blocks)
+    st.caption(texts_lookup.TEXTS[f"what-if.{pattern}"])
+
+
+def show_edits(config: BertConfig, trace: Trace) -> None:
+    """Draw the forms for ids and weights, and what was set in them."""
+    row = st.container(horizontal=True)
+    with row.popover("Change an id", icon=":material/edit:"):
+        _edit_ids(config, trace)
+    with row.popover("Change a weight", icon=":material/edit:"):
+        _edit_weight(config, trace)
+    for label, undo in _set(config, trace):
+        st.button(
+            f"{plain(label)} :material/close:",
+            key=f"undo_{label}",
+            on_click=undo,
+            type="tertiary",
+            help="Take it back",
+        )
+
+
+def _token(label: str, trace: Trace, key: str) -> int:
+    chosen: int = st.selectbox(
+        label,
+        range(trace.num_tokens),
+        format_func=lambda index: f"{index}: {shorten(trace.tokens[index], 30)}",
+        key=key,
+    )
+    return chosen
+
+
+def _edit_ids(config: BertConfig, trace: Trace) -> None:
+    token = _token("Token", trace, "edit_token")
+    for name, label, usual, limit in (
+        ("segment", "Segment id", trace.segment_ids[token], config.type_vocab_size),
+        ("position", "Position id", trace.position_ids[token], config.max_position_embeddings),
+    ):
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        new = row.number_input(label, 0, limit - 1, value=usual, key=f"edit_{name}_{token}")
+        args = (name, token, int(new))
+        row.button("Set", key=f"set_{name}", on_click=what_if.put_edit, args=args)
+
+
+def _edit_weight(config: BertConfig, trace: Trace) -> None:
+    row = st.container(horizontal=True)
+    layer = int(row.number_input("Layer", 0, config.num_hidden_layers - 1, key="edit_layer"))
+    head = int(row.number_input("Head", 0, config.num_attention_heads - 1, key="edit_head"))
+    source = _token("This token", trace, "edit_source")
+    target = _token("looks at this one", trace, "edit_target")
+    weight = st.slider("with this weight", 0.0, 1.0, 1.0, 0.01, key="edit_weight")
+    now = float(trace.attentions[layer, head, source, target])
+    st.caption(f"Without changes: {now:.3f}. The rest of the row is scaled, so that it sums to 1.")
+    cell = Cell(layer, head, source, target, weight)
+    st.button("Set", key="set_cell", on_click=what_if.put_cell, args=(cell,))
+
+
+def _set(config: BertConfig, trace: Trace) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield what was set by hand: its words, and what takes it back."""
+
+    def named(token: int) -> str:
+        return f"{shorten(trace.tokens[token], 20)} ({token})"
+
+    changes = what_if.chosen(config, trace.num_tokens)
+    for name, values in (("segment", changes.segment_ids), ("position", changes.position_ids)):
+        for token, new in values:
+            yield f"{named(token)}: {name} {new}", partial(what_if.put_edit, name, token, None)
+    for cell in what_if.cells(config, trace.num_tokens):
+        label = (
+            f"Head {cell.layer}.{cell.head}: {named(cell.source)} looks at {named(cell.target)} "
+            f"with {cell.weight:.2f}"
+        )
+        yield label, partial(what_if.put_cell, cell, remove=True)

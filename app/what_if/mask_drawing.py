@@ -1,0 +1,53 @@
+"""An attention mask drawn by hand: the visitor says who may look at whom.
+
+Keys: Tab reaches the plane, the arrows move in it, Space or Enter changes a cell, Shift with the
+arrows chooses a rectangle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from app.what_if.head_switches import read
+from bertcore.interventions.attention_patterns import Block
+
+
+@lru_cache(maxsize=1)
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component(
+        "bertscope_mask_drawing",
+        js=read("elements.js", "canvas.js", "mask_drawing.js"),
+        css=read("shared.css", "mask_drawing.css"),
+    )
+
+
+def mask_drawing(
+    tokens: Sequence[str],
+    blocks: Sequence[tuple[int, int, int, int]],
+    *,
+    key: str,
+    on_draw: Callable[[tuple[Block, ...]], None],
+) -> None:
+    """Draw the plane of T x T cells.
+
+    Args:
+        tokens: Their names, [T].
+        blocks: What is blocked, all bounds below T.
+        key: Of the component in the session.
+        on_draw: Called with what is blocked after a stroke, before the next run.
+    """
+
+    def drawn() -> None:
+        found = st.session_state[key].get("drawn")
+        if found is not None:
+            on_draw(tuple(Block(*map(int, block)) for block in found))
+
+    _component()(
+        key=key,
+        data={"tokens": list(tokens), "blocks": [list(block) for block in blocks]},
+        on_drawn_change=drawn,
+    )

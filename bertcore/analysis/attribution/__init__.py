@@ -1,0 +1,1 @@
+"""Why a fine-tuned checkpoint answers as it does: gradients, occlusion, counterfactuals."""

@@ -1,0 +1,375 @@
+"""The smallest change of words that a masked-word head proposes and that changes the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from bertcore.analysis.attribution.occlusion import erasure
+from bertcore.analysis.attribution.task_answers import TaskAnswer, answer_of, usual_target
+from bertcore.analysis.attribution.task_input import TaskInput, run_task, task_input, whole
+from bertcore.analysis.attribution.task_target import Target
+from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilities
+from bertcore.bert import Bert
+from bertcore.finetuning.model import TaskModel
+
+MAX_FORWARDS = 1500
+"""Inputs run through a network, both networks together."""
+BEAM_WIDTH = 4
+MAX_CHANGES = 4
+NUM_PROPOSALS = 15
+_WORDS_TRIED = 6
+"""Words of each text of the beam that are tried: the most important ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """One word in the place of another."""
+
+    word: int
+    """Place in `TaskInput.words`."""
+    before: str
+    after: str
+    probability: float
+    """Of the new word, by the masked-word head, with the texts as they were before this swap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """A text with another answer."""
+
+    text: str
+    text_pair: str | None
+    swaps: tuple[Swap, ...]
+    """In the order in which they were made."""
+    answer: TaskAnswer
+    measure: float
+    """What is left of the probability (or the score) of the first answer."""
+
+    @property
+    def log_probability(self) -> float:
+        """Natural logarithm of the swaps' probabilities together: high is a usual text."""
+        return math.fsum(math.log(max(swap.probability, 1e-12)) for swap in self.swaps)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search for another answer came to."""
+
+    found: tuple[Counterfactual, ...]
+    """Those with fewest swaps, the most usual text first; () if there is none."""
+    closest: Counterfactual | None
+    """Where the first answer lost most, if none was found; None if nothing could be swapped."""
+    forwards: int
+    """Inputs that were run."""
+    is_cut: bool
+    """Whether the limit on forwards ended the search."""
+
+
+OnShare = Callable[[float], None]
+
+
+class _Cut(Exception):  # noqa: N818 - no error: the limit is reached
+    pass
+
+
+@dataclass(slots=True)
+class _Budget:
+    limit: int
+    on_share: OnShare
+    used: int = 0
+
+    def take(self, number: int) -> None:
+        if self.used + number > self.limit:
+            raise _Cut
+        self.used += number
+        self.on_share(self.used / self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A text on the way: its input and what was swapped."""
+
+    source: TaskInput
+    swaps: tuple[Swap, ...]
+    value: float
+
+
+def find_counterfactuals(
+    model: TaskModel,
+    proposer: Bert,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    word: int | None = None,
+    score_change: float = 1.0,
+    max_changes: int = MAX_CHANGES,
+    max_forwards: int = MAX_FORWARDS,
+    on_share: OnShare = lambda share: None,
+) -> Search:
+    """Swap words for those that a masked-word head proposes until the answer is another.
+
+    Greedy first: the words by what erasing them does to the answer, each swapped for the proposal
+    that hurts the answer most. If that takes more than one swap, a beam of texts is searched for
+    a shorter way.
+
+    Args:
+        model: Whose answer is to change: a label; the tag of `word`; the answer in the text, whose
+            own words are not swapped; of a regression the score, by `score_change`.
+        proposer: Has a masked-word head and the model's vocabulary; see `may_propose`.
+        text, text_pair: The input.
+        word: Of "tag": place of the word; it is not swapped itself.
+        score_change: Of "regress", in the score's units.
+        max_changes: Most swaps, at least 1.
+        max_forwards: Inputs to run at most.
+        on_share: Told which share of the forwards is used.
+
+    Raises:
+        ValueError: If the proposer does not fit, a tagger gets no word, or the answer is NaN.
+
+    Source: ours, after Ross et al. 2021 (MiCE: importance, then a beam over infills) and Li et al.
+        2020 (BERT-Attack: proposals of the masked-word head). One piece in place of a whole word.
+    """
+    may_propose(proposer, model)
+    if model.task.name == "tag" and word is None:
+        raise ValueError("a tagger answers for each word. Say whose tag is to change.")
+    source = task_input(model, text, text_pair)
+    first = answer_of(model, source, run_task(model, [whole(source)])[0])
+    goal = _Goal(model, source, first, word, score_change)
+    budget = _Budget(max_forwards, on_share)
+    search = _Searching(model, proposer, goal, budget)
+    is_cut = False
+    try:
+        order = search.order(source)
+        start = _State(source, (), 0.0)
+        search.greedy(start, order[:max_changes])
+        if len(order) and (not search.found or len(search.found[0].swaps) > 1):
+            search.beam(start, max_changes)
+    except _Cut:
+        is_cut = True
+    fewest = min((len(one.swaps) for one in search.found), default=0)
+    found = sorted(
+        {(one.text, one.text_pair): one for one in search.found}.values(),
+        key=lambda one: -one.log_probability,
+    )
+    return Search(
+        tuple(one for one in found if len(one.swaps) == fewest),
+        None if found else search.closest,
+        budget.used,
+        is_cut,
+    )
+
+
+def may_propose(proposer: Bert, model: TaskModel) -> None:
+    """Make sure that a checkpoint can propose words for a model.
+
+    Raises:
+        ValueError: If it has no masked-word head, or another vocabulary.
+    """
+    proposer.module.masked_word_head()
+    if proposer.tokenizer.vocab != model.tokenizer.vocab:
+        raise ValueError(
+            f"{proposer.name} has another vocabulary than {model.name}, so its words are not the "
+            "same pieces. Swapping words needs a checkpoint with a masked-word head and the "
+            "vocabulary of the model."
+        )
+
+
+class _Goal:
+    """When an answer is another one, and which words may be swapped."""
+
+    def __init__(
+        self,
+        model: TaskModel,
+        source: TaskInput,
+        first: TaskAnswer,
+        word: int | None,
+        score_change: float,
+    ) -> None:
+        self.model, self.first, self.word = model, first, word
+        self.score_change = score_change
+        self.fixed: frozenset[int] = frozenset()
+        if word is not None and model.task.name == "tag":
+            self.fixed = frozenset({word})
+        if first.spans:
+            start, end = first.spans[0].start, first.spans[0].end
+            self.fixed = frozenset(
+                i for i, w in enumerate(source.words) if w.start <= end and w.end > start
+            )
+        self._span_words = sorted(self.fixed)
+
+    def is_reached(self, found: TaskAnswer) -> bool:
+        """Return whether an answer is another than the first one."""
+        task = self.model.task.name
+        if task == "regress":
+            assert found.score is not None
+            assert self.first.score is not None
+            return abs(found.score - self.first.score) >= self.score_change
+        if task == "tag":
+            assert self.word is not None
+            return found.tag(self.word) != self.first.tag(self.word)
+        if task == "qa":
+            return [s.text for s in found.spans[:1]] != [s.text for s in self.first.spans[:1]]
+        return found.best != self.first.best
+
+    def target(self, source: TaskInput) -> Target:
+        """Return what has to fall, in a text whose words are those of the first one."""
+        from bertcore.analysis.attribution.task_target import SpanTarget, TagTarget
+
+        if self.model.task.name == "tag":
+            assert self.word is not None
+            return TagTarget(source.words[self.word].start, self.first.tag(self.word))
+        if self._span_words:
+            first, last = self._span_words[0], self._span_words[-1]
+            return SpanTarget(source.words[first].start, source.words[last].end - 1)
+        return usual_target(self.first, source)
+
+    def loss(self, value: float) -> float:
+        """Return how far a value is on the way; a regression's score may go either way."""
+        if self.model.task.name == "regress":
+            assert self.first.score is not None
+            return abs(value - self.first.score)
+        return -value
+
+
+class _Searching:
+    """A search under way: what it may spend and what it has found."""
+
+    def __init__(self, model: TaskModel, proposer: Bert, goal: _Goal, budget: _Budget) -> None:
+        self.model, self.proposer, self.goal, self.budget = model, proposer, goal, budget
+        self.found: list[Counterfactual] = []
+        self.closest: Counterfactual | None = None
+        self._closest_loss = -math.inf
+        self._seen: set[tuple[str, str | None]] = set()
+
+    def order(self, source: TaskInput) -> list[int]:
+        """Return the words that may be swapped, those that the answer hangs on first."""
+        self.budget.take(1 + len(source.text_words))
+        importance = erasure(self.model, source, self.goal.target(source)).importance
+        if self.model.task.name == "regress":
+            importance = abs(importance)
+        allowed = [w for w in source.text_words if w not in self.goal.fixed]
+        # Only words of letters or digits: a full stop has no word in its place.
+        allowed = [w for w in allowed if any(c.isalnum() for c in source.words[w].text)]
+        return sorted(allowed, key=lambda w: -float(importance[w]))
+
+    def greedy(self, state: _State, order: Sequence[int]) -> None:
+        """Swap one word after the other, each for what hurts the answer most."""
+        for word in order:
+            tried = self.expand(state, [word])
+            if self.found:
+                return
+            if tried:
+                state = max(tried, key=lambda one: one.value)
+
+    def beam(self, start: _State, max_changes: int) -> None:
+        """Keep the texts whose answer has lost most, and swap a further word in each."""
+        states = [start]
+        fewest = min((len(one.swaps) for one in self.found), default=max_changes + 1)
+        for depth in range(1, max_changes + 1):
+            if depth >= fewest:
+                return
+            tried: list[_State] = []
+            for state in states:
+                swapped = {swap.word for swap in state.swaps}
+                words = [w for w in self.order(state.source) if w not in swapped]
+                tried += self.expand(state, words[:_WORDS_TRIED])
+            if any(len(one.swaps) == depth for one in self.found):
+                return
+            states = sorted(tried, key=lambda one: -one.value)[:BEAM_WIDTH]
+            if not states:
+                return
+
+    def expand(self, state: _State, words: Sequence[int]) -> list[_State]:
+        """Return the texts with one more swap; those with another answer are noted in `found`."""
+        nexts: list[tuple[TaskInput, Swap]] = []
+        for word, proposals in zip(words, self._propose(state.source, words), strict=True):
+            for piece, probability in proposals:
+                text, pair = _swapped(state.source, word, piece)
+                if (text, pair) in self._seen:
+                    continue
+                source = task_input(self.model, text, pair)
+                # A text that is cut into other words cannot be followed word by word.
+                if len(source.words) != len(state.source.words):
+                    continue
+                self._seen.add((text, pair))
+                before = state.source.words[word].text
+                nexts.append((source, Swap(word, before, piece, probability)))
+        if not nexts:
+            return []
+        self.budget.take(len(nexts))
+        logits = run_task(self.model, [whole(source) for source, _ in nexts])
+        states = []
+        for (source, swap), one in zip(nexts, logits, strict=True):
+            target, swaps = self.goal.target(source), (*state.swaps, swap)
+            loss = self.goal.loss(float(target.value(one[None])[0]))
+            result = answer_of(self.model, source, one)
+            measure = float(target.measure(one[None])[0])
+            made = Counterfactual(source.text, source.text_pair, swaps, result, measure)
+            if self.goal.is_reached(result):
+                self.found.append(made)
+            elif loss > self._closest_loss:
+                self._closest_loss, self.closest = loss, made
+            states.append(_State(source, swaps, loss))
+        return states
+
+    def _propose(
+        self, source: TaskInput, words: Sequence[int]
+    ) -> Iterator[list[tuple[str, float]]]:
+        """Yield the words that may stand in each place, with their probabilities."""
+        self.budget.take(len(words))
+        tokenizer = self.proposer.tokenizer
+        rows = []
+        for word in words:
+            start, end = source.words[word].start, source.words[word].end
+            ids, segments = source.encoding.input_ids, source.encoding.segment_ids
+            one = [*ids[:start], tokenizer.mask_id, *ids[end:]]
+            rows.append(Row(one, [*segments[: start + 1], *segments[end:]]))
+        best: list[tuple[list[float], list[int]]] = [([], [])] * len(rows)
+        for chosen, hidden in run_rows(self.proposer, rows):
+            at = torch.tensor([source.words[words[i]].start for i in chosen], device=hidden.device)
+            read = hidden[torch.arange(len(chosen), device=hidden.device), at]
+            done = 0
+            for log_p in word_log_probabilities(self.proposer, read):
+                named = log_p[:, : tokenizer.vocab_size].exp()
+                values, ids_of = named.topk(min(4 * NUM_PROPOSALS, named.shape[1]))
+                for offset in range(len(log_p)):
+                    best[chosen[done + offset]] = (
+                        values[offset].tolist(),
+                        ids_of[offset].tolist(),
+                    )
+                done += len(log_p)
+        for word, (shares, pieces) in zip(words, best, strict=True):
+            yield self._usable(source.words[word].text, shares, pieces)
+
+    def _usable(
+        self, before: str, values: Sequence[float], ids: Sequence[int]
+    ) -> list[tuple[str, float]]:
+        """Return those proposals that are whole words and other than what stands there."""
+        tokenizer = self.proposer.tokenizer
+        usable = []
+        for value, token_id in zip(values, ids, strict=True):
+            piece = tokenizer.id_to_token(token_id)
+            if token_id in tokenizer.special_ids or not piece.isalnum():
+                continue
+            if piece.lower() != before.lower():
+                usable.append((piece, value))
+        return usable[:NUM_PROPOSALS]
+
+
+def _swapped(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:
+    """Return the texts with another word in the place of one; capitals are kept at its start."""
+    chosen = source.words[word]
+    start, end = (
+        source.encoding.offsets[chosen.start][0],
+        source.encoding.offsets[chosen.end - 1][1],
+    )
+    if chosen.text[:1].isupper() and after.islower():
+        after = after[:1].upper() + after[1:]
+    if chosen.text_id == 1:
+        pair = source.text_pair or ""
+        return source.text, pair[:start] + after + pair[end:]
+    return source.text[:start] + after + source.text[end:], source.text_pair

@@ -1,0 +1,131 @@
+"""Is an explanation true to the model? Take away what it calls important, or keep only that.
+
+    comprehensiveness = p(all words) - p(without the most important words)
+    sufficiency       = p(all words) - p(the most important words alone)
+
+A good explanation has a high comprehensiveness and a low sufficiency, and both are better than
+those of words in random order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.attribution.task_input import ERASURES, TaskInput, run_task, whole, without
+from bertcore.analysis.attribution.task_target import Target
+from bertcore.finetuning.model import TaskModel
+
+BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
+"""Shares of the words that are taken for important, as in DeYoung et al. 2020."""
+NUM_RANDOM = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness:
+    """Both measures of one order of the words, in units of the target's measure."""
+
+    bins: tuple[float, ...]
+    """Shares of the words, [K]."""
+    num_words: tuple[int, ...]
+    """Words that these shares are: rounded up, [K]."""
+    comprehensiveness: NDArray[np.float32]
+    """What is lost without the words, [K]; high is good."""
+    sufficiency: NDArray[np.float32]
+    """What is lost with these words alone, [K]; low is good, also below 0."""
+
+    @property
+    def mean_comprehensiveness(self) -> float:
+        """The area over the perturbation curve: the mean over the bins."""
+        return float(self.comprehensiveness.mean())
+
+    @property
+    def mean_sufficiency(self) -> float:
+        """The mean over the bins."""
+        return float(self.sufficiency.mean())
+
+
+def faithfulness(
+    model: TaskModel,
+    source: TaskInput,
+    target: Target,
+    importances: Mapping[str, NDArray[np.floating]],
+    *,
+    how: str = ERASURES[0],
+    bins: Sequence[float] = BINS,
+) -> dict[str, Faithfulness]:
+    """Return how faithful several explanations are.
+
+    Args:
+        model, source, target: What was explained.
+        importances: By method, [W]: high speaks for the target. [CLS] and [SEP] always stay.
+        how: Of ERASURES: how words are taken away.
+        bins: Shares of the words, each above 0 and at most 1; at least one word is taken.
+
+    Raises:
+        ValueError: If a bin is out of range, the texts have no word, or as `without`.
+
+    Source: DeYoung et al. 2020, "ERASER", section 4.2. The mean is over the bins, as in the
+        authors' script; the paper's formula divides by one more. Words in place of tokens.
+    """
+    orders = {
+        name: sorted(source.text_words, key=lambda word: -float(values[word]))
+        for name, values in importances.items()
+    }
+    found = _of_orders(model, source, target, list(orders.values()), how, tuple(bins))
+    return dict(zip(orders, found, strict=True))
+
+
+def random_faithfulness(
+    model: TaskModel,
+    source: TaskInput,
+    target: Target,
+    *,
+    how: str = ERASURES[0],
+    bins: Sequence[float] = BINS,
+    num: int = NUM_RANDOM,
+    seed: int = 0,
+) -> list[Faithfulness]:
+    """Return the same of `num` random orders of the words: what an explanation has to beat."""
+    rng = np.random.default_rng(seed)
+    orders = [[int(word) for word in rng.permutation(source.text_words)] for _ in range(num)]
+    return _of_orders(model, source, target, orders, how, tuple(bins))
+
+
+def _of_orders(
+    model: TaskModel,
+    source: TaskInput,
+    target: Target,
+    orders: Sequence[Sequence[int]],
+    how: str,
+    bins: tuple[float, ...],
+) -> list[Faithfulness]:
+    words = source.text_words
+    if not words:
+        raise ValueError("the text has no word that could be taken away. Write at least one.")
+    if not bins or not all(0 < share <= 1 for share in bins):
+        raise ValueError(f"bins are {bins}; expected shares above 0 and at most 1.")
+    counts = tuple(max(1, math.ceil(share * len(words) - 1e-9)) for share in bins)
+    # The same words are often taken twice: each set is run once.
+    taken = [frozenset(order[:count]) for order in orders for count in counts]
+    sets = list(dict.fromkeys(part for one in taken for part in (one, frozenset(words) - one)))
+    rows = [whole(source), *(without(model, source, gone, how) for gone in sets)]
+    measures = torch.stack([target.measure(one[None])[0] for one in run_task(model, rows)]).numpy()
+    lost = dict(zip(sets, measures[0] - measures[1:], strict=True))
+    found = []
+    for first in range(0, len(taken), len(counts)):
+        mine = taken[first : first + len(counts)]
+        found.append(
+            Faithfulness(
+                bins,
+                counts,
+                np.array([lost[one] for one in mine], dtype=np.float32),
+                np.array([lost[frozenset(words) - one] for one in mine], dtype=np.float32),
+            )
+        )
+    return found

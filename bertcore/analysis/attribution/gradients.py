@@ -1,0 +1,284 @@
+"""Which tokens an answer comes from, by gradients: captum's methods on BERT's three embeddings.
+
+The methods start from vectors and not from ids: token, segment and position embeddings go in
+apart, are summed, and run through the network with the task head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from bertcore.analysis.attribution.task_input import TaskInput, require_finite_logits
+from bertcore.analysis.attribution.task_target import Target
+from bertcore.finetuning.model import TaskModel
+from bertcore.network import attention_fused
+from bertcore.network.embeddings import EmbeddingParts
+
+PARTS = ("token", "segment", "position")
+BASELINES = ("mask", "pad", "zero")
+"""What stands in the place of the texts' tokens where the path begins: [MASK], [PAD], or zeros."""
+STEPS = 50
+CONDUCTANCE_STEPS = 20
+_TOKENS_AT_ONCE = 4096
+"""Padded tokens of a batch of steps; their activations are kept for the gradient."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What each of T tokens gives to a target's value."""
+
+    parts: dict[str, NDArray[np.float32]]
+    """By embedding, of PARTS: [T], summed over the vector's dimensions."""
+    value: float
+    """The target's value of the input."""
+    baseline: float | None
+    """Of the baseline; None for a method without one."""
+    delta: float | None
+    """Convergence delta: the sum of all attributions less (value - baseline). 0 would be exact."""
+
+    @property
+    def total(self) -> NDArray[np.float32]:
+        """All parts together, [T]."""
+        found: NDArray[np.float32] = np.sum(list(self.parts.values()), axis=0, dtype=np.float32)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Conductance:
+    """What flows to a target through each token's vector in each layer."""
+
+    layers: NDArray[np.float32]
+    """[L, T]: of the output of each layer, summed over the vector's dimensions."""
+    value: float
+    baseline: float
+    deltas: NDArray[np.float32]
+    """Convergence delta of each layer, [L]."""
+
+
+def can_differentiate(model: TaskModel) -> bool:
+    """Return whether gradients reach the embeddings: not in a feature-based tagger."""
+    return model.module.lstm is None
+
+
+def integrated_gradients(
+    model: TaskModel,
+    source: TaskInput,
+    target: Target,
+    *,
+    parts: Sequence[str] = PARTS[:1],
+    baseline: str = BASELINES[0],
+    steps: int = STEPS,
+) -> Attribution:
+    """Return the gradients added up on the way from a baseline to the input.
+
+    Args:
+        model, source, target: What is explained.
+        parts: Which embeddings go the way, of PARTS; the others are those of the input all along.
+        baseline: Of BASELINES: for the token embeddings, where [CLS] and [SEP] stay. Segment and
+            position embeddings begin as those of id 0 at every token.
+        steps: Points of the way, by Gauss-Legendre quadrature, at least 1.
+
+    Raises:
+        ValueError: If an argument is out of range, or gradients do not reach the embeddings.
+
+    Source: Sundararajan, Taly and Yan 2017; `captum.attr.IntegratedGradients`; baselines as in
+        captum's tutorial on BERT, and [MASK].
+    """
+    from captum.attr import IntegratedGradients
+
+    embedded, start = _ends(model, source, parts, baseline, steps)
+    run = _Run(model, target, embedded, parts)
+    found, delta = IntegratedGradients(run).attribute(
+        run.chosen(embedded),
+        run.chosen(start),
+        n_steps=steps,
+        internal_batch_size=_at_once(source),
+        return_convergence_delta=True,
+    )
+    value, first = run.value(embedded), run.value(start)
+    return Attribution(_summed(run.names, found), value, first, float(delta[0]))
+
+
+def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Attribution:
+    """Return the gradient by each embedding times that embedding: the first-order effect.
+
+    Args:
+        model, source, target: What is explained.
+
+    Raises:
+        ValueError: If gradients do not reach the embeddings.
+
+    Source: Shrikumar et al. 2016; `captum.attr.InputXGradient`.
+    """
+    from captum.attr import InputXGradient
+
+    embedded = _look_up(model, source)
+    run = _Run(model, target, embedded, PARTS)
+    inputs = tuple(part.requires_grad_() for part in run.chosen(embedded))
+    found = InputXGradient(run).attribute(inputs)
+    return Attribution(_summed(run.names, found), run.value(embedded), None, None)
+
+
+def layer_conductance(
+    model: TaskModel,
+    source: TaskInput,
+    target: Target,
+    *,
+    baseline: str = BASELINES[0],
+    steps: int = CONDUCTANCE_STEPS,
+    on_share: Callable[[float], None] = lambda share: None,
+) -> Conductance:
+    """Return how much of the integrated gradients passes through each token of each layer.
+
+    Args:
+        model, source, target: What is explained.
+        baseline: Of BASELINES; token embeddings alone go the way.
+        steps: Points of the way, at least 2.
+        on_share: Told which share is done.
+
+    Raises:
+        ValueError: As `integrated_gradients`.
+
+    Source: Dhamdhere, Sundararajan and Yan 2019; Shrikumar, Su and Kundaje 2018;
+        `captum.attr.LayerConductance`.
+    """
+    from captum.attr import LayerConductance
+
+    embedded, start = _ends(model, source, PARTS[:1], baseline, steps)
+    run = _Run(model, target, embedded, PARTS[:1])
+    layers, deltas = [], []
+    for index, probe in enumerate(run.probes):
+        found, delta = LayerConductance(run, probe).attribute(
+            run.chosen(embedded),
+            run.chosen(start),
+            n_steps=steps,
+            # Equal steps: the layer's vectors are followed from point to point.
+            method="riemann_trapezoid",
+            internal_batch_size=max(2, _at_once(source)),
+            return_convergence_delta=True,
+        )
+        layers.append(found.detach().float().sum(-1)[0].cpu().numpy())
+        deltas.append(float(delta[0]))
+        on_share((index + 1) / len(run.probes))
+    return Conductance(
+        np.stack(layers), run.value(embedded), run.value(start), np.array(deltas, dtype=np.float32)
+    )
+
+
+class _Run(nn.Module):
+    """The network from embeddings to a target's value; what does not go the way is fixed.
+
+    After each layer stands a probe of its own: captum hangs its hooks there, and not on layers
+    that other threads run at the same time.
+    """
+
+    def __init__(
+        self, model: TaskModel, target: Target, embedded: EmbeddingParts, parts: Sequence[str]
+    ) -> None:
+        super().__init__()
+        # In lists, so that the model's parts do not become this module's own.
+        self._model, self._target, self._fixed = [model], target, embedded
+        self.names = [name for name in PARTS if name in parts and _part(embedded, name) is not None]
+        self.probes = nn.ModuleList(nn.Identity() for _ in model.module.network.layers)
+
+    def chosen(self, embedded: EmbeddingParts) -> tuple[Tensor, ...]:
+        """Return those embeddings that go the way, each [1, T, E]."""
+        parts = (_part(embedded, name) for name in self.names)
+        return tuple(part for part in parts if part is not None)
+
+    def value(self, embedded: EmbeddingParts) -> float:
+        """Return the target's value of some embeddings."""
+        with torch.no_grad():
+            return float(self(*self.chosen(embedded))[0])
+
+    def forward(self, *chosen: Tensor) -> Tensor:
+        """Return the target's values, [B], of embeddings [B, T, E] in the order of `names`."""
+        module = self._model[0].module
+        network = module.network
+        given = dict(zip(self.names, chosen, strict=True))
+        token, segment, position = (given.get(name, _part(self._fixed, name)) for name in PARTS)
+        assert token is not None
+        assert position is not None
+        summed = EmbeddingParts(token, segment, position).sum
+        hidden = network.embeddings.project(network.embeddings.normalize(summed))
+        for layer, probe in zip(network.layers, self.probes, strict=True):
+            hidden = probe(layer(hidden, None, attention_fused))
+        pooled = network.pooled(hidden) if module.kind == "sequence" else hidden
+        logits = module.head(pooled).float()
+        require_finite_logits([logits.detach()])
+        return self._target.value(logits)
+
+
+def _part(embedded: EmbeddingParts, name: str) -> Tensor | None:
+    found: Tensor | None = getattr(embedded, name)
+    return found
+
+
+def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
+    """Return the three embeddings of the input, each [1, T, E], detached.
+
+    Raises:
+        ValueError: If gradients would not reach them.
+    """
+    if not can_differentiate(model):
+        raise ValueError(
+            "this tagger reads its encoder without gradients (feature-based), so they do not "
+            "reach the embeddings. Look at it by erasure."
+        )
+    network, encoding = model.module.network, source.encoding
+    device = model.module.head.weight.device
+    ids = torch.tensor([encoding.input_ids], device=device)
+    segments = torch.tensor([encoding.segment_ids], device=device)
+    _, positions = network.default_ids(ids, segments, None)
+    with torch.no_grad():
+        found = network.embeddings.look_up(ids, segments, positions.expand_as(ids))
+    return EmbeddingParts(*(None if part is None else part.detach().clone() for part in found))  # type: ignore[arg-type]
+
+
+def _ends(
+    model: TaskModel, source: TaskInput, parts: Sequence[str], baseline: str, steps: int
+) -> tuple[EmbeddingParts, EmbeddingParts]:
+    """Return the embeddings of the input and those where the path begins."""
+    unknown = [name for name in parts if name not in PARTS]
+    if unknown or not parts:
+        raise ValueError(f"parts are {list(parts)}; expected some of {', '.join(PARTS)}.")
+    if baseline not in BASELINES:
+        raise ValueError(f"baseline is {baseline!r}; expected one of {', '.join(BASELINES)}.")
+    if steps < 2:
+        raise ValueError(f"steps is {steps}; expected at least 2.")
+    embedded = _look_up(model, source)
+    tables, tokenizer = model.module.network.embeddings, model.tokenizer
+    from_text = torch.tensor(
+        [not added for added in source.encoding.special_tokens_mask], device=embedded.token.device
+    )[None, :, None]
+    with torch.no_grad():
+        place = torch.zeros_like(embedded.token)
+        if baseline != "zero":
+            stand_in = tokenizer.mask_id if baseline == "mask" else tokenizer.pad_id
+            place = tables.word_embeddings[stand_in].expand_as(embedded.token)
+        token = torch.where(from_text, place, embedded.token)
+        segment = embedded.segment
+        if segment is not None and tables.token_type_embeddings is not None:
+            segment = tables.token_type_embeddings[0].expand_as(segment)
+        first = model.module.network.config.position_offset
+        position = tables.position_embeddings[first].expand_as(embedded.position)
+    return embedded, EmbeddingParts(token, segment, position)
+
+
+def _at_once(source: TaskInput) -> int:
+    return max(1, _TOKENS_AT_ONCE // len(source.encoding))
+
+
+def _summed(names: Sequence[str], found: Any) -> dict[str, NDArray[np.float32]]:
+    """Return attributions [1, T, E] summed over E, by name, [T]."""
+    return {
+        name: part.detach().float().sum(-1)[0].cpu().numpy()
+        for name, part in zip(names, found, strict=True)
+    }

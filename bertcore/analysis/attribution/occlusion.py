@@ -1,0 +1,57 @@
+"""How much an answer hangs on each word: take the word away and ask again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.attribution.task_input import ERASURES, TaskInput, run_task, whole, without
+from bertcore.analysis.attribution.task_target import Target
+from bertcore.finetuning.model import TaskModel
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What each of W words does for a target."""
+
+    importance: NDArray[np.float32]
+    """[W]: the target's value with the word, less that without it; NaN for [CLS] and [SEP]."""
+    measure: NDArray[np.float32]
+    """[W]: the probability (or score) without the word; NaN for [CLS] and [SEP]."""
+    value: float
+    """The target's value with all words."""
+    whole: float
+    """The probability (or score) with all words."""
+
+
+def erasure(
+    model: TaskModel, source: TaskInput, target: Target, *, how: str = ERASURES[0]
+) -> Erasure:
+    """Return what the target loses without each word in turn.
+
+    Two words that say the same cover for each other: without one of them little changes.
+
+    Args:
+        model, source: The model and its input.
+        target: What is followed.
+        how: Of ERASURES.
+
+    Raises:
+        ValueError: As `without`; or if the answer is NaN.
+
+    Source: Li, Monroe and Jurafsky 2016, "Understanding neural networks through representation
+        erasure", section 4; the difference of log-odds in place of its share. Whole words.
+    """
+    words = source.text_words
+    rows = [whole(source), *(without(model, source, [word], how) for word in words)]
+    logits = run_task(model, rows)
+    values = torch.stack([target.value(one[None])[0] for one in logits])
+    measures = torch.stack([target.measure(one[None])[0] for one in logits])
+    importance = np.full(len(source.words), np.nan, dtype=np.float32)
+    remaining = importance.copy()
+    importance[words] = (values[0] - values[1:]).numpy()
+    remaining[words] = measures[1:].numpy()
+    return Erasure(importance, remaining, float(values[0]), float(measures[0]))

@@ -1,0 +1,176 @@
+"""One text for a fine-tuned model: its tokens joined to words, words taken away, and the logits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH, Row
+from bertcore.finetuning.model import TaskModel
+from bertcore.tokenizer import Encoding
+
+ERASURES = ("mask", "drop")
+"""Ways to take a word away: [MASK] for each of its pieces, or the pieces left out."""
+PLACE_KINDS = frozenset({"token", "features", "span"})
+"""Heads that answer for each place, so that no place can be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the input, or an added [CLS] or [SEP]."""
+
+    start: int
+    """Its first token."""
+    end: int
+    """Behind its last token."""
+    text: str
+    """As it stands in the text."""
+    text_id: int
+    """0: text A, 1: text B, -1: an added special token."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInput:
+    """A text or pair as a model reads it, T tokens in W words."""
+
+    text: str
+    text_pair: str | None
+    encoding: Encoding
+    words: tuple[Word, ...]
+    """All words in order, [CLS] and [SEP] among them, [W]."""
+
+    @property
+    def text_words(self) -> list[int]:
+        """The places in `words` of those that come from a text."""
+        return [i for i, word in enumerate(self.words) if word.text_id >= 0]
+
+    def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return numbers of tokens [..., T] summed over the pieces of each word, [..., W]."""
+        starts = [word.start for word in self.words]
+        merged: NDArray[np.float32] = np.add.reduceat(values, starts, axis=-1).astype(np.float32)
+        return merged
+
+
+def task_input(model: TaskModel, text: str, text_pair: str | None = None) -> TaskInput:
+    """Return a text or pair as the model reads it, cut to the longest that it was trained for.
+
+    Answers in a text are looked for in as much of it as there are positions for.
+    """
+    longest = model.max_length
+    if model.task.kind in ("sequence", "choice") and model.max_seq_length is not None:
+        longest = min(longest, model.max_seq_length)
+    encoding = model.tokenizer.encode(text, text_pair, max_length=longest)
+    if text_pair is not None and model.module.network.config.type_vocab_size < 2:
+        encoding = replace(encoding, segment_ids=[0] * len(encoding))
+    return TaskInput(text, text_pair, encoding, _words(encoding, text, text_pair))
+
+
+def _words(encoding: Encoding, text: str, text_pair: str | None) -> tuple[Word, ...]:
+    ids = encoding.word_ids
+    starts = [i for i, word in enumerate(ids) if i == 0 or word < 0 or word != ids[i - 1]]
+    words = []
+    for start, end in zip(starts, [*starts[1:], len(ids)], strict=True):
+        text_id = encoding.text_ids[start]
+        whole = (text_pair if text_id == 1 else text) or ""
+        first, last = encoding.offsets[start][0], encoding.offsets[end - 1][1]
+        name = whole[first:last] if text_id >= 0 and last > first else encoding.tokens[start]
+        words.append(Word(start, end, name, text_id))
+    return tuple(words)
+
+
+def without(
+    model: TaskModel, source: TaskInput, words: Collection[int], how: str = ERASURES[0]
+) -> Row:
+    """Return the input with some words taken away.
+
+    Args:
+        model: Gives the mask token and says whether places may be left out.
+        source: The input.
+        words: Places in `source.words`.
+        how: Of ERASURES.
+
+    Raises:
+        ValueError: If `how` is unknown, or "drop" is asked of a model that answers for each place.
+    """
+    check_erasure(model, how)
+    gone = {i for w in words for i in range(source.words[w].start, source.words[w].end)}
+    ids, segments = source.encoding.input_ids, source.encoding.segment_ids
+    if how == "mask":
+        mask = model.tokenizer.mask_id
+        return Row([mask if i in gone else token for i, token in enumerate(ids)], list(segments))
+    kept = [i for i in range(len(ids)) if i not in gone]
+    return Row([ids[i] for i in kept], [segments[i] for i in kept])
+
+
+def check_erasure(model: TaskModel, how: str) -> None:
+    """Make sure that words can be taken away so.
+
+    Raises:
+        ValueError: If not.
+    """
+    if how not in ERASURES:
+        raise ValueError(f"how is {how!r}; expected one of {', '.join(ERASURES)}.")
+    if how == "drop" and model.task.kind in PLACE_KINDS:
+        raise ValueError(
+            f"a model for the task {model.task.name!r} answers for each token, so none can be "
+            "left out. Take words away with 'mask'."
+        )
+
+
+def whole(source: TaskInput) -> Row:
+    """Return the input as it is."""
+    return Row(list(source.encoding.input_ids), list(source.encoding.segment_ids))
+
+
+@torch.inference_mode()
+def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
+    """Return the logits of many inputs, float32 on the CPU, in order.
+
+    Returns:
+        Of each input [C] ("sequence") or [T, C] ("token", "features", "span").
+
+    Raises:
+        ValueError: If a logit is NaN or infinite.
+    """
+    module = model.module
+    device = module.head.weight.device
+    found: list[Tensor] = [torch.empty(0)] * len(rows)
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
+    while order:
+        longest = len(rows[order[-1]].input_ids)
+        count = max(1, TOKENS_PER_BATCH // longest)
+        chosen, order = order[-count:], order[:-count]
+        ids = torch.full((len(chosen), longest), model.tokenizer.pad_id)
+        segments = torch.zeros(len(chosen), longest, dtype=torch.long)
+        kept = torch.zeros(len(chosen), longest, dtype=torch.bool)
+        for place, i in enumerate(chosen):
+            length = len(rows[i].input_ids)
+            ids[place, :length] = torch.tensor(rows[i].input_ids)
+            segments[place, :length] = torch.tensor(rows[i].segment_ids)
+            kept[place, :length] = True
+        mask = None if bool(kept.all()) else kept.to(device)
+        logits = module(ids.to(device), segments.to(device), mask).float().cpu()
+        for place, i in enumerate(chosen):
+            one = logits[place]
+            found[i] = one[: len(rows[i].input_ids)] if model.task.kind in PLACE_KINDS else one
+    require_finite_logits(found)
+    return found
+
+
+def require_finite_logits(logits: Iterable[Tensor]) -> None:
+    """Refuse an answer that says nothing.
+
+    Raises:
+        ValueError: If a number is NaN or infinite.
+    """
+    if not all(bool(one.isfinite().all()) for one in logits):
+        raise ValueError(
+            "the model answers NaN or infinity, so there is nothing to explain. The checkpoint's "
+            "weights are damaged, or its number format overflows: open it in float32, or choose "
+            "another checkpoint."
+        )

@@ -1,0 +1,1 @@
+"""Two checkpoints, or two texts, against each other."""

@@ -1,0 +1,194 @@
+"""Two checkpoints on one text: what each answers, where their heads and vectors part.
+
+For instance the checkpoint that a fine-tuning began with and the one that it gave, or two moments
+of a training run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.analysis.compare.before_after import check_finite
+from bertcore.analysis.compare.decision import KINDS, Decision, Decisions
+from bertcore.analysis.compare.decision_gradients import DecisionGradients, decision_gradients
+from bertcore.analysis.compare.head_divergence import head_divergence
+from bertcore.analysis.compare.layer_decisions import LayerDecisions, layer_decisions
+from bertcore.analysis.compare.shared_units import SharedUnits, shared_units
+from bertcore.analysis.compare.weight_drift import vocabulary
+from bertcore.bert import Bert
+from bertcore.trace import Trace
+
+MASKS = ("[MASK]", "<mask>")
+"""How the families write the token that hides a word."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """One question to both checkpoints."""
+
+    kind: str
+    """A key of `decision.KINDS`."""
+    decisions: tuple[Decision | None, Decision | None]
+    """Of the first and the second; None where one can neither answer nor be read with the other's
+    head."""
+    borrower: int | None
+    """0 or 1: the checkpoint without such a head, whose encoder is read with the other's pooler
+    and head; None if there is none."""
+    same_answers: bool
+    """Whether both choose from the same answers in the same order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextComparison:
+    """One text through two checkpoints."""
+
+    units: SharedUnits
+    """What both share: the U tokens, or words where they cut the text differently."""
+    answers: tuple[tuple[Question, LayerDecisions | None, LayerDecisions | None], ...]
+    """Each question that the text poses, and what both say, layer by layer."""
+    divergence: NDArray[np.float32] | None
+    """Jensen-Shannon divergence of each head in bits, [L, H]; None if the shapes differ."""
+
+
+def limits(first: Bert, second: Bert) -> list[str]:
+    """Return sentences on what of two checkpoints cannot be compared; none where all can."""
+    said = []
+    one, two = first.config, second.config
+    if one.family.name != two.family.name:
+        said.append(
+            f"The first is of the family {one.family.name}, the second of {two.family.name}: what "
+            "only one of them has is left out."
+        )
+    if vocabulary(first) != vocabulary(second):
+        shared = len(set(vocabulary(first)) & set(vocabulary(second)))
+        said.append(
+            f"Their vocabularies differ ({first.tokenizer.vocab_size:,} and "
+            f"{second.tokenizer.vocab_size:,} pieces, {shared:,} in both): the token tables are "
+            "compared over the pieces of both, and where they cut a text differently, words are "
+            "compared in place of pieces."
+        )
+    if one.hidden_size != two.hidden_size:
+        said.append(
+            f"Their vectors have {one.hidden_size} and {two.hidden_size} numbers, so their "
+            "matrices cannot be subtracted; CKA compares their layers all the same, and neither "
+            "can be read with the other's head."
+        )
+    shapes = [(c.num_hidden_layers, c.num_attention_heads) for c in (one, two)]
+    if shapes[0] != shapes[1]:
+        (layers_1, heads_1), (layers_2, heads_2) = shapes
+        said.append(
+            f"They have {layers_1} layers of {heads_1} heads and {layers_2} of {heads_2}, so no "
+            "head of one is the head of the other, and heads are not compared."
+            + (
+                " Layers are matched by their number as far as both have them."
+                if one.hidden_size == two.hidden_size and layers_1 != layers_2
+                else ""
+            )
+        )
+    return said
+
+
+def questions(
+    first: Bert, second: Bert, decisions: tuple[Decisions, Decisions]
+) -> tuple[Question, ...]:
+    """Return what both can be asked, in the order of KINDS.
+
+    Where one has no head for a question, it is read with the other's pooler and head if the width
+    and the vocabulary are the same: what that head would say if only the encoder were different.
+
+    Args:
+        first, second: The opened checkpoints.
+        decisions: Of both, from `open_decisions`.
+    """
+    can_borrow = first.config.hidden_size == second.config.hidden_size
+    can_borrow = can_borrow and vocabulary(first) == vocabulary(second)
+    found = []
+    for kind in KINDS:
+        own = (decisions[0].of(kind), decisions[1].of(kind))
+        if own == (None, None):
+            continue
+        borrower = own.index(None) if None in own else None
+        same = borrower is None and own[0] is not None and own[1] is not None
+        same = same and own[0].labels == own[1].labels  # type: ignore[union-attr]
+        if borrower is not None and can_borrow:
+            own, same = (own[0] or own[1], own[1] or own[0]), True
+        found.append(Question(kind, own, borrower if same else None, bool(same)))
+    return tuple(found)
+
+
+def compare_text(
+    first: Bert,
+    second: Bert,
+    traces: tuple[Trace, Trace],
+    asked: Sequence[Question],
+) -> TextComparison:
+    """Compare one text's runs through two checkpoints.
+
+    Args:
+        first, second: The opened checkpoints.
+        traces: Of the same text or pair (`with_mask_of` writes it for each).
+        asked: From `questions`; those that the text does not pose are left out.
+
+    Raises:
+        ValueError: If a run holds NaN.
+    """
+    for trace in traces:
+        check_finite(trace)
+    units = shared_units(*traces)
+    answers = []
+    for question in asked:
+        sides: list[LayerDecisions | None] = []
+        for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):
+            decision = question.decisions[side]
+            if decision is None or not decision.applies_to(trace):
+                sides.append(None)
+                continue
+            owner = (first, second)[1 - side] if question.borrower == side else bert
+            sides.append(layer_decisions(decision, trace, owner.device))
+        if sides != [None, None]:
+            answers.append((question, sides[0], sides[1]))
+    same_heads = traces[0].attentions.shape[:2] == traces[1].attentions.shape[:2]
+    divergence = head_divergence(*traces, units) if same_heads else None
+    return TextComparison(units, tuple(answers), divergence)
+
+
+def compare_gradients(
+    first: Bert,
+    second: Bert,
+    traces: tuple[Trace, Trace],
+    question: Question,
+    answers: tuple[int | None, int | None],
+    places: tuple[int, int] = (0, 0),
+) -> tuple[DecisionGradients | None, DecisionGradients | None]:
+    """Return what each token says for one answer, in both checkpoints; None where one has none.
+
+    Args:
+        first, second, traces: As for `compare_text`.
+        question: From `questions`.
+        answers: The number of the answer in each one's own list; None leaves one out.
+        places: Of each, 0 to P-1.
+
+    Raises:
+        ValueError: As `decision_gradients`.
+    """
+    found: list[DecisionGradients | None] = []
+    for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):
+        decision = question.decisions[side]
+        answer = answers[side]
+        if decision is None or answer is None or not decision.applies_to(trace):
+            found.append(None)
+            continue
+        found.append(decision_gradients(bert, trace, decision, answer, places[side]))
+    return found[0], found[1]
+
+
+def with_mask_of(bert: Bert, text: str) -> str:
+    """Return a text with [MASK] and <mask> written as the checkpoint writes it."""
+    own = bert.tokenizer.mask_token
+    for mask in MASKS:
+        text = text.replace(mask, own) if mask != own else text
+    return text

@@ -1,0 +1,88 @@
+"""Gradient times input: how much each token speaks for one answer of a decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertcore.analysis.compare.decision import Decision
+from bertcore.analysis.mixing.maps import require_finite
+from bertcore.bert import Bert
+from bertcore.network import attention_fused
+from bertcore.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionGradients:
+    """One answer, and what speaks for it."""
+
+    target: float
+    """Log-odds of the answer against all others, nats; of a score the score."""
+    values: Tensor
+    """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: speaks for."""
+
+    def shares(self) -> Tensor:
+        """Return the values divided by the sum of their sizes, [T]: comparable between runs."""
+        return self.values / self.values.abs().sum().clamp_min(torch.finfo(torch.float32).tiny)
+
+
+def decision_gradients(
+    bert: Bert, trace: Trace, decision: Decision, answer: int, place: int = 0
+) -> DecisionGradients:
+    """Return gradient times input of an answer, by the token embeddings.
+
+    To first order, what the answer's log-odds lose if a token's vector (its segment and position
+    vectors stay) becomes 0.
+
+    Args:
+        bert: The checkpoint that made the trace.
+        trace: Of any text or pair: its ids are run again, with gradients.
+        decision: Whose head reads the last hidden state.
+        answer: 0 to C-1, as in `Decision.names`.
+        place: 0 to P-1, as in `Decision.places`.
+
+    Raises:
+        ValueError: If the answer or the place does not exist, the run holds NaN, or this is another
+            architecture, which runs on code of `transformers`.
+
+    Source: Shrikumar et al. 2016, "Not Just a Black Box", for gradient times input; log-odds
+        because a number added to all logits changes no answer.
+    """
+    bert.require_parts()
+    require_finite(trace.hidden_states[-1], "hidden states")
+    module = bert.module
+    ids, segments, positions = (
+        torch.tensor(row, device=bert.device)
+        for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
+    )
+    with torch.enable_grad():
+        parts = module.embeddings.look_up(ids, segments, positions)
+        tokens = parts.token.detach().requires_grad_()
+        summed = parts._replace(token=tokens).sum
+        hidden = module.embeddings.project(module.embeddings.normalize(summed))[None]
+        for layer in module.layers:
+            hidden = layer(hidden, None, attention_fused)
+        logits = decision.logits(hidden, trace)[0]  # [P, C]
+        if not (0 <= place < len(logits) and 0 <= answer < logits.shape[1]):
+            raise ValueError(
+                f"there is no answer {answer} at place {place}; there are {logits.shape[1]} "
+                f"answers at {len(logits)} places, both from 0."
+            )
+        target = log_odds(logits[place], answer)
+        (gradient,) = torch.autograd.grad(target, tokens)
+    values = (gradient * tokens.detach()).float().sum(-1).cpu()
+    return DecisionGradients(float(target.detach()), values)
+
+
+def log_odds(logits: Tensor, answer: int) -> Tensor:
+    """Return ln p / (1 - p) of an answer, of logits [C]; a single output as it is.
+
+    >>> round(float(log_odds(torch.tensor([1.0, 3.0]), 1)), 6)
+    2.0
+    """
+    if len(logits) == 1:
+        return logits[0]
+    others = torch.cat([logits[:answer], logits[answer + 1 :]])
+    return logits[answer] - others.logsumexp(0)

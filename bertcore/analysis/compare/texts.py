@@ -1,0 +1,166 @@
+"""Two checkpoints on many texts: which layers stay alike, which heads and which answers change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.compare.before_after import check_finite
+from bertcore.analysis.compare.checkpoints import Question, with_mask_of
+from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
+from bertcore.analysis.compare.head_divergence import head_divergence
+from bertcore.analysis.compare.layer_decisions import layer_decisions
+from bertcore.analysis.compare.shared_units import shared_units
+from bertcore.analysis.shared.collect import Progress, Sentence
+from bertcore.bert import Bert
+from bertcore.trace import Trace
+
+MAX_SENTENCES = 500
+"""Texts that are compared; more are left out, and the result says so."""
+MAX_EXAMPLES = 1000
+"""Tokens for CKA: each text gives an equal part of so many, drawn at random if it has more."""
+KINDS = ("class", "score", "next")
+"""Questions that are asked of every text: those about the text as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextAnswers:
+    """What both say of one text to one question."""
+
+    sentence: Sentence
+    kind: str
+    """Of KINDS."""
+    answers: tuple[str, str]
+    """"" where one does not answer; of a score the number."""
+    probabilities: tuple[float, float]
+    """Of each one's answer (of a score the score); NaN where one does not answer."""
+    distance: float
+    """Half the sum of the differences of all probabilities, 0 to 1 (total variation); of a score
+    the difference. NaN where they cannot be compared."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether both answer, and differently; a score never counts."""
+        return self.kind != "score" and all(self.answers) and self.answers[0] != self.answers[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextsComparison:
+    """Two checkpoints over many texts."""
+
+    similarity: LayerSimilarity
+    """CKA of the tokens (or words) of all texts, without [CLS] and [SEP]."""
+    are_tokens: bool
+    """Whether all texts were cut alike; else words were compared where they were not."""
+    divergence: NDArray[np.float64] | None
+    """Jensen-Shannon divergence of each head, mean over the texts, in bits, [L, H]; None if the
+    shapes differ."""
+    answers: tuple[TextAnswers, ...]
+    """For each text and each question of KINDS that it poses."""
+    num_sentences: int
+    num_left_out: int
+    """Texts over MAX_SENTENCES."""
+    num_cut: int
+    """Texts that are longer than one of the checkpoints reads."""
+
+
+def compare_texts(
+    first: Bert,
+    second: Bert,
+    sentences: Sequence[Sentence],
+    asked: Sequence[Question],
+    *,
+    max_examples: int = MAX_EXAMPLES,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> TextsComparison:
+    """Compare two checkpoints over many texts, in one pass through each.
+
+    Args:
+        first, second: The opened checkpoints.
+        sentences: At least one; from MAX_SENTENCES on they are left out.
+        asked: From `compare.questions`; those of KINDS are used.
+        max_examples: Tokens for CKA, at least 2.
+        seed: Of their draw.
+        progress: Told the share done after each text; what it raises ends the pass.
+
+    Raises:
+        ValueError: If there is no text, fewer than two tokens in all, or a run holds NaN.
+    """
+    if not sentences:
+        raise ValueError("there is no text to compare on. Give at least one.")
+    kept = list(sentences[:MAX_SENTENCES])
+    each = max(1, max_examples // len(kept))
+    vectors: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
+    answers: list[TextAnswers] = []
+    total: NDArray[np.float64] | None = None
+    are_tokens, num_cut = True, 0
+    for number, sentence in enumerate(kept):
+        traces = tuple(_trace(bert, sentence) for bert in (first, second))
+        for trace in traces:
+            check_finite(trace)
+        units = shared_units(traces[0], traces[1])
+        are_tokens = are_tokens and units.are_tokens
+        num_cut += any(trace.truncation is not None for trace in traces)
+        text_units = [i for i, unit in enumerate(units.units) if not unit.is_special]
+        if len(text_units) > each:
+            generator = np.random.default_rng([seed, number])
+            text_units = sorted(generator.choice(text_units, each, replace=False).tolist())
+        for side, trace in enumerate(traces):
+            merged = units.merged_vectors(trace.hidden_states, side)
+            vectors[side].append(merged[:, text_units].clone())
+        if traces[0].attentions.shape[:2] == traces[1].attentions.shape[:2]:
+            found = head_divergence(traces[0], traces[1], units).astype(np.float64)
+            total = found if total is None else total + found
+        for question in (question for question in asked if question.kind in KINDS):
+            answer = _answers((first, second), (traces[0], traces[1]), sentence, question)
+            if answer is not None:
+                answers.append(answer)
+        if progress:
+            progress((number + 1) / len(kept), f"{number + 1:,} of {len(kept):,} texts read")
+    one, two = (torch.cat(parts, dim=1) for parts in vectors)
+    return TextsComparison(
+        similarity=layer_similarity(one, two),
+        are_tokens=are_tokens,
+        divergence=None if total is None else total / len(kept),
+        answers=tuple(answers),
+        num_sentences=len(kept),
+        num_left_out=len(sentences) - len(kept),
+        num_cut=num_cut,
+    )
+
+
+def _trace(bert: Bert, sentence: Sentence) -> Trace:
+    pair = sentence.text_pair
+    return bert.trace(
+        with_mask_of(bert, sentence.text), None if pair is None else with_mask_of(bert, pair)
+    )
+
+
+def _answers(
+    berts: tuple[Bert, Bert], traces: tuple[Trace, Trace], sentence: Sentence, question: Question
+) -> TextAnswers | None:
+    """Return what both say; None if the text does not pose the question."""
+    names, values, rows = ["", ""], [np.nan, np.nan], []
+    for side, (decision, trace) in enumerate(zip(question.decisions, traces, strict=True)):
+        if decision is None or not decision.applies_to(trace):
+            continue
+        owner = berts[1 - side] if question.borrower == side else berts[side]
+        read = layer_decisions(decision, trace, owner.device)
+        row = read.probabilities[-1, 0]
+        rows.append(row)
+        values[side] = float(row.max())
+        names[side] = f"{row[0]:.4g}" if question.kind == "score" else read.final[0]
+    if not rows:
+        return None
+    distance = np.nan
+    if len(rows) == 2 and question.same_answers:
+        halves = 1.0 if question.kind == "score" else 0.5
+        distance = halves * float(np.abs(rows[0] - rows[1]).sum())
+    return TextAnswers(
+        sentence, question.kind, (names[0], names[1]), (values[0], values[1]), distance
+    )

@@ -1,0 +1,1 @@
+"""What attention heads do over many sentences."""

@@ -1,0 +1,183 @@
+"""Sentences with their syntax, read from CoNLL-U, the format of Universal Dependencies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+BUNDLED = Path(__file__).parent / "data" / "trees.conllu"
+"""Short sentences with their syntax, written for this project."""
+
+_NUM_COLUMNS = 10
+_ID, _FORM, _HEAD, _RELATION, _MISC = 0, 1, 6, 7, 9
+_WORD = re.compile(r"[1-9][0-9]*")
+_RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_EMPTY = re.compile(r"[0-9]+\.[1-9][0-9]*")
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSentence:
+    """One sentence of W syntactic words and the tree over them."""
+
+    text: str
+    """The forms put together; a space after each but where the file says SpaceAfter=No."""
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    """Characters of each word in `text`. Words that share one surface form and are not its parts
+    (French "du" = de + le) all have the span of the whole."""
+    heads: tuple[int, ...]
+    """Place of each word's head in `words`; -1 for the root."""
+    relations: tuple[str, ...]
+    """Relation of each word to its head, with its subtype: "nsubj:pass"."""
+    line: int
+    """Line of the file at which its words begin, counted from 1."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A sentence that is being read."""
+
+    line: int
+    words: list[tuple[str, int, str]]
+    """Form, head, relation."""
+    surface: list[tuple[str, bool, int, int]]
+    """Form, whether a space follows, and the first and the last of its words, from 1."""
+
+
+def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSentence, ...]:
+    """Read all sentences of a CoNLL-U file.
+
+    Comments and empty nodes (8.1) are left out. A multiword token (2-3) gives the text, its words
+    the syntax.
+
+    Args:
+        lines: With or without their ends; a byte order mark is taken off.
+        name: What to call it in messages.
+
+    Raises:
+        ValueError: If a line is damaged, with its number, or there is no sentence.
+
+    Source: universaldependencies.org/format.html, version 2.
+    """
+    found = tuple(_sentences(lines, name))
+    if not found:
+        raise ValueError(
+            f"{name} has no sentence. CoNLL-U has a word a line, in 10 columns with tabs between, "
+            "and an empty line after each sentence."
+        )
+    return found
+
+
+def _sentences(lines: Iterable[str], name: str) -> Iterator[ParsedSentence]:
+    current: _Open | None = None
+    for number, raw in enumerate(lines, start=1):
+        line = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
+        try:
+            if not line.strip():
+                if current is not None:
+                    yield _finish(current)
+                current = None
+            elif not line.startswith("#"):
+                current = current or _Open(number, [], [])
+                _read(line, current)
+        except ValueError as error:
+            where = current.line if current is not None and not line.strip() else number
+            raise ValueError(f"line {where} of {name}: {error}") from None
+    if current is not None:
+        try:
+            yield _finish(current)
+        except ValueError as error:
+            raise ValueError(f"line {current.line} of {name}: {error}") from None
+
+
+def _read(line: str, current: _Open) -> None:
+    """Take one line of a sentence in."""
+    columns = line.split("\t")
+    if len(columns) != _NUM_COLUMNS:
+        raise ValueError(
+            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS} "
+            "with tabs between. Spaces in place of tabs do not count."
+        )
+    place, form, space = columns[_ID], columns[_FORM], "SpaceAfter=No" not in _features(columns)
+    num_words = len(current.words)
+    if _EMPTY.fullmatch(place):
+        return
+    if not form.strip():
+        raise ValueError("the word (column 2) is empty. Write its form there.")
+    covered = current.surface[-1][3] if current.surface else 0
+    pair = _RANGE.fullmatch(place)
+    if pair:
+        first, last = int(pair[1]), int(pair[2])
+        if first != num_words + 1 or last < first or first <= covered:
+            raise ValueError(
+                f"the multiword token {_shown(place)} does not begin at the next word, "
+                f"{num_words + 1}. Number the words 1, 2, 3, ..."
+            )
+        current.surface.append((form, space, first, last))
+        return
+    if not _WORD.fullmatch(place) or int(place) != num_words + 1:
+        raise ValueError(
+            f"the word's number is {_shown(place)}; expected {num_words + 1}. "
+            "Number the words of a sentence 1, 2, 3, ..."
+        )
+    head, relation = columns[_HEAD], columns[_RELATION]
+    if not head.isdecimal() or not head.isascii():
+        raise ValueError(
+            f"the head (column 7) is {_shown(head)}; expected the number of a word, or 0 for the "
+            "root."
+        )
+    if int(head) == num_words + 1:
+        raise ValueError(f"word {place} is its own head. Give the word it depends on, or 0.")
+    if relation in ("", "_"):
+        raise ValueError("the relation (column 8) is empty. Write the name of one, such as nsubj.")
+    current.words.append((form, int(head), relation))
+    if num_words + 1 > covered:
+        current.surface.append((form, space, num_words + 1, num_words + 1))
+
+
+def _features(columns: Sequence[str]) -> list[str]:
+    return columns[_MISC].split("|")
+
+
+def _shown(value: str) -> str:
+    return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "…")
+
+
+def _finish(current: _Open) -> ParsedSentence:
+    """Return the sentence, its text put together."""
+    num_words = len(current.words)
+    if not num_words:
+        raise ValueError("the sentence has no word. Give each word a line.")
+    for number, (_, head, _) in enumerate(current.words, start=1):
+        if head > num_words:
+            raise ValueError(
+                f"in the sentence that begins here, word {number} has the head {head}, but there "
+                f"are {num_words} words."
+            )
+    if current.surface[-1][3] > num_words:
+        raise ValueError(
+            f"the sentence that begins here ends within a multiword token: word "
+            f"{current.surface[-1][3]} is missing."
+        )
+    text, spans = "", []
+    for form, space, first, last in current.surface:
+        start = len(text)
+        parts = [word for word, _, _ in current.words[first - 1 : last]]
+        if "".join(parts) == form:
+            for part in parts:
+                spans.append((start, start + len(part)))
+                start += len(part)
+        else:
+            spans += [(start, start + len(form))] * len(parts)
+        text += form + " " * space
+    return ParsedSentence(
+        text=text.rstrip(" "),
+        words=tuple(form for form, _, _ in current.words),
+        spans=tuple(spans),
+        heads=tuple(head - 1 for _, head, _ in current.words),
+        relations=tuple(relation for _, _, relation in current.words),
+        line=current.line,
+    )

@@ -1,0 +1,70 @@
+"""How spread each head's attention is, moment by moment of a run: seen in its probes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.training.probes import Probe, SentenceProbe
+
+UNIFORM = 0.99
+"""A head whose spread is above this looks everywhere alike."""
+ONE_TOKEN = 0.95
+"""A head that gives more than this to one and the same token, from everywhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadHistory:
+    """Means over the sentences of the probes, for each of S moments."""
+
+    steps: list[int]
+    """[S]"""
+    spread: NDArray[np.float64]
+    """Entropy of a token's attention over ln T: 1 is even over all tokens, 0 is one token;
+    [S, L, H]."""
+    favourite: NDArray[np.float64]
+    """Attention that the most attended token gets, mean over the tokens that look; [S, L, H]."""
+
+    @property
+    def uniform(self) -> NDArray[np.bool_]:
+        """Heads that look everywhere alike, [S, L, H]."""
+        return self.spread > UNIFORM
+
+    @property
+    def stuck(self) -> NDArray[np.bool_]:
+        """Heads that look at one token only, whatever the sentence and the place, [S, L, H]."""
+        return self.favourite > ONE_TOKEN
+
+
+def head_history(probes: Sequence[Probe]) -> HeadHistory:
+    """Measure every head at each moment.
+
+    Args:
+        probes: At least one; all of the same network and sentences.
+
+    Raises:
+        ValueError: If there is no probe.
+
+    Source: entropy of attention as in Clark et al. 2019, section 3.3; divided by ln T here, so that
+        sentences of different length can be averaged.
+    """
+    if not probes:
+        raise ValueError("there is no probe yet, so nothing is known about the heads.")
+    measured = [
+        np.mean([_measure(sentence) for sentence in probe.sentences], axis=0) for probe in probes
+    ]
+    values = np.stack(measured)  # [S, 2, L, H]
+    return HeadHistory([probe.step for probe in probes], values[:, 0], values[:, 1])
+
+
+def _measure(sentence: SentenceProbe) -> NDArray[np.float64]:
+    """Return spread and favourite of one sentence, [2, L, H]."""
+    weights = sentence.attention.astype(np.float64)
+    weights /= weights.sum(-1, keepdims=True)  # a byte's rounding adds up over a row
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    entropy = -(weights * logs).sum(-1).mean(-1)
+    favourite = weights.mean(-2).max(-1)
+    return np.stack([entropy / np.log(weights.shape[-1]), favourite])

@@ -1,0 +1,192 @@
+"""How much each head matters for one input: every head removed alone, few passes for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.compare.before_after import check_finite
+from bertcore.analysis.heads.readings import PretrainingReadings, TaskReadings
+from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH
+from bertcore.bert import Bert
+from bertcore.interventions.hooks import Interventions
+from bertcore.interventions.what_if import Changes
+from bertcore.network import additive_mask, attention_explicit, attention_fused
+from bertcore.network.task_reader import TaskReader
+from bertcore.tokenizer import Encoding
+from bertcore.trace import Trace
+
+MEASURES = ("word", "divergence", "label", "answer", "next_sentence", "hidden")
+"""Names of the effects of `HeadImportance`."""
+
+OnShare = Callable[[float], None]
+"""Told which share of the work is done, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadImportance:
+    """The effect of removing each head alone; arrays are float32 [L, H], NaN where it was off."""
+
+    position: int | None
+    """The [MASK] that is read; None if there is none, or no masked-word head."""
+    chosen: str | None
+    """The word whose probability is followed there."""
+    word: NDArray[np.float32] | None
+    """Change of ln p(chosen word): below 0, the head helps this word."""
+    divergence: NDArray[np.float32] | None
+    """KL(with || without the head) of the word's distribution at the [MASK], in nats."""
+    next_sentence: NDArray[np.float32] | None
+    """Change of the probability that B follows A; None for one text or without that head."""
+    hidden: NDArray[np.float32]
+    """Mean over tokens of 1 - cosine of the last hidden state with and without the head."""
+    task: str | None = None
+    """The kind of the task head that was read, of READER_KINDS; None without one."""
+    chosen_label: str | None = None
+    """The class or label whose probability is followed; None if the task has none for a text."""
+    label: NDArray[np.float32] | None = None
+    """Change of p(chosen label), or of the score of a regression; None for tags and spans."""
+    answer: NDArray[np.float32] | None = None
+    """KL(with || without the head) of the task head's whole answer, in nats: all classes, the mean
+    over the tagged tokens, start and end together; None for a score."""
+
+    def measures(self) -> tuple[str, ...]:
+        """Return which of MEASURES this input and checkpoint have."""
+        return tuple(name for name in MEASURES if getattr(self, name) is not None)
+
+    def strongest(self, measure: str, count: int = 10) -> list[tuple[int, int, float]]:
+        """Return (layer, head, effect) of the heads with the largest effect, either way.
+
+        Raises:
+            ValueError: If there is no such measure here.
+        """
+        if measure not in self.measures():
+            raise ValueError(
+                f"measure is {measure!r}; this input has {', '.join(self.measures())}."
+            )
+        effect: NDArray[np.float32] = getattr(self, measure)
+        order = np.argsort(-np.abs(effect), axis=None, kind="stable")  # NaN comes last
+        places = [divmod(int(place), effect.shape[1]) for place in order[:count]]
+        found = [(layer, head, float(effect[layer, head])) for layer, head in places]
+        return [entry for entry in found if not np.isnan(entry[2])]
+
+
+@torch.no_grad()
+def rank_heads(
+    bert: Bert,
+    encoding: Encoding,
+    *,
+    changes: Changes | None = None,
+    position: int | None = None,
+    word: str | None = None,
+    task: TaskReader | None = None,
+    label: str | None = None,
+    on_share: OnShare | None = None,
+) -> HeadImportance:
+    """Remove each head alone and measure what it does to the output.
+
+    Removing a head changes nothing below it, so the run begins at its layer, from the states of
+    one trace; the removals of a layer run together. That is about half of the work of whole runs.
+
+    Args:
+        encoding: The input, with [MASK] where a word is to be read.
+        changes: In force in all runs; heads that are off there are not ranked.
+        position: Which [MASK] to read; None: the first.
+        word: A piece of the vocabulary to follow there; None: the best one with all heads.
+        task: The checkpoint's task head, from `read_task_head`; its answer is read too.
+        label: The class or label to follow; None: the best one with all heads.
+
+    Raises:
+        ValueError: If there is no [MASK] at `position`, `word` is no piece of the vocabulary,
+            `label` is none of the task's, or the states hold NaN.
+
+    Source: Michel et al. 2019, section 3.2 (ablating one head); one input in place of a test set.
+    """
+    bert.require_parts()
+    changes = changes or Changes()
+    trace = bert.trace("", encoding=encoding, changes=changes)
+    check_finite(trace)
+    prepared = changes.prepare(
+        bert.config,
+        trace.num_tokens,
+        num_in_a=encoding.num_in_a,
+        dtype=bert.dtype,
+        device=bert.device,
+    )
+    reader = PretrainingReadings(bert, encoding, trace, position, word)
+    answers = None if task is None else TaskReadings(bert, task, trace, label)
+    readers: list[PretrainingReadings | TaskReadings] = [reader]
+    if answers is not None:
+        readers.append(answers)
+    num_layers, num_heads = bert.config.num_hidden_layers, bert.config.num_attention_heads
+    effects = np.full((len(MEASURES), num_layers, num_heads), np.nan, dtype=np.float32)
+    whole = num_layers * (num_layers + 1) / 2  # from each layer to the last one
+    for layer in range(num_layers):
+        heads = [head for head in range(num_heads) if (layer, head) not in changes.heads_off]
+        if layer in prepared.skipped:
+            effects[:, layer, heads] = 0  # a head that is not used does nothing
+        else:
+            size = max(1, TOKENS_PER_BATCH // trace.num_tokens)
+            for start in range(0, len(heads), size):
+                chunk = heads[start : start + size]
+                states = _without(bert, trace, prepared, layer, chunk)
+                for each in readers:
+                    for name, values in each.effects(states).items():
+                        effects[MEASURES.index(name), layer, chunk] = values
+        if on_share is not None:
+            left = (num_layers - layer) * (num_layers - layer - 1) / 2
+            on_share(1 - left / whole)
+    found = dict(zip(MEASURES, effects, strict=True))
+    return HeadImportance(
+        position=reader.position,
+        chosen=reader.word,
+        word=found["word"] if reader.position is not None else None,
+        divergence=found["divergence"] if reader.position is not None else None,
+        next_sentence=found["next_sentence"] if reader.is_next is not None else None,
+        hidden=found["hidden"],
+        task=None if task is None else task.kind,
+        chosen_label=None if answers is None else answers.label,
+        label=found["label"] if answers is not None and answers.has_label else None,
+        answer=found["answer"] if answers is not None and answers.has_answer else None,
+    )
+
+
+def _without(
+    bert: Bert, trace: Trace, prepared: Interventions, layer: int, heads: list[int]
+) -> Tensor:
+    """Return the last hidden states without each of `heads` of a layer, [B, T, D]."""
+    network, device = bert.module, bert.device
+    block = network.layers[layer].attention
+    context = (trace.attentions[layer].to(device) @ trace.values[layer].to(device))[None]
+    if prepared.gates is not None:
+        context = context * prepared.gates[layer]
+    context = context.repeat(len(heads), 1, 1, 1)  # [B, H, T, K]
+    context[range(len(heads)), heads] = 0
+    before = trace.hidden_states[layer].to(device)
+    hidden: Tensor = network.layers[layer].feed_forward(block.combine(context, before))
+    mask = None if prepared.mask is None else additive_mask(prepared.mask[None], hidden.dtype)
+    for above in range(layer + 1, len(network.layers)):
+        if above not in prepared.skipped:
+            hidden = _run_layer(bert, prepared, above, hidden, mask)
+    return hidden
+
+
+def _run_layer(
+    bert: Bert, prepared: Interventions, index: int, hidden: Tensor, mask: Tensor | None
+) -> Tensor:
+    """Return a layer's output, [B, T, D], under the changes."""
+    layer = bert.module.layers[index]
+    queries, keys, values = layer.attention.project(hidden)
+    edit = prepared.edit(index)
+    if edit is None:
+        context = attention_fused(queries, keys, values, mask)
+    else:
+        context, _ = attention_explicit(queries, keys, values, mask, None, edit)
+    if prepared.gates is not None:
+        context = context * prepared.gates[index]
+    out: Tensor = layer.feed_forward(layer.attention.combine(context, hidden))
+    return out

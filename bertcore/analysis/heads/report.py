@@ -1,0 +1,80 @@
+"""What every head does: measures, syntax and likeness of all heads, in one pass over the texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertcore.analysis.heads.similarity import HeadDistances, SimilaritySurvey
+from bertcore.analysis.heads.statistics import HeadStatistics, MeasureSurvey
+from bertcore.analysis.heads.stream import Survey, run_surveys
+from bertcore.analysis.heads.syntax import SyntaxScores, SyntaxSurvey
+from bertcore.analysis.heads.texts import HeadTexts
+from bertcore.analysis.shared.collect import Progress
+from bertcore.bert import Bert
+from bertcore.evaluation.intervals import RESAMPLES
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadReport:
+    """All that is known of the heads of one checkpoint on some texts and trees."""
+
+    statistics: HeadStatistics
+    scores: SyntaxScores
+    distances: HeadDistances
+    """For `head_map`, which lays the heads out in 2-D."""
+    num_cut: int
+    """Sentences that were cut at the checkpoint's limit."""
+
+
+def report_heads(
+    bert: Bert,
+    texts: HeadTexts,
+    trees: HeadTexts,
+    *,
+    num_resamples: int = RESAMPLES,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> HeadReport:
+    """Measure every head.
+
+    Args:
+        bert: Whose heads.
+        texts: Sentences for the measures and the likeness.
+        trees: Sentences with their trees, for the relations; may be `texts`.
+        num_resamples, seed: Of the intervals; `seed` also of the tokens that are compared where
+            there are too many.
+        progress: Told the share done; what it raises ends the work.
+
+    Raises:
+        ValueError: If there is no sentence or no tree, or too few resamples.
+    """
+    if not trees.trees:
+        raise ValueError("there is no tree. Give sentences in CoNLL-U, or our own.")
+    measures = MeasureSurvey(len(texts.sentences), bert.config)
+    likeness = SimilaritySurvey(len(texts.sentences), bert.config, seed=seed)
+    syntax = SyntaxSurvey(trees.trees, bert.config)
+    passes: list[tuple[HeadTexts, list[Survey]]] = [(texts, [measures, likeness])]
+    if trees is texts:
+        passes[0][1].append(syntax)
+    else:
+        passes.append((trees, [syntax]))
+    total = sum(len(part.sentences) for part, _ in passes)
+    begin, num_cut = 0.0, 0
+    for part, surveys in passes:
+        share = 0.9 * len(part.sentences) / total
+        told = _part_of(progress, begin, share) if progress else None
+        num_cut += run_surveys(bert, part.sentences, surveys, progress=told)
+        begin += share
+    if progress:
+        progress(0.95, "Resampling the sentences")
+    statistics = measures.result(num_resamples=num_resamples, seed=seed)
+    return HeadReport(statistics, syntax.result(), likeness.result(), num_cut)
+
+
+def _part_of(progress: Progress, begin: float, share: float) -> Progress:
+    """Return what tells the progress of a part of the work as that of the whole."""
+
+    def told(within: float, stage: str) -> None:
+        progress(begin + within * share, stage)
+
+    return told

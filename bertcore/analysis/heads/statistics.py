@@ -1,0 +1,141 @@
+"""What each head looks at over many sentences: means of the head measures, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.analysis.heads.measures import (
+    MEASURES,
+    Patterns,
+    TokenKinds,
+    make_patterns,
+    measure_batch,
+    uniform_measures,
+)
+from bertcore.analysis.heads.stream import AttentionBatch
+from bertcore.config import BertConfig
+from bertcore.evaluation.intervals import RESAMPLES, Interval, bootstrap_means
+
+PATTERNS = tuple(name for name in MEASURES if name not in ("entropy", "distance", "entropy_first"))
+"""Measures between 0 and 1 that say how much of a habit a head has: the shares and evenness."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadStatistics:
+    """The head measures of many sentences; M = MEASURES, in their order."""
+
+    means: Interval
+    """Means over the sentences that have the measure and their 95% bootstrap intervals, each
+    [L, H, M]."""
+    uniform: NDArray[np.float64]
+    """The mean of a head that looks at all tokens alike, [M]: what is no habit."""
+    num_sentences: NDArray[np.int64]
+    """How many sentences have the measure, [M]."""
+    examples: NDArray[np.int64]
+    """The sentence in which a head has most of a measure, [L, H, M]; -1 where none has it. Of
+    sentences with EXAMPLE_TOKENS, if there are any."""
+
+    def of(self, measure: str) -> Interval:
+        """Return a measure of every head, each [L, H].
+
+        Raises:
+            ValueError: If there is no such measure.
+        """
+        index = measure_index(measure)
+        return Interval(*(part[..., index] for part in self.means))
+
+    def best(self, measure: str) -> tuple[int, int] | None:
+        """Return the layer and head with the largest mean; None if no sentence has the measure."""
+        means = self.of(measure).mean
+        if np.isnan(means).all():
+            return None
+        layer, head = np.unravel_index(np.nanargmax(means), means.shape)
+        return int(layer), int(head)
+
+    def dominant(self) -> NDArray[np.int64]:
+        """Return the habit of each head: the place in PATTERNS of what stands out most, [L, H].
+
+        What stands out is the mean less that of a head which looks at all tokens alike, as a
+        share of what was possible: (mean - uniform) / (1 - uniform). -1 where nothing reaches
+        `STANDS_OUT`, or all is NaN. Evenness counts only where no place does: a head that looks
+        at all tokens alike looks at the token before, too. Ours.
+        """
+        places = [name for name in PATTERNS if name != "evenness"]
+        index = [measure_index(name) for name in places]
+        uniform = self.uniform[index]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            gains = (self.means.mean[..., index] - uniform) / (1 - uniform)
+        gains = np.nan_to_num(gains, nan=-1.0)
+        codes = np.array([PATTERNS.index(name) for name in places])
+        found = np.where(gains.max(-1) >= STANDS_OUT, codes[gains.argmax(-1)], -1)
+        is_broad = self.of("evenness").mean >= BROAD
+        return np.where((found < 0) & is_broad, PATTERNS.index("evenness"), found)
+
+
+STANDS_OUT = 0.15
+"""Of what a head can give to a kind of token beyond a uniform one; from here on it is a habit."""
+BROAD = 0.8
+"""Mean evenness from which on a head is broad."""
+
+
+EXAMPLE_TOKENS = range(8, 33)
+"""Lengths of a good example: long enough to have a habit in, short enough to be seen at once."""
+
+
+class MeasureSurvey:
+    """Adds up the head measures of sentences; give it to `run_surveys`.
+
+    Args:
+        num_sentences: N.
+        config: Of the checkpoint.
+    """
+
+    def __init__(self, num_sentences: int, config: BertConfig) -> None:
+        shape = (config.num_hidden_layers, config.num_attention_heads, len(MEASURES))
+        self.values = np.full((num_sentences, *shape), np.nan, dtype=np.float32)
+        """Of each sentence, [N, L, H, M]; NaN where it has no such token."""
+        self._lengths = np.zeros(num_sentences, dtype=np.int64)
+        self._uniform = np.full((num_sentences, len(MEASURES)), np.nan, dtype=np.float32)
+
+    def add(self, batch: AttentionBatch) -> None:
+        """Measure a batch."""
+        inputs = [TokenKinds(encoding.text_ids, encoding.tokens) for encoding in batch.encodings]
+        device = batch.attentions.device
+        patterns = Patterns(*(part.to(device) for part in make_patterns(inputs)))
+        self.values[batch.rows] = measure_batch(batch.attentions, patterns).cpu().numpy()
+        self._lengths[batch.rows] = [len(encoding) for encoding in batch.encodings]
+        self._uniform[batch.rows] = uniform_measures(patterns).cpu().numpy()
+
+    def result(self, *, num_resamples: int = RESAMPLES, seed: int = 0) -> HeadStatistics:
+        """Return means and intervals; arguments as for `bootstrap_means`."""
+        is_there = ~np.isnan(self._uniform)
+        counts = is_there.sum(0)
+        with np.errstate(invalid="ignore"):
+            uniform = np.where(is_there, self._uniform, 0).sum(0, dtype=np.float64) / counts
+        return HeadStatistics(
+            means=bootstrap_means(self.values, num_resamples=num_resamples, seed=seed),
+            uniform=uniform,
+            num_sentences=counts,
+            examples=self._examples(),
+        )
+
+    def _examples(self) -> NDArray[np.int64]:
+        is_good = np.isin(self._lengths, EXAMPLE_TOKENS)
+        filled = np.nan_to_num(self.values, nan=-1.0)
+        good = np.where(is_good[:, None, None, None], filled, -1.0)
+        found = np.where(good.max(0) >= 0, good.argmax(0), filled.argmax(0))
+        return np.where(filled.max(0) >= 0, found, -1)
+
+
+def measure_index(measure: str) -> int:
+    """Return the place of a measure in MEASURES.
+
+    Raises:
+        ValueError: If there is no such measure.
+    """
+    if measure not in MEASURES:
+        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(MEASURES)}.")
+    return MEASURES.index(measure)

@@ -1,0 +1,253 @@
+"""Which head best finds each dependency relation: heads as parsers of one relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.heads.conllu import ParsedSentence
+from bertcore.analysis.heads.stream import AttentionBatch
+from bertcore.analysis.shared.collect import Sentence
+from bertcore.config import BertConfig
+from bertcore.evaluation.intervals import Interval, wilson_interval
+from bertcore.tokenizer import Encoding
+
+DIRECTIONS = ("to_head", "to_dependent")
+"""The dependent looks for its head; the head looks for its dependent."""
+MAX_OFFSET = 20
+"""Fixed offsets that the baseline tries: 1 to 20 words back or on."""
+ALL = "all"
+"""Every relation together, but for punctuation, whose heads are a matter of convention."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestHead:
+    """The head that best finds a relation in one direction, beside the baseline."""
+
+    relation: str
+    direction: str
+    """One of DIRECTIONS."""
+    layer: int
+    head: int
+    accuracy: float
+    low: float
+    high: float
+    """Accuracy and its 95% Wilson interval. It is that of the best of many heads on these very
+    sentences: on others a little less is to be expected."""
+    baseline: float
+    """Accuracy of the best fixed offset, chosen on the same sentences."""
+    offset: int
+    """That offset in words: -1 is the word before the one that looks."""
+    num_cases: int
+
+
+@dataclass(frozen=True, eq=False)
+class SyntaxScores:
+    """How often each head was right, for each relation and direction."""
+
+    pairs: NDArray[np.int64]
+    """Sentence, dependent, head (places in its words) and relation of each arc, [P, 4]."""
+    names: tuple[str, ...]
+    """The relations, R of them."""
+    hits: NDArray[np.bool_]
+    """Whether the most-attended word was the right one, [P, 2, L, H]; 2 = DIRECTIONS."""
+    is_seen: NDArray[np.bool_]
+    """False for arcs with a word that has no piece of its own, [P]: these are no cases."""
+
+    @property
+    def num_left_out(self) -> int:
+        """Arcs that are no cases: a word was cut off, or shares its only piece with another."""
+        return int((~self.is_seen).sum())
+
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """Relations that have cases, the commonest first, ALL in front."""
+        counts = np.bincount(self.pairs[self.is_seen, 3], minlength=len(self.names))
+        order = np.argsort(-counts, kind="stable")
+        return (ALL, *(self.names[i] for i in order if counts[i]))
+
+    def cases(self, relation: str, direction: str) -> int:
+        """Return the number of cases of a relation; see `accuracy`."""
+        return self._num_cases(self._chosen(relation), direction)
+
+    def accuracy(self, relation: str, direction: str) -> Interval:
+        """Return how often each head is right, with Wilson intervals, each [L, H].
+
+        A case of "to_head" is a dependent; right is its head. A case of "to_dependent" is a word
+        with dependents of this relation; right is any of them.
+
+        Raises:
+            ValueError: If there is no such relation or direction.
+        """
+        chosen = self._chosen(relation)
+        right = self.hits[chosen, _direction(direction)].sum(0)
+        return wilson_interval(right, self._num_cases(chosen, direction))
+
+    def baseline(self, relation: str, direction: str) -> tuple[int, float]:
+        """Return the best fixed offset in words, and how often the word there is a right one."""
+        chosen = self._chosen(relation)
+        sign = 1 if _direction(direction) == 0 else -1
+        offsets = sign * (self.pairs[chosen, 2] - self.pairs[chosen, 1])
+        offsets = offsets[np.abs(offsets) <= MAX_OFFSET]
+        counts = np.bincount(offsets + MAX_OFFSET, minlength=2 * MAX_OFFSET + 1)
+        best = int(counts.argmax())
+        num_cases = self._num_cases(chosen, direction)
+        return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
+
+    def best(self, relation: str, direction: str) -> BestHead:
+        """Return the head that is most often right; the first of equals."""
+        found = self.accuracy(relation, direction)
+        layer, head = (int(i) for i in np.unravel_index(found.mean.argmax(), found.mean.shape))
+        offset, baseline = self.baseline(relation, direction)
+        accuracy, low, high = (float(part[layer, head]) for part in found)
+        num_cases = self.cases(relation, direction)
+        return BestHead(
+            relation, direction, layer, head, accuracy, low, high, baseline, offset, num_cases
+        )
+
+    def examples(
+        self, relation: str, direction: str, layer: int, head: int
+    ) -> list[tuple[int, int, int]]:
+        """Return where a head was right: sentence, dependent and head of each arc."""
+        chosen = self._chosen(relation)
+        right = self.hits[:, _direction(direction), layer, head] & chosen
+        return [(int(s), int(d), int(h)) for s, d, h, _ in self.pairs[right]]
+
+    def _chosen(self, relation: str) -> NDArray[np.bool_]:
+        if relation == ALL:
+            is_mark = np.array([name.partition(":")[0] == "punct" for name in self.names])
+            return np.asarray(self.is_seen & ~is_mark[self.pairs[:, 3]])
+        if relation not in self.names:
+            raise ValueError(
+                f"relation is {relation!r}; these sentences have {', '.join(self.relations)}."
+            )
+        return np.asarray(self.is_seen & (self.pairs[:, 3] == self.names.index(relation)))
+
+    def _num_cases(self, chosen: NDArray[np.bool_], direction: str) -> int:
+        if _direction(direction) == 0:
+            return int(chosen.sum())
+        return len(np.unique(self.pairs[chosen][:, [0, 2]], axis=0))
+
+
+class SyntaxSurvey:
+    """Counts how often heads find the arcs of parsed sentences; give it to `run_surveys`.
+
+    A map over pieces becomes one over words: attention to a split word is summed over its pieces,
+    attention from it averaged. A piece belongs to the word in which it begins. Special tokens and
+    the word itself are left out, then the most-attended word is the head's answer.
+
+    Args:
+        sentences: S of them; run `as_inputs` of the same ones.
+        config: Of the checkpoint.
+
+    Source: Clark et al. 2019, sections 4.1 and 4.2; the word itself is left out in their code
+        (clarkkev/attention-analysis). Differs: for the direction from the head to its dependents
+        they transpose the map and ask which word looks most at the dependent; here the row of the
+        head is read, as the paper's text has it. A word such as the "not" of "cannot", in which no
+        piece begins, is no case; they cut each word into pieces by itself.
+    """
+
+    def __init__(self, sentences: Sequence[ParsedSentence], config: BertConfig) -> None:
+        self._sentences = sentences
+        names: dict[str, int] = {}
+        arcs = [
+            (number, dependent, head, names.setdefault(relation, len(names)))
+            for number, sentence in enumerate(sentences)
+            for dependent, (head, relation) in enumerate(
+                zip(sentence.heads, sentence.relations, strict=True)
+            )
+            if head >= 0
+        ]
+        self._pairs = np.array(arcs, dtype=np.int64).reshape(-1, 4)
+        self._names = tuple(names)
+        heads = (config.num_hidden_layers, config.num_attention_heads)
+        self._hits = np.zeros((len(arcs), len(DIRECTIONS), *heads), dtype=np.bool_)
+        self._is_seen = np.zeros(len(arcs), dtype=np.bool_)
+        # Arcs of one sentence lie together: where they begin.
+        self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(sentences) + 1))
+
+    def add(self, batch: AttentionBatch) -> None:
+        """Count a batch in."""
+        sentences = [self._sentences[row] for row in batch.rows]
+        num_words = max(len(sentence.words) for sentence in sentences)
+        belongs = torch.zeros(*batch.attentions.shape[1::3], num_words)  # [B, T, W]
+        for row, (sentence, encoding) in enumerate(zip(sentences, batch.encodings, strict=True)):
+            for token, word in enumerate(piece_words(sentence, encoding)):
+                if word >= 0:
+                    belongs[row, token, word] = 1
+        answers = most_attended(batch.attentions, belongs.to(batch.attentions.device))
+        found = answers.cpu().numpy()  # [L, B, H, W]
+        has_piece = belongs.any(1).numpy()
+        for row, number in enumerate(batch.rows):
+            arcs = slice(self._starts[number], self._starts[number + 1])
+            dependents, heads = self._pairs[arcs, 1], self._pairs[arcs, 2]
+            seen = has_piece[row, dependents] & has_piece[row, heads]
+            self._is_seen[arcs] = seen
+            for direction, (looks, right) in enumerate(((dependents, heads), (heads, dependents))):
+                # [L, H, P] -> [P, L, H]
+                hits = (found[:, row][..., looks] == right) & seen
+                self._hits[arcs, direction] = hits.transpose(2, 0, 1)
+
+    def result(self) -> SyntaxScores:
+        """Return the scores."""
+        return SyntaxScores(self._pairs, self._names, self._hits, self._is_seen)
+
+
+def as_inputs(sentences: Sequence[ParsedSentence]) -> tuple[Sentence, ...]:
+    """Return the texts of parsed sentences as inputs of BERT."""
+    return tuple(Sentence(sentence.text) for sentence in sentences)
+
+
+def piece_words(sentence: ParsedSentence, encoding: Encoding) -> list[int]:
+    """Return for each token the word in which it begins, the first of several; -1 for none."""
+    owner = [-1] * (len(sentence.text) + 1)
+    for word in reversed(range(len(sentence.words))):
+        start, end = sentence.spans[word]
+        owner[start:end] = [word] * (end - start)
+    return [
+        owner[start] if text == 0 else -1
+        for (start, _), text in zip(encoding.offsets, encoding.text_ids, strict=True)
+    ]
+
+
+def word_attention(attentions: Tensor, belongs: Tensor) -> Tensor:
+    """Return maps over words: summed over the pieces looked at, averaged over those that look.
+
+    Args:
+        attentions: [L, B, H, T, T].
+        belongs: 1 where a token is a piece of a word, else 0, [B, T, W].
+
+    Returns:
+        [L, B, H, W, W]; 0 in the rows and columns of words without a piece.
+    """
+    to = belongs[None, :, None]  # [1, B, 1, T, W]
+    num_pieces = belongs.sum(1)[None, :, None, :, None]  # [1, B, 1, W, 1]
+    summed = attentions @ to
+    return (to.transpose(-1, -2) @ summed) / num_pieces.clamp(min=1)
+
+
+def most_attended(attentions: Tensor, belongs: Tensor) -> Tensor:
+    """Return the word that each word looks at most, itself and special tokens left out.
+
+    Args:
+        attentions, belongs: As for `word_attention`.
+
+    Returns:
+        int64, [L, B, H, W]; no meaning for words without a piece.
+    """
+    weights = word_attention(attentions, belongs)
+    nothing = ~belongs.bool().any(1)[:, None, None, :]  # [B, 1, 1, W]
+    itself = torch.eye(belongs.shape[-1], dtype=torch.bool, device=belongs.device)
+    return weights.masked_fill(nothing | itself, -1.0).argmax(-1)
+
+
+def _direction(direction: str) -> int:
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}.")
+    return DIRECTIONS.index(direction)

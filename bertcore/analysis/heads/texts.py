@@ -1,0 +1,116 @@
+"""The sentences whose heads are measured: our own, pasted ones, and files of text or trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+from bertcore.analysis.heads.conllu import BUNDLED as BUNDLED_TREES
+from bertcore.analysis.heads.conllu import ParsedSentence, read_conllu
+from bertcore.analysis.heads.syntax import as_inputs
+from bertcore.analysis.shared.collect import Sentence
+from bertcore.analysis.shared.texts_file import MAX_FILE_BYTES, read_pasted, read_upload, shown_name
+
+BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
+"""Sixty varied sentences and pairs, written for this project."""
+PAIR_MARK = "|||"
+"""Stands between the texts of a pair, as in Google's extract_features.py."""
+MAX_LINES = 10_000
+"""Sentences that are taken from a file: a text, a table or a treebank."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTexts:
+    """Sentences to measure heads on, and their trees where there are any."""
+
+    sentences: tuple[Sentence, ...]
+    trees: tuple[ParsedSentence, ...]
+    """One for each sentence, or ()."""
+    notes: tuple[str, ...] = ()
+    """What was cut or guessed, one sentence each."""
+
+
+@lru_cache(maxsize=1)
+def bundled_sentences() -> HeadTexts:
+    """Return our sixty sentences and pairs."""
+    return HeadTexts(split_pairs(_lines(BUNDLED)), ())
+
+
+@lru_cache(maxsize=1)
+def bundled_trees() -> HeadTexts:
+    """Return our short sentences with their trees."""
+    return of_trees(read_conllu(_lines(BUNDLED_TREES), BUNDLED_TREES.name))
+
+
+def of_trees(trees: Sequence[ParsedSentence], notes: Sequence[str] = ()) -> HeadTexts:
+    """Return parsed sentences with their texts; from MAX_LINES on they are left out, noted."""
+    if len(trees) > MAX_LINES:
+        notes = (*notes, f"There are more than {MAX_LINES:,} sentences: the rest is left out.")
+    kept = tuple(trees[:MAX_LINES])
+    return HeadTexts(as_inputs(kept), kept, tuple(notes))
+
+
+def read_pasted_texts(text: str) -> HeadTexts:
+    """Read one sentence a line, or a pair with ||| between its texts.
+
+    Raises:
+        ValueError: If there is no sentence.
+    """
+    found = read_pasted(text, max_rows=MAX_LINES)
+    return HeadTexts(_split(found.sentences), (), found.notes)
+
+
+def read_texts(data: bytes, name: str) -> HeadTexts:
+    """Read a file: trees if its name ends in .conllu, a table if in .csv or .tsv, else lines.
+
+    Args:
+        data: Its bytes.
+        name: Its name; any characters, shown cleaned and shortened.
+
+    Raises:
+        ValueError: If it is empty, too large, not text, damaged, or holds no sentence.
+    """
+    ending = PurePath(name.lower().replace("\\", "/")).suffix
+    if ending != ".conllu":
+        found = read_upload(data, name, max_rows=MAX_LINES)
+        return HeadTexts(_split(found.sentences), (), found.notes)
+    shown = shown_name(name)
+    if len(data) > MAX_FILE_BYTES:
+        raise ValueError(
+            f"{shown} has {len(data) / 2**20:.0f} MiB; at most {MAX_FILE_BYTES / 2**20:.0f} MiB "
+            "can be read. Give a part of it."
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{shown} is not UTF-8 (byte {error.start}), as CoNLL-U must be. Save it as UTF-8."
+        ) from error
+    # Not splitlines: it also cuts at signs such as U+2028, which may stand in a word.
+    return of_trees(read_conllu(text.split("\n"), shown))
+
+
+def split_pairs(lines: Iterable[str]) -> tuple[Sentence, ...]:
+    """Return the sentences of lines, blank ones left out; ||| makes a pair.
+
+    >>> split_pairs(["It rained.", "He ran. ||| He was late."])
+    (Sentence(text='It rained.', text_pair=None, label=''),
+     Sentence(text='He ran.', text_pair='He was late.', label=''))
+    """
+    return _split([Sentence(line.strip()) for line in lines if line.strip()])
+
+
+def _split(sentences: Iterable[Sentence]) -> tuple[Sentence, ...]:
+    found = []
+    for sentence in sentences:
+        first, mark, second = sentence.text.partition(PAIR_MARK)
+        if mark and sentence.text_pair is None:
+            sentence = Sentence(first.strip(), second.strip(), sentence.label)
+        found.append(sentence)
+    return tuple(found)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")

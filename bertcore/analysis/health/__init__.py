@@ -1,0 +1,1 @@
+"""Whether a checkpoint or a run is sound."""

@@ -1,0 +1,290 @@
+"""The health coach: reads a run's metrics and probes, and says what is wrong in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bertcore.analysis.heads.history import HeadHistory
+
+SEVERITIES = ("problem", "warning", "note")
+"""problem: stop and change something. warning: the result will suffer. note: good to know."""
+
+Line = Mapping[str, Any]
+
+EARLY_SHARE = 0.3
+"""What a healthy run has not learned yet is no finding before this share of it, 0 to 1."""
+NUM_LAST = 3
+"""Held-out scores in a row that a finding about "still" needs."""
+CHANCE_SIGMAS = 2.5
+"""Standard errors above chance from which pairs count as learned a little."""
+TOO_GOOD = 0.99
+"""NSP accuracy that is suspicious while words are unknown."""
+NEAR_UNIGRAM = 0.03
+"""Share of the unigram entropy within which a masked-word loss stands on the plateau."""
+SPIKE_NATS = 0.5
+"""Least rise of the loss that is a spike, where the loss is steady."""
+GRADIENT_FACTOR = 10.0
+"""Growth of the gradient norm that is an explosion."""
+RISE_NATS = 0.1
+"""Rise of the held-out loss above its best that is over-fitting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be."""
+
+    rule: str
+    """Which rule found it: nsp_chance, nsp_too_good, unigram_plateau, gradients, loss_spike,
+    dead_heads, over_fitting, diverged."""
+    severity: str
+    """One of SEVERITIES."""
+    sentence: str
+    """What it is, with its numbers, and what to do."""
+    step: int | None = None
+    """Where it was seen."""
+    evidence: dict[str, float] = field(default_factory=dict)
+    """The numbers that it rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    lines: Sequence[Line]
+    share: float
+    unigram_entropy: float | None
+    heads: HeadHistory | None
+
+    @property
+    def trained(self) -> list[Line]:
+        return [line for line in self.lines if line.get("loss") is not None]
+
+    @property
+    def held_out(self) -> list[Line]:
+        return [line for line in self.lines if "valid_mlm_loss" in line]
+
+    @property
+    def held_out_pairs(self) -> list[Line]:
+        """Of a run that learns no next sentences there are none."""
+        return [line for line in self.held_out if "valid_nsp_accuracy" in line]
+
+    @property
+    def is_early(self) -> bool:
+        return self.share < EARLY_SHARE
+
+
+def check_run(
+    metrics: Sequence[Line],
+    *,
+    share_done: float,
+    unigram_entropy: float | None = None,
+    heads: HeadHistory | None = None,
+) -> list[Finding]:
+    """Return what is wrong with a run, the worst first; a healthy run has no finding.
+
+    Args:
+        metrics: The lines of metrics.jsonl, in order.
+        share_done: Part of the run that is done, 0 to 1.
+        unigram_entropy: Of the training text, nats (`data_report` of config.json); without it
+            one rule cannot be asked.
+        heads: From `head_history`; without it dead heads are not looked for.
+
+    Source: ours; the questions are those that google-research/bert's users ask (its issues 90, 180,
+        427, 557 and 564) and codertimo/BERT-pytorch 49.
+    """
+    run = _Run(metrics, share_done, unigram_entropy, heads)
+    found = [finding for rule in _RULES for finding in rule(run)]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _diverged(run: _Run) -> Iterator[Finding]:
+    for line in run.lines:
+        if "diverged" in line:
+            yield Finding(
+                "diverged",
+                "problem",
+                f"Training stopped at step {line['step']:,}: its loss or gradient was no number "
+                "any more. The last saved moment is good. Start a new run with a lower learning "
+                "rate, or a longer warm-up.",
+                line["step"],
+            )
+
+
+def _next_sentence_at_chance(run: _Run) -> Iterator[Finding]:
+    scores = run.held_out_pairs[-NUM_LAST:]
+    if run.is_early or len(scores) < NUM_LAST:
+        return
+    pairs, random = scores[-1]["valid_num_pairs"], scores[-1]["valid_share_random"]
+    chance = max(random, 1 - random)
+    limit = chance + CHANCE_SIGMAS * (chance * (1 - chance) / pairs) ** 0.5
+    accuracies = [line["valid_nsp_accuracy"] for line in scores]
+    if max(accuracies) <= limit:
+        yield Finding(
+            "nsp_chance",
+            "warning",
+            f"Next sentence cannot be told from chance: {accuracies[-1]:.1%} of {pairs:,} held-out "
+            f"pairs, where always giving the same answer scores {chance:.1%} and luck up to "
+            f"{limit:.1%}. Small models learn it late: train longer, on text with whole documents "
+            "and several sentences in each. If the words are learned well and this stays, look at "
+            "how the pairs are made.",
+            scores[-1]["step"],
+            {"accuracy": accuracies[-1], "chance": chance, "limit": limit},
+        )
+
+
+def _next_sentence_too_good(run: _Run) -> Iterator[Finding]:
+    for line in run.held_out_pairs:
+        accuracy, loss = line["valid_nsp_accuracy"], line["valid_mlm_loss"]
+        if run.unigram_entropy is not None:
+            knows_words = loss < 0.8 * run.unigram_entropy
+        else:
+            knows_words = line["valid_mlm_top1"] > 0.15
+        if accuracy >= TOO_GOOD and not knows_words:
+            yield Finding(
+                "nsp_too_good",
+                "warning",
+                f"Next sentence was right for {accuracy:.1%} of the held-out pairs at step "
+                f"{line['step']:,}, while words were hardly known (loss {loss:.2f}). Something "
+                "other than meaning gives the random pairs away: documents of different kinds, "
+                "headers that repeat, or a length that differs. Look at some pairs.",
+                line["step"],
+                {"accuracy": accuracy, "mlm_loss": loss},
+            )
+            return
+
+
+def _unigram_plateau(run: _Run) -> Iterator[Finding]:
+    scores = run.held_out[-NUM_LAST:]
+    entropy = run.unigram_entropy
+    if entropy is None or run.is_early or len(scores) < NUM_LAST:
+        return
+    losses = [line["valid_mlm_loss"] for line in scores]
+    if min(losses) >= (1 - NEAR_UNIGRAM) * entropy:
+        yield Finding(
+            "unigram_plateau",
+            "warning",
+            f"The masked-word loss stands at {losses[-1]:.2f} nats, and word frequencies alone "
+            f"give {entropy:.2f}: the model answers with frequent words and does not use the "
+            "context yet. Train longer; if it stays, change the learning rate or try a smaller "
+            "vocabulary.",
+            scores[-1]["step"],
+            {"mlm_loss": losses[-1], "unigram_entropy": entropy},
+        )
+
+
+def _gradients(run: _Run) -> Iterator[Finding]:
+    norms = np.array([line["gradient_norm"] for line in run.trained if "gradient_norm" in line])
+    if len(norms) < 25:
+        return
+    now, before = float(np.median(norms[-5:])), float(np.median(norms[-105:-5]))
+    if now > GRADIENT_FACTOR * before:
+        step = run.trained[-1]["step"]
+        yield Finding(
+            "gradients",
+            "problem",
+            f"Gradients are exploding: their norm is {now:.3g} at step {step:,}, and was "
+            f"{before:.3g} before. Clipping holds the steps small, but their direction is chance. "
+            "Stop, and start again with a lower learning rate.",
+            step,
+            {"norm": now, "norm_before": before},
+        )
+
+
+def _loss_spike(run: _Run) -> Iterator[Finding]:
+    lines = run.trained
+    losses = np.array([line["loss"] for line in lines])
+    last: tuple[int, float, float] | None = None
+    for end in range(23, len(losses) + 1):
+        window = losses[max(0, end - 23) : end - 3]
+        usual = float(np.median(window))
+        noise = float(np.median(np.abs(window - usual)))
+        if float(np.median(losses[end - 3 : end])) > usual + max(SPIKE_NATS, 6 * noise):
+            if last is None or end - last[0] > 20:
+                last = (end, usual, float(losses[end - 3 : end].max()))
+            else:  # the same spike goes on
+                last = (end, last[1], max(last[2], float(losses[end - 1])))
+    if last is None:
+        return
+    end, usual, top = last
+    is_over = float(np.median(losses[-3:])) < usual + SPIKE_NATS / 2
+    step = lines[end - 1]["step"]
+    yield Finding(
+        "loss_spike",
+        "note" if is_over else "problem",
+        f"The loss jumped from {usual:.2f} to {top:.2f} around step {step:,}"
+        + (
+            " and has come back. More such jumps ask for a lower learning rate."
+            if is_over
+            else " and has not come back. Go back to a moment before it, with a lower learning "
+            "rate or a longer warm-up."
+        ),
+        step,
+        {"loss_before": usual, "loss": top},
+    )
+
+
+def _dead_heads(run: _Run) -> Iterator[Finding]:
+    heads = run.heads
+    if run.is_early or heads is None or len(heads.steps) < NUM_LAST:
+        return
+    uniform = heads.uniform[-NUM_LAST:].all(0)
+    stuck = heads.stuck[-NUM_LAST:].all(0)
+    dead, total = int((uniform | stuck).sum()), uniform.size
+    if not dead:
+        return
+    names = [f"layer {i} head {j}" for i, j in np.argwhere(uniform | stuck)[:3].tolist()]
+    more = f" and {dead - len(names)} more" if dead > len(names) else ""
+    kinds = [
+        f"{count} {what}"
+        for count, what in (
+            (int(uniform.sum()), "looking everywhere alike"),
+            (int((stuck & ~uniform).sum()), "looking at one token whatever the sentence"),
+        )
+        if count
+    ]
+    yield Finding(
+        "dead_heads",
+        "warning" if 2 * dead >= total else "note",
+        f"{dead} of {total} attention heads {'does' if dead == 1 else 'do'} nothing yet "
+        f"({', '.join(kinds)}): {', '.join(names)}{more}. Some idle heads are normal; many say "
+        "that the model is too wide for its text, or has not trained long enough.",
+        heads.steps[-1],
+        {"dead": float(dead), "heads": float(total)},
+    )
+
+
+def _over_fitting(run: _Run) -> Iterator[Finding]:
+    scores = run.held_out
+    if len(scores) < NUM_LAST:
+        return
+    losses = [line["valid_mlm_loss"] for line in scores]
+    best = int(np.argmin(losses))
+    since = scores[-2]["step"]
+    recent = [line["mlm_loss"] for line in run.trained if line["step"] > since]
+    train = float(np.mean(recent))
+    gap, rise = losses[-1] - train, losses[-1] - losses[best]
+    if rise > RISE_NATS and gap > 3 * RISE_NATS and best < len(losses) - 2:
+        yield Finding(
+            "over_fitting",
+            "warning",
+            f"The model learns its text by heart: on held-out text the masked-word loss was best "
+            f"at step {scores[best]['step']:,} ({losses[best]:.2f}) and is {losses[-1]:.2f} now, "
+            f"while on the training text it is {train:.2f}. Stop here and take the best moment; "
+            "give more text, a smaller model, or some dropout.",
+            scores[-1]["step"],
+            {"valid_loss": losses[-1], "best_loss": losses[best], "train_loss": train, "gap": gap},
+        )
+
+
+_RULES: tuple[Callable[[_Run], Iterator[Finding]], ...] = (
+    _diverged,
+    _gradients,
+    _loss_spike,
+    _next_sentence_at_chance,
+    _next_sentence_too_good,
+    _unigram_plateau,
+    _over_fitting,
+    _dead_heads,
+)

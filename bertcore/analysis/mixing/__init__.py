@@ -1,0 +1,1 @@
+"""Where a token's information comes from: weights, norms, rollout, flow, value zeroing."""

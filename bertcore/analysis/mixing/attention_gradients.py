@@ -1,0 +1,129 @@
+"""Gradient times attention: which weights a chosen output hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertcore.analysis.mixing.maps import require_finite
+from bertcore.bert import Bert
+from bertcore.network import attention_explicit
+from bertcore.trace import Trace
+
+Target = Callable[[Bert, Tensor], Tensor]
+"""(bert, last hidden state [1, T, D]) -> one number, such as a logit."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionGradients:
+    """A target, and how it changes with each attention weight; on the CPU, detached."""
+
+    target: float
+    """The number that was differentiated."""
+    weights: Tensor
+    """[L, H, T, T]: the attention weights."""
+    gradients: Tensor
+    """[L, H, T, T]: d target / d weight, each weight taken as free (rows need not sum to 1), all
+    later layers counted."""
+
+    def product(self, layer: int) -> Tensor:
+        """Return gradient x weight of one layer, [H, T, T].
+
+        To first order, what the target loses if that weight becomes 0. Its absolute value is the
+        strength; its positive part is the map of Barkan et al. 2021 (Grad-SAM).
+        """
+        return self.gradients[layer] * self.weights[layer]
+
+
+@dataclass(frozen=True, slots=True)
+class WordLogit:
+    """The logit of one piece of the vocabulary at one position."""
+
+    position: int
+    token_id: int
+
+    def __call__(self, bert: Bert, hidden: Tensor) -> Tensor:
+        """Return the logit, of hidden [1, T, D].
+
+        Raises:
+            ValueError: If the position does not exist or there is no masked-word head.
+        """
+        if not 0 <= self.position < hidden.shape[1]:
+            raise ValueError(
+                f"there is no token {self.position}; expected 0 to {hidden.shape[1] - 1}."
+            )
+        return bert.module.mlm_logits(hidden[0, self.position])[self.token_id]
+
+
+@dataclass(frozen=True, slots=True)
+class NextSentenceLogit:
+    """The logit of the pooled class "B follows A" (0), or "B is random" (1)."""
+
+    label: int = 0
+
+    def __call__(self, bert: Bert, hidden: Tensor) -> Tensor:
+        """Return the logit, of hidden [1, T, D].
+
+        Raises:
+            ValueError: If there is no next-sentence head.
+        """
+        return bert.module.nsp_logits(hidden)[0, self.label]
+
+
+def best_word(bert: Bert, trace: Trace, position: int) -> WordLogit:
+    """Return the logit of the most probable piece at a position as a target.
+
+    Raises:
+        ValueError: If there is no masked-word head.
+    """
+    with torch.no_grad():
+        logits = bert.module.mlm_logits(trace.hidden_states[-1, position].to(bert.device))
+    # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
+    return WordLogit(position, int(logits[: bert.tokenizer.vocab_size].argmax()))
+
+
+def attention_gradients(bert: Bert, trace: Trace, target: Target) -> AttentionGradients:
+    """Return the gradient of a target by every attention weight.
+
+    Args:
+        bert: The checkpoint that made the trace.
+        trace: Of any text or pair: its ids are run again, with gradients.
+        target: `WordLogit`, `NextSentenceLogit`, or any differentiable number of the last hidden
+            state, such as a class of your own head.
+
+    Raises:
+        ValueError: If weights are NaN or infinite, or the target needs a head that the checkpoint
+            does not have.
+
+    Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention
+        Maps", section 3; without the ReLU and the means, which are the reader's choice here.
+    """
+    require_finite(trace.attentions, "attention weights")
+    kept: list[Tensor] = []
+
+    def attend(
+        queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+    ) -> Tensor:
+        context, weights = attention_explicit(queries, keys, values, mask)
+        kept.append(weights)
+        return context
+
+    ids = (
+        torch.tensor([row], device=bert.device)
+        for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
+    )
+    with torch.enable_grad():
+        # A leaf of our own: the weights get gradients even where all parameters are frozen.
+        hidden = bert.module.embeddings(*ids).detach().requires_grad_()
+        for layer in bert.module.layers:
+            hidden = layer(hidden, None, attend)
+        reached = target(bert, hidden)
+        gradients = torch.autograd.grad(reached, kept, materialize_grads=True)
+    return AttentionGradients(
+        target=float(reached.detach()),
+        weights=torch.cat([weights.detach() for weights in kept]).cpu(),
+        gradients=torch.cat(gradients).cpu(),
+    )

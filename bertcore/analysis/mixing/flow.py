@@ -1,0 +1,155 @@
+"""Attention flow: how much fits through the network of attention from a token to an input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertcore.analysis.mixing.maps import require_finite, row_shares
+from bertcore.analysis.mixing.rollout import one_map_a_layer
+
+MOST_WORK = 5_000_000_000
+"""Most edges times flows that are computed, about five minutes of one core: see `flow_work`."""
+SCALE = 2**30
+"""Capacities are counted in this part of 1: scipy's algorithm takes int32."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionFlow:
+    """Maximum flows to the input."""
+
+    values: Tensor
+    """float32 [R, T]: from each asked token (row) to each input token; 0 to 1."""
+    error: float
+    """No value is further than this from the flow with exact capacities (float32 aside)."""
+
+
+def attention_flow(
+    attentions: Tensor,
+    *,
+    head: int | None = None,
+    tokens: Sequence[int] | None = None,
+    residual: float = 0.5,
+    progress: Callable[[float], None] = lambda share: None,
+) -> AttentionFlow:
+    """Return the attention flow from the last layer's tokens to the input's.
+
+    The graph has a node for each token at the input and after each layer, and an edge from token i
+    after layer l to token j before it, of capacity residual I + (1 - residual) A_l at (i, j).
+
+    Args:
+        attentions: [L, H, T, T], rows sum to 1. For the flow from layer l give `[: l + 1]`.
+        head: The head of each layer to follow; None for the mean of all.
+        tokens: The rows to compute; None for all T.
+        residual: As for rollout.
+        progress: Told the share of the rows that are done, 0 to 1.
+
+    Raises:
+        ValueError: If weights are NaN or infinite, there is no such head or token, or it is more
+            work than MOST_WORK.
+
+    Source: Abnar and Zuidema 2020, section 3, with one source and one sink for each value as there;
+        scipy.sparse.csgraph.maximum_flow (Dinic).
+    """
+    return maximum_flows(
+        one_map_a_layer(attentions, head), tokens=tokens, residual=residual, progress=progress
+    )
+
+
+def maximum_flows(
+    layers: Tensor,
+    *,
+    tokens: Sequence[int] | None = None,
+    residual: float = 0.0,
+    progress: Callable[[float], None] = lambda share: None,
+) -> AttentionFlow:
+    """Return the maximum flows through maps [L, T, T], whose rows are made to sum to 1.
+
+    See `attention_flow`, whose core this is.
+    """
+    num_layers, num_tokens = layers.shape[:2]
+    rows = list(range(num_tokens)) if tokens is None else list(tokens)
+    _check(num_layers, num_tokens, rows)
+    require_finite(layers, "weights")
+    mixed = residual * torch.eye(num_tokens) + (1 - residual) * row_shares(layers.float())
+    values = torch.empty(len(rows), num_tokens)
+    network = _Network(mixed) if num_layers > 2 else None
+    for done, row in enumerate(rows):
+        if network is not None:
+            for column in range(num_tokens):
+                values[done, column] = network.flow(row, column)
+        elif num_layers == 2:  # each way has a token in the middle of its own
+            values[done] = torch.minimum(mixed[1, row][:, None], mixed[0]).sum(0)
+        else:
+            values[done] = mixed[0, row]
+        progress((done + 1) / len(rows))
+    # A flow is the capacity of a cut, and no cut has more edges than the graph; rounding moves
+    # each of them by half a unit at most.
+    return AttentionFlow(values=values, error=0.5 * num_layers * num_tokens**2 / SCALE)
+
+
+def flow_work(num_layers: int, num_tokens: int, num_rows: int) -> int:
+    """Return the work of `attention_flow`: edges of all graphs together.
+
+    A flow has one row of the top layer, one column of the bottom layer, and all of the layers
+    between; a tenth of a second of one core for about 1.5 million.
+    """
+    return num_rows * num_tokens**3 * max(0, num_layers - 2)
+
+
+class _Network:
+    """The graph of one flow, its middle made once.
+
+    Of the top layer only one token's row matters, of the bottom layer only one token's column: the
+    source is that token, the sink that input, and what belongs to others is left out, for nothing
+    can flow through it.
+
+    Args:
+        mixed: Capacities, [L, T, T], L > 2.
+    """
+
+    def __init__(self, mixed: Tensor) -> None:
+        from scipy.sparse import csr_array
+
+        num_layers, num_tokens = mixed.shape[:2]
+        capacities = np.rint(mixed.double().numpy() * SCALE).astype(np.int32)
+        self._top, self._bottom = capacities[-1], capacities[0]
+        self._num_tokens = num_tokens
+        # Node 0 is the source; then the tokens after layer 0, after layer 1, ...; last the sink.
+        self._sink = 1 + (num_layers - 1) * num_tokens
+        above = np.arange(self._sink - num_tokens, self._sink)  # the source leads here
+        below = np.arange(1, self._sink - num_tokens).reshape(-1, 1, num_tokens)
+        ends = [above, np.full(num_tokens, self._sink)]
+        ends.append(np.broadcast_to(below, (num_layers - 2, num_tokens, num_tokens)).ravel())
+        sizes = [num_tokens, *[1] * num_tokens, *[num_tokens] * (len(below) * num_tokens), 0]
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        # The first two parts change with the token and the input.
+        changing = np.zeros(2 * num_tokens, dtype=np.int32)
+        data = np.concatenate([changing, capacities[1:-1].ravel()])
+        shape = (self._sink + 1, self._sink + 1)
+        self._graph = csr_array((data, np.concatenate(ends).astype(np.int32), start), shape=shape)
+
+    def flow(self, row: int, column: int) -> float:
+        """Return the maximum flow from a token after the top layer to an input."""
+        from scipy.sparse.csgraph import maximum_flow
+
+        count = self._num_tokens
+        self._graph.data[:count] = self._top[row]
+        self._graph.data[count : 2 * count] = self._bottom[:, column]
+        return float(maximum_flow(self._graph, 0, self._sink).flow_value) / SCALE
+
+
+def _check(num_layers: int, num_tokens: int, rows: Sequence[int]) -> None:
+    wrong = [row for row in rows if not 0 <= row < num_tokens]
+    if wrong:
+        raise ValueError(f"there is no token {wrong[0]}; expected 0 to {num_tokens - 1}.")
+    if flow_work(num_layers, num_tokens, len(rows)) > MOST_WORK:
+        raise ValueError(
+            f"attention flow through {num_layers} layers to {len(rows)} of {num_tokens} tokens is "
+            "more than minutes of work: it grows with the fourth power of the length. Ask for "
+            "fewer tokens or an earlier layer, use a shorter text, or attention rollout."
+        )

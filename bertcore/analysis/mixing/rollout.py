@@ -1,0 +1,68 @@
+"""Attention over several layers at once: the product of all layers' maps."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from bertcore.analysis.mixing.maps import require_finite, row_shares
+
+
+def attention_rollout(
+    attentions: Tensor, *, head: int | None = None, residual: float = 0.5
+) -> Tensor:
+    """Return the attention rollout from every layer down to the input, float32 [L, T, T].
+
+    Each layer's map is residual I + (1 - residual) A, and layer l's rollout is
+    A_l A_(l-1) ... A_0: rows are the tokens at the output of layer l, columns the input's.
+
+    Args:
+        attentions: [L, H, T, T]; row = the token that looks; rows sum to 1.
+        head: The head of each layer to follow; None for the mean of all.
+        residual: Share of a token's vector that is its own by the residual connection.
+
+    Raises:
+        ValueError: If weights are NaN or infinite, or there is no such head.
+
+    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
+    """
+    return rollout(one_map_a_layer(attentions, head), residual=residual)
+
+
+def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
+    """Return the products M_l ... M_1 M_0 of maps [L, T, T], for every layer l, float32 [L, T, T].
+
+    Args:
+        layers: Numbers >= 0; their rows are made to sum to 1.
+        residual: Share of the identity to mix into each, 0 up to below 1. None is needed for maps
+            that know the residual connection by themselves, such as value zeroing.
+
+    Raises:
+        ValueError: If `residual` is out of range.
+    """
+    if not 0 <= residual < 1:
+        raise ValueError(f"residual is {residual}; expected a share from 0 up to below 1.")
+    own = torch.eye(layers.shape[-1])
+    found: list[Tensor] = []
+    for layer in layers.float():
+        mixed = residual * own + (1 - residual) * row_shares(layer)
+        # What the later layer takes from its inputs stands on the left: its row i sums over the
+        # earlier layer's rows.
+        found.append(mixed @ found[-1] if found else mixed)
+    return torch.stack(found)
+
+
+def one_map_a_layer(attentions: Tensor, head: int | None) -> Tensor:
+    """Return one head of each layer, or the mean of all (None), float32 [L, T, T].
+
+    Raises:
+        ValueError: If weights are NaN or infinite, or there is no such head.
+    """
+    require_finite(attentions, "attention weights")
+    num_heads = attentions.shape[1]
+    if head is None:
+        # One layer at a time: a float32 copy of 144 heads at 512 tokens would be 151 MB.
+        return torch.stack([layer.float().mean(0) for layer in attentions])
+    if not 0 <= head < num_heads:
+        raise ValueError(f"head is {head}; expected 0 to {num_heads - 1}, or None for the mean.")
+    return attentions[:, head].float()

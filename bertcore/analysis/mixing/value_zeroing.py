@@ -1,0 +1,95 @@
+"""Value zeroing: how much a token's vector turns when another token's value is set to zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bertcore.analysis.mixing.maps import require_finite
+from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH
+from bertcore.bert import Bert
+from bertcore.network.encoder import Layer
+from bertcore.trace import Trace
+
+
+@torch.no_grad()
+def value_zeroing(
+    bert: Bert,
+    trace: Trace,
+    *,
+    layers: Sequence[int] | None = None,
+    tokens: Sequence[int] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Tensor:
+    """Return the cosine distances that value zeroing makes, float32 [layers, tokens, T].
+
+    For each layer and token j: the layer runs on its usual input with the value vectors of j zero
+    in all heads, the weights as they were; row i, column j is 1 - cos(y_i, y_i with j zeroed),
+    0 to 2. Feed-forward, residual connections and LayerNorms are thus part of it. `row_shares`
+    makes the paper's scores of it, and `rollout` of those its rolled-out scores.
+
+    The weights stay, so nothing but the attention block's sum changes, and each row is a matter of
+    its own token: T vectors through a layer for each row, at most TOKENS_PER_BATCH at a time.
+
+    Args:
+        bert: The checkpoint that made the trace.
+        trace: Of any text or pair.
+        layers: Which, counted from 0; None for all.
+        tokens: The rows to compute; None for all T.
+        progress: Told the share that is done, 0 to 1.
+
+    Raises:
+        ValueError: If weights are NaN or infinite, or there is no such layer.
+
+    Source: Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers", section 3. The
+        distance is computed as half the squared difference of the unit vectors, the same number
+        without the cancellation that 1 - cos suffers for small changes.
+    """
+    depths = _chosen("layer", layers, len(bert.module.layers))
+    rows = _chosen("token", tokens, trace.num_tokens)
+    require_finite(trace.attentions, "attention weights")
+    distances = torch.empty(len(depths), len(rows), trace.num_tokens)
+    for place, depth in enumerate(depths):
+
+        def report(share: float, before: int = place) -> None:
+            progress((before + share) / len(depths))
+
+        _zero_each(bert.module.layers[depth], trace, depth, rows, distances[place], report)
+    require_finite(distances, "hidden states")
+    return distances
+
+
+def _chosen(kind: str, chosen: Sequence[int] | None, count: int) -> list[int]:
+    wrong = [index for index in chosen or () if not 0 <= index < count]
+    if wrong:
+        raise ValueError(f"there is no {kind} {wrong[0]}; expected 0 to {count - 1}.")
+    return list(range(count)) if chosen is None else list(chosen)
+
+
+def _zero_each(
+    layer: Layer,
+    trace: Trace,
+    depth: int,
+    rows: Sequence[int],
+    out: Tensor,
+    progress: Callable[[float], None],
+) -> None:
+    """Write the distances of one layer to out [rows, T]."""
+    device = layer.attention.output_weight.device
+    weights, values = trace.attentions[depth].to(device), trace.values[depth].to(device)
+    hidden = trace.hidden_states[depth].to(device)
+    usual = F.normalize(trace.hidden_states[depth + 1].to(device).float(), dim=-1)
+    count = max(1, TOKENS_PER_BATCH // trace.num_tokens)
+    for start in range(0, len(rows), count):
+        batch = list(rows[start : start + count])
+        # What token i has from each j in each head, [b, H, T, K], and its sum over j
+        received = weights[:, batch].transpose(0, 1)[..., None] * values
+        context = received.sum(2, keepdim=True)
+        # [b, T, D]: along T, token i's vector with the value of one j after the other zeroed
+        changed = layer.attention.combine(context - received, hidden[batch, None])
+        turned = F.normalize(layer.feed_forward(changed).float(), dim=-1) - usual[batch, None]
+        out[start : start + len(batch)] = 0.5 * turned.square().sum(-1).cpu()
+        progress(min(start + count, len(rows)) / len(rows))

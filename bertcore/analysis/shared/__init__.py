@@ -1,0 +1,1 @@
+"""Inputs and vectors that several analyses collect."""

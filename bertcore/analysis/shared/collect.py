@@ -1,0 +1,316 @@
+"""Vectors of the tokens, or of the sentences, of many texts at every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.shared.inputs import sentence_numbers
+from bertcore.bert import POOLINGS, Bert
+from bertcore.tokenizer import Encoding
+
+MAX_TOKENS = 2000
+"""Default bound of `collect_tokens`: 2,000 tokens of BERT-base are 80 MB at 13 layers."""
+MAX_BYTES = 512 * 2**20
+"""No table of vectors is larger than this, whatever number of tokens is allowed."""
+BATCH_TOKENS = 2048
+"""Padded tokens that run together: 8 sentences of 256 tokens, or 128 of 16."""
+
+Progress = Callable[[float, str], None]
+"""Told the share that is done, 0 to 1, and what is being done."""
+
+
+class Sentence(NamedTuple):
+    """One input of BERT: a text or a pair, and what its author calls it."""
+
+    text: str
+    text_pair: str | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorTable:
+    """N points (tokens or sentences), their vectors at every layer, and what they are."""
+
+    vectors: NDArray[np.float32]
+    """[L+1, N, D]; index 0 is the embeddings' output."""
+    tokens: tuple[str, ...]
+    """The WordPiece of each point; the whole text where a point is a sentence."""
+    words: tuple[str, ...]
+    """The word a piece belongs to, lower-cased if the vocabulary is; [CLS] and [SEP] as such."""
+    sentence_ids: NDArray[np.int64]
+    """Index into `sentences`, [N]."""
+    positions: NDArray[np.int64]
+    """Place of the token in its input, 0 for [CLS], [N]; 0 where a point is a sentence."""
+    word_ids: NDArray[np.int64]
+    """Number of the word within its input, [N]; -1 for special tokens and sentences."""
+    segment_ids: NDArray[np.int64]
+    """0 for text A and 1 for text B, [N]."""
+    is_special: NDArray[np.bool_]
+    """True for the [CLS] and [SEP] that were added, [N]."""
+    spans: tuple[tuple[int, int], ...]
+    """Characters of the token in its own text; (0, 0) for special tokens and sentences."""
+    sentences: tuple[Sentence, ...]
+    """The inputs, as given; those that did not fit have no points."""
+    notes: tuple[str, ...]
+    """What was cut, one sentence each."""
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label of each point's sentence, [N]; "" where none was given."""
+        return tuple(self.sentences[i].label for i in self.sentence_ids)
+
+    def select(self, keep: NDArray[np.bool_]) -> VectorTable:
+        """Return the table of the points where `keep` is True, [N].
+
+        Raises:
+            ValueError: If `keep` has another length.
+        """
+        if keep.shape != (len(self),):
+            raise ValueError(f"keep has shape {keep.shape}; expected ({len(self)},).")
+        rows = np.flatnonzero(keep)
+        return VectorTable(
+            vectors=self.vectors[:, rows],
+            tokens=tuple(self.tokens[i] for i in rows),
+            words=tuple(self.words[i] for i in rows),
+            sentence_ids=self.sentence_ids[rows],
+            positions=self.positions[rows],
+            word_ids=self.word_ids[rows],
+            segment_ids=self.segment_ids[rows],
+            is_special=self.is_special[rows],
+            spans=tuple(self.spans[i] for i in rows),
+            sentences=self.sentences,
+            notes=self.notes,
+        )
+
+
+def collect_tokens(
+    bert: Bert,
+    sentences: Sequence[Sentence],
+    *,
+    max_tokens: int = MAX_TOKENS,
+    progress: Progress | None = None,
+) -> VectorTable:
+    """Return the vector of every token of the sentences at every layer.
+
+    The sentences run in padded batches, longest last; a test holds the vectors equal to those of
+    `bert.trace` on each sentence alone. Sentences are taken whole, in order, until `max_tokens`
+    is reached; `notes` says what was left out.
+
+    Args:
+        bert: Where the vectors come from.
+        sentences: At least one.
+        max_tokens: Limit of N, special tokens included.
+        progress: Told the share done after each batch.
+
+    Raises:
+        ValueError: If there is no sentence, or the first alone has more than `max_tokens` tokens.
+    """
+    encodings, notes = _encode(bert, sentences)
+    limit = min(max_tokens, _most_points(bert))
+    ends = np.cumsum([len(encoding) for encoding in encodings])
+    num_kept = int(np.searchsorted(ends, limit, side="right"))
+    if num_kept == 0:
+        raise ValueError(
+            f"the first sentence has {ends[0]} tokens but the limit is {limit}. "
+            "Shorten it or allow more tokens."
+        )
+    if num_kept < len(encodings):
+        notes.append(
+            f"{len(encodings)} sentences have {ends[-1]:,} tokens but the limit is {limit:,}: "
+            f"only the first {num_kept} are drawn."
+        )
+        encodings = encodings[:num_kept]
+    starts = [0, *ends[:num_kept].tolist()]
+    vectors = np.empty(
+        (bert.config.num_hidden_layers + 1, starts[-1], bert.config.hidden_size), "f4"
+    )
+    for rows, hidden, _ in _run(bert, encodings, progress):
+        for row, i in enumerate(rows):
+            vectors[:, starts[i] : starts[i + 1]] = hidden[:, row, : len(encodings[i])].numpy()
+    lower = bert.tokenizer.do_lower_case
+    return VectorTable(
+        vectors=vectors,
+        tokens=tuple(token for encoding in encodings for token in encoding.tokens),
+        words=tuple(
+            word
+            for sentence, encoding in zip(sentences, encodings, strict=False)
+            for word in token_words(encoding, sentence, lower=lower)
+        ),
+        sentence_ids=np.repeat(np.arange(num_kept), [len(encoding) for encoding in encodings]),
+        positions=np.concatenate([np.arange(len(encoding)) for encoding in encodings]),
+        word_ids=np.array([i for encoding in encodings for i in encoding.word_ids]),
+        segment_ids=np.array(
+            [i for e in encodings for i in sentence_numbers(e.segment_ids, e.text_ids)]
+        ),
+        is_special=np.array([i < 0 for encoding in encodings for i in encoding.text_ids]),
+        spans=tuple(span for encoding in encodings for span in encoding.offsets),
+        sentences=tuple(sentences),
+        notes=tuple(notes),
+    )
+
+
+def collect_sentences(
+    bert: Bert,
+    sentences: Sequence[Sentence],
+    *,
+    pooling: str = "mean",
+    max_sentences: int = MAX_TOKENS,
+    progress: Progress | None = None,
+) -> VectorTable:
+    """Return one vector for each sentence at every layer, pooled as in `bert.encode`.
+
+    Args:
+        bert: Where the vectors come from.
+        sentences: At least one.
+        pooling: "mean" over all tokens, "cls" (the first token) or "max".
+        max_sentences: Limit of N; the first ones are taken and `notes` says so.
+        progress: Told the share done after each batch.
+
+    Raises:
+        ValueError: If there is no sentence or `pooling` does not exist.
+    """
+    if pooling not in POOLINGS:
+        raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")
+    limit = min(max_sentences, _most_points(bert))
+    kept = list(sentences[:limit])
+    encodings, notes = _encode(bert, kept)
+    if len(sentences) > limit:
+        notes.append(
+            f"There are {len(sentences):,} sentences but the limit is {limit:,}: "
+            "the rest were left out."
+        )
+    vectors = np.empty(
+        (bert.config.num_hidden_layers + 1, len(kept), bert.config.hidden_size), "f4"
+    )
+    for rows, hidden, mask in _run(bert, encodings, progress):
+        vectors[:, rows] = _pool(hidden, mask, pooling).numpy()
+    num_points = len(kept)
+    texts = [" / ".join(filter(None, (s.text, s.text_pair))) for s in kept]
+    return VectorTable(
+        vectors=vectors,
+        tokens=tuple(texts),
+        words=tuple(texts),
+        sentence_ids=np.arange(num_points),
+        positions=np.zeros(num_points, dtype=np.int64),
+        word_ids=np.full(num_points, -1),
+        segment_ids=np.zeros(num_points, dtype=np.int64),
+        is_special=np.zeros(num_points, dtype=np.bool_),
+        spans=((0, 0),) * num_points,
+        sentences=tuple(kept),
+        notes=tuple(notes),
+    )
+
+
+def whole_words(table: VectorTable) -> VectorTable:
+    """Return the table with one point for each word: the mean of its pieces' vectors.
+
+    Special tokens stay as they are; a word's place, segment and span begin with its first piece.
+    """
+    previous = np.full((1, 2), -2)
+    keys = np.stack([table.sentence_ids, table.word_ids], axis=1)
+    is_first = (np.diff(keys, axis=0, prepend=previous) != 0).any(1) | (table.word_ids < 0)
+    starts = np.flatnonzero(is_first)
+    if len(starts) == len(table):
+        return table
+    ends = np.append(starts[1:], len(table)) - 1
+    counts = np.diff(np.append(starts, len(table)))
+    words = table.select(is_first)
+    return replace(
+        words,
+        vectors=np.add.reduceat(table.vectors, starts, axis=1) / counts[:, None].astype("f4"),
+        tokens=words.words,
+        spans=tuple(
+            (table.spans[i][0], table.spans[j][1]) for i, j in zip(starts, ends, strict=True)
+        ),
+    )
+
+
+def token_words(encoding: Encoding, sentence: Sentence, *, lower: bool) -> list[str]:
+    """Return for each token the whole word, as written in the text, that it is a piece of."""
+    texts = (sentence.text, sentence.text_pair or "")
+    spans: dict[int, tuple[int, int]] = {}
+    for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
+        first, _ = spans.get(word, (start, end))
+        spans[word] = (first, end)
+    words = []
+    for token, word, text in zip(
+        encoding.tokens, encoding.word_ids, encoding.text_ids, strict=True
+    ):
+        start, end = spans[word]
+        written = token if text < 0 else texts[text][start:end]
+        words.append(written.lower() if lower and text >= 0 else written)
+    return words
+
+
+def _encode(bert: Bert, sentences: Sequence[Sentence]) -> tuple[list[Encoding], list[str]]:
+    if not sentences:
+        raise ValueError("there is no sentence. Give at least one.")
+    encodings = [bert.tokenize(sentence.text, sentence.text_pair) for sentence in sentences]
+    cut = [encoding.truncation for encoding in encodings if encoding.truncation]
+    notes = [cut[0].sentence()] if cut and len(sentences) == 1 else []
+    if cut and len(sentences) > 1:
+        notes.append(
+            f"{len(cut)} of {len(sentences)} sentences have more than {cut[0].limit} tokens "
+            "and were cut at the end."
+        )
+    return encodings, notes
+
+
+def _most_points(bert: Bert) -> int:
+    config = bert.config
+    return MAX_BYTES // ((config.num_hidden_layers + 1) * config.hidden_size * 4)
+
+
+@torch.inference_mode()
+def _run(
+    bert: Bert, encodings: Sequence[Encoding], progress: Progress | None
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """Yield rows, their hidden states [L+1, B, T, D] (float32, CPU) and kept tokens [B, T]."""
+    order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]))
+    start = 0
+    while start < len(order):
+        # Sorted by length, so the last of a batch is its longest and little is padded.
+        end = start + 1
+        while end < len(order) and (end + 1 - start) * len(encodings[order[end]]) <= BATCH_TOKENS:
+            end += 1
+        rows = order[start:end]
+        num_tokens = len(encodings[rows[-1]])
+        ids = torch.full((len(rows), num_tokens), bert.tokenizer.pad_id)
+        segments = torch.zeros_like(ids)
+        kept = torch.zeros(ids.shape, dtype=torch.bool)
+        for row, i in enumerate(rows):
+            length = len(encodings[i])
+            ids[row, :length] = torch.tensor(encodings[i].input_ids)
+            segments[row, :length] = torch.tensor(encodings[i].segment_ids)
+            kept[row, :length] = True
+        yield rows, _hidden_states(bert, ids, segments, kept), kept
+        start = end
+        if progress:
+            progress(start / len(order), f"{start} of {len(order)} sentences read")
+
+
+def _hidden_states(bert: Bert, ids: Tensor, segments: Tensor, kept: Tensor) -> Tensor:
+    """Run one padded batch [B, T] and keep every hidden state, [L+1, B, T, D]."""
+    device = bert.device
+    states = bert.module.every_state(ids.to(device), segments.to(device), kept.to(device))
+    return states.float().cpu()
+
+
+def _pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
+    """Pool [L+1, B, T, D] over the kept tokens [B, T] to [L+1, B, D]."""
+    if pooling == "cls":
+        return hidden[:, :, 0]
+    if pooling == "max":
+        return hidden.masked_fill(~kept[..., None], -torch.inf).amax(2)
+    weights = kept[..., None].float()
+    return (hidden * weights).sum(2) / weights.sum(1)

@@ -1,0 +1,1 @@
+"""The space of vectors: projections, their quality, the embedding tables."""

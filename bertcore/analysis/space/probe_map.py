@@ -1,0 +1,84 @@
+"""The words of a run's probes in two dimensions, moment by moment, in one common projection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.analysis.space.projection import pca
+from bertcore.training.probes import Probe
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbeMap:
+    """Where each of P tokens lies at each of S moments."""
+
+    steps: list[int]
+    """[S]"""
+    coordinates: NDArray[np.float32]
+    """[S, P, 2]"""
+    explained: NDArray[np.float64]
+    """Share of a moment's own variance that the two axes show, [S]; 0 where nothing varies."""
+    tokens: list[str]
+    """[P]"""
+    sentences: list[int]
+    """Which sentence of the probes each token is in, [P]."""
+    positions: list[int]
+    """Its place there, [P]."""
+    kinds: list[str]
+    """The letter of its word's kind (`probe_texts.KINDS`), "" if not known, [P]."""
+
+
+def probe_map(probes: Sequence[Probe]) -> ProbeMap:
+    """Return the map of all tokens of the texts; [CLS] and [SEP] are left out.
+
+    The axes are the first two principal components of the last moment. Every moment is moved so
+    that its mean is the origin, and seen along these axes: what moves is then how the words lie to
+    each other as the finished model has it, and not the drift of all of them together.
+
+    Args:
+        probes: At least one; all of the same network and sentences, the last moment last.
+
+    Raises:
+        ValueError: If there is no probe, or a vector holds NaN or infinity.
+
+    Source: ours.
+    """
+    if not probes:
+        raise ValueError("there is no probe yet, so there is nothing to map.")
+    tokens, sentences, positions, kinds = [], [], [], []
+    for index, sentence in enumerate(probes[-1].sentences):
+        for position, word in enumerate(sentence.word_ids):
+            if word >= 0:
+                tokens.append(sentence.tokens[position])
+                sentences.append(index)
+                positions.append(position)
+                kinds.append(sentence.text.kinds[word : word + 1])
+    vectors = np.stack([_vectors(probe) for probe in probes])  # [S, P, D]
+    vectors -= vectors.mean(1, keepdims=True)
+    coordinates = pca(vectors[-1], 2).transform(vectors)
+    total = (vectors**2).sum((1, 2))
+    shown = (coordinates.astype(np.float64) ** 2).sum((1, 2))
+    explained = np.divide(shown, total, out=np.zeros_like(total), where=total > 0)
+    return ProbeMap(
+        [probe.step for probe in probes],
+        coordinates,
+        explained,
+        tokens,
+        sentences,
+        positions,
+        kinds,
+    )
+
+
+def _vectors(probe: Probe) -> NDArray[np.float64]:
+    """Return the vectors of all tokens of the texts, [P, D]."""
+    return np.concatenate(
+        [
+            sentence.hidden[np.array(sentence.word_ids) >= 0].astype(np.float64)
+            for sentence in probe.sentences
+        ]
+    )

@@ -1,0 +1,358 @@
+"""Maps in two or three dimensions of the vectors of every layer: PCA, UMAP, alignment."""
+
+from __future__ import annotations
+
+import io
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from bertcore.analysis.shared.collect import Progress
+
+Floats = NDArray[np.floating]
+
+METHODS = ("pca", "umap")
+SPACES = ("joint", "separate")
+METRICS = ("cosine", "euclidean", "correlation", "manhattan")
+MIN_UMAP_POINTS = 8
+"""With fewer distinct points no neighbourhood is there to keep (UMAP fails below 4): PCA it is."""
+MAX_UMAP_POINTS = 12_000
+"""Most points of one UMAP; about a minute on one core."""
+
+# numba's fallback threading layer aborts the process when two threads run its kernels at once.
+_umap_lock = threading.Lock()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UmapSettings:
+    """UMAP's own parameters.
+
+    Raises:
+        ValueError: If one is out of range.
+
+    Source: McInnes, Healy and Melville 2018; names and defaults of umap-learn, but cosine.
+    """
+
+    n_neighbors: int = 15
+    """Size of a point's neighbourhood, 2 or more: small shows detail, large the whole."""
+    min_dist: float = 0.1
+    """How close points may lie in the map, 0 to 1."""
+    metric: str = "cosine"
+    """Distance between vectors, one of METRICS."""
+    seed: int = 0
+    """Fixes the result."""
+
+    def __post_init__(self) -> None:
+        if self.n_neighbors < 2:
+            raise ValueError(f"n_neighbors is {self.n_neighbors}; expected 2 or more.")
+        if not 0 <= self.min_dist <= 1:
+            raise ValueError(f"min_dist is {self.min_dist}; expected 0 to 1.")
+        if self.metric not in METRICS:
+            raise ValueError(f"metric is {self.metric!r}; expected one of {', '.join(METRICS)}.")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"seed is {self.seed}; expected 0 to {2**32 - 1}.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pca:
+    """Principal components of N points."""
+
+    components: NDArray[np.float64]
+    """[dims, D], unit length, by falling variance; its largest entry is positive."""
+    mean: NDArray[np.float64]
+    """[D]"""
+    explained: NDArray[np.float64]
+    """Share of the variance along each component, [dims]; sums to at most 1."""
+
+    def transform(self, vectors: Floats) -> NDArray[np.float32]:
+        """Return the coordinates [..., dims] of vectors [..., D]."""
+        return ((vectors - self.mean) @ self.components.T).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerMap:
+    """Where each of N points lies in the map of each layer."""
+
+    coordinates: NDArray[np.float32]
+    """[L+1, N, dims]; NaN for a point whose vector holds NaN or infinity."""
+    explained: NDArray[np.float64]
+    """Share of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
+    NaN for UMAP, whose axes mean nothing."""
+    method: str
+    """What was done: "pca" or "umap"."""
+    space: str
+    """"joint": one map for all layers. "separate": one for each, turned to fit the one before."""
+    notes: tuple[str, ...]
+    """What the reader must know, such as why PCA stands in for UMAP; one sentence each."""
+
+
+def pca(vectors: Floats, dims: int) -> Pca:
+    """Return the first `dims` principal components of vectors [N, D].
+
+    Components beyond the rank are zero, so that 1, 2 or identical points have a map too.
+
+    Raises:
+        ValueError: If there is no vector, or one holds NaN or infinity.
+
+    Source: as scikit-learn's PCA: the covariance's eigenvectors where N >= D, else the SVD; each
+        component's sign makes its largest entry positive.
+    """
+    if vectors.ndim != 2 or len(vectors) == 0:
+        raise ValueError(f"vectors have shape {vectors.shape}; expected [N, D] with N at least 1.")
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors hold NaN or infinity; leave those points out.")
+    num_points, width = vectors.shape
+    mean = vectors.mean(0, dtype=np.float64)
+    centred = vectors - mean
+    if num_points >= width:
+        variances, columns = np.linalg.eigh(centred.T @ centred)
+        rows, variances = columns.T[::-1], np.maximum(variances[::-1], 0)
+    else:
+        _, singular, rows = np.linalg.svd(centred, full_matrices=False)
+        variances = singular**2
+    total = variances.sum()
+    # Rounding leaves directions of no variance with tiny values: they are not a picture.
+    floor = (np.abs(vectors).max(initial=0.0) * np.finfo(np.float32).eps) ** 2 * num_points
+    rank = min(dims, int((variances > floor).sum()))
+    components, explained = np.zeros((dims, width)), np.zeros(dims)
+    components[:rank] = rows[:rank]
+    largest = np.take_along_axis(components, np.abs(components).argmax(1)[:, None], 1)
+    components *= np.where(largest < 0, -1.0, 1.0)
+    if rank:
+        explained[:rank] = variances[:rank] / total
+    return Pca(components=components, mean=mean, explained=explained)
+
+
+def umap_map(
+    vectors: Floats,
+    dims: int,
+    settings: UmapSettings,
+    *,
+    progress: Progress | None = None,
+) -> NDArray[np.float32]:
+    """Return UMAP coordinates [N, dims] of vectors [N, D]; equal vectors get equal places.
+
+    Starts from the PCA map, so that the picture's overall arrangement is that of the PCA and
+    does not depend on chance. One map is computed at a time in a process; others wait.
+
+    Args:
+        vectors: At least MIN_UMAP_POINTS distinct ones, all finite.
+        dims: 2 or 3.
+        settings: UMAP's parameters; `n_neighbors` is lowered to the number of distinct points
+            less 1 where there are fewer.
+        progress: Told the share done and the stage, several times a second.
+
+    Raises:
+        ValueError: If there are too few distinct points or too many.
+
+    Source: umap-learn; the start follows Kobak and Linderman 2021.
+    """
+    report = progress or _silent
+    distinct, places = np.unique(vectors, axis=0, return_inverse=True)
+    if len(distinct) < MIN_UMAP_POINTS:
+        raise ValueError(
+            f"there are {len(distinct)} distinct points; UMAP needs {MIN_UMAP_POINTS}. Use PCA."
+        )
+    if len(distinct) > MAX_UMAP_POINTS:
+        raise ValueError(
+            f"there are {len(distinct):,} points; the limit of one UMAP is {MAX_UMAP_POINTS:,}. "
+            "Use fewer sentences, or a map for each layer by itself."
+        )
+    start = pca(distinct, dims).transform(distinct)
+    start *= 10 / max(float(np.abs(start).max()), 1e-12)
+    # Points that PCA puts in one place could never part again.
+    start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
+    report(0.0, "Waiting for another UMAP" if _umap_lock.locked() else "Opening UMAP")
+    with _umap_lock:
+        report(0.05, "Opening UMAP")
+        from umap import UMAP
+
+        report(0.2, "Looking for neighbours")
+        with warnings.catch_warnings():
+            # It warns that one seed means one core, and of what `np.unique` has settled.
+            warnings.simplefilter("ignore")
+            found = UMAP(
+                n_components=dims,
+                n_neighbors=min(settings.n_neighbors, len(distinct) - 1),
+                min_dist=settings.min_dist,
+                metric=settings.metric,
+                random_state=settings.seed,
+                init=start,
+                n_jobs=1,
+                tqdm_kwds=_epochs(report),
+            ).fit_transform(distinct.astype(np.float32))
+    report(1.0, "Done")
+    out: NDArray[np.float32] = np.asarray(found, dtype=np.float32)[places.reshape(-1)]
+    return out
+
+
+def align(coordinates: Floats, target: Floats) -> NDArray[np.float32]:
+    """Turn or mirror coordinates [N, dims] so that they lie as near as can be to `target`.
+
+    Distances between points are kept: no scaling. Both are centred first, and so is the result.
+
+    Source: Schoenemann 1966, the orthogonal Procrustes problem.
+    """
+    centred, wanted = coordinates - coordinates.mean(0), target - target.mean(0)
+    left, _, right = np.linalg.svd(centred.T.astype(np.float64) @ wanted)
+    turned: NDArray[np.float32] = (centred @ (left @ right)).astype(np.float32)
+    return turned
+
+
+def map_layers(
+    vectors: Floats,
+    *,
+    dims: int = 2,
+    method: str = "pca",
+    space: str = "joint",
+    level_layers: bool = True,
+    umap: UmapSettings | None = None,
+    progress: Progress | None = None,
+) -> LayerMap:
+    """Return a map of every layer in which points can be followed from layer to layer.
+
+    Args:
+        vectors: Of N points at each layer, [L+1, N, D].
+        dims: 2 or 3.
+        method: "pca" or "umap". With fewer than MIN_UMAP_POINTS distinct points PCA stands in
+            for UMAP, and `notes` says so.
+        space: "joint" fits one map to the points of all layers together, so that places mean
+            the same in each. "separate" fits each layer by itself and turns it to fit the one
+            before (see `align`).
+        level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
+            that all count alike. Without it the step from one layer's mean to the next, or the
+            layer with the longest vectors, often decides the map.
+        umap: Parameters; None means UMAP's defaults.
+        progress: Told the share done and the stage.
+
+    Raises:
+        ValueError: If an argument is not one of those named, no point is finite, or there are
+            more points than UMAP's limit.
+    """
+    _check(vectors, dims, method, space)
+    settings = umap or UmapSettings()
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all((0, 2)))
+    notes = []
+    if not finite.any():
+        raise ValueError(
+            "every vector holds NaN or infinity, so there is nothing to map. "
+            "The checkpoint is damaged, or its numbers overflow: try float32."
+        )
+    if not finite.all():
+        notes.append(
+            f"{int((~finite).sum())} of {len(finite)} points are not drawn: their vectors hold "
+            "NaN or infinity."
+        )
+    points = vectors[:, finite]
+    if space == "joint" and level_layers:
+        points = _levelled(points)
+    fits = [points.reshape(-1, points.shape[-1])] if space == "joint" else list(points)
+    if method == "umap":
+        fewest = min(len(np.unique(fit, axis=0)) for fit in fits)
+        if fewest < MIN_UMAP_POINTS:
+            method = "pca"
+            notes.append(
+                f"Shown by PCA: UMAP needs {MIN_UMAP_POINTS} different points and there are "
+                f"{fewest}{'' if space == 'joint' else ' at some layer'}."
+            )
+    maps = []
+    for index, fit in enumerate(fits):
+        if method == "pca":
+            maps.append(pca(fit, dims).transform(fit))
+        else:
+            maps.append(umap_map(fit, dims, settings, progress=_part(progress, index, len(fits))))
+    if space == "joint":
+        found = maps[0].reshape(*points.shape[:2], dims)
+    else:
+        for index in range(1, len(maps)):
+            maps[index] = align(maps[index], maps[index - 1])
+        found = np.stack(maps)
+    coordinates = np.full((*vectors.shape[:2], dims), np.nan, dtype=np.float32)
+    coordinates[:, finite] = found
+    explained = _explained(points, found)
+    return LayerMap(
+        coordinates=coordinates,
+        explained=explained if method == "pca" else np.full_like(explained, np.nan),
+        method=method,
+        space=space,
+        notes=tuple(notes),
+    )
+
+
+def _levelled(points: Floats) -> NDArray[np.float32]:
+    """Return points [L+1, N, D] of mean 0 and mean squared length 1 in each layer."""
+    centred = points - points.mean(1, keepdims=True, dtype=np.float64)
+    size = np.sqrt((centred**2).sum(-1).mean(1))[:, None, None]
+    # A layer whose points are equal but for rounding has no size to bring to 1.
+    real = size > np.abs(points).max((1, 2), keepdims=True) * 1e-6
+    level: NDArray[np.float32] = (centred / np.where(real, size, 1.0)).astype(np.float32)
+    return level
+
+
+def _explained(points: Floats, found: Floats) -> NDArray[np.float64]:
+    """Return each axis' share of each layer's variance, [L+1, dims]; 0 where nothing varies."""
+    total = points.var(1, dtype=np.float64).sum(-1)[:, None]
+    along = found.var(1, dtype=np.float64)
+    shares: NDArray[np.float64] = np.divide(along, total, out=np.zeros_like(along), where=total > 0)
+    return shares
+
+
+def _check(vectors: Floats, dims: int, method: str, space: str) -> None:
+    if vectors.ndim != 3 or 0 in vectors.shape:
+        raise ValueError(
+            f"vectors have shape {vectors.shape}; expected [L+1, N, D] with at least one point."
+        )
+    if dims not in (2, 3):
+        raise ValueError(f"dims is {dims}; expected 2 or 3.")
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    if space not in SPACES:
+        raise ValueError(f"space is {space!r}; expected one of {', '.join(SPACES)}.")
+
+
+def _part(progress: Progress | None, index: int, count: int) -> Progress | None:
+    """Return a progress for fit `index` of `count` that fills its part of the whole."""
+    if progress is None or count == 1:
+        return progress
+
+    def report(share: float, stage: str) -> None:
+        progress((index + share) / count, f"Layer {index} of {count - 1}: {stage}")
+
+    return report
+
+
+def _epochs(report: Progress) -> dict[str, object]:
+    """Return tqdm settings that tell `report` how far UMAP's epochs are.
+
+    UMAP has no callback, but hands these settings to its progress bar: the bar is written, as
+    a bare percentage, into a file that reports it.
+    """
+    return {
+        "disable": False,
+        "file": _PercentFile(lambda share: report(0.3 + 0.7 * share, "Laying out the points")),
+        "bar_format": "{percentage:.1f}",
+        "mininterval": 0.2,
+    }
+
+
+def _silent(share: float, stage: str) -> None:
+    """Take a report and do nothing."""
+
+
+class _PercentFile(io.TextIOBase):
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self.hear = tell
+
+    def write(self, text: str) -> int:
+        try:
+            share = float(text) / 100
+        except ValueError:
+            return len(text)
+        self.hear(share)
+        return len(text)

@@ -1,0 +1,1 @@
+"""What BERT says: masked words, the lens, surprise, next sentences."""

@@ -1,0 +1,164 @@
+"""The prediction at each layer: the masked-word head applied to every hidden state.
+
+The head was trained on the last hidden state only. What it says of an earlier one shows how near
+that state already is to the final answer in the head's own terms, not what the layer "thinks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
+from bertcore.bert import Bert
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """The most probable words at each layer and position; index 0 is the embeddings' output."""
+
+    positions: tuple[int, ...]
+    """Positions in the encoded input, [N]."""
+    tokens: tuple[str, ...]
+    """The input's token at each position, [N]."""
+    words: NDArray[np.str_]
+    """The k most probable pieces, best first, [L+1, N, k]."""
+    probabilities: NDArray[np.float32]
+    """Their probabilities, [L+1, N, k]."""
+    entropy: NDArray[np.float32]
+    """Entropy of the whole distribution in bits, [L+1, N]: 0 is certain, log2 V is no idea."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """How chosen words fare at one position from layer to layer."""
+
+    position: int
+    words: tuple[str, ...]
+    """[W], each one piece of the vocabulary."""
+    ranks: NDArray[np.int64]
+    """1 = the most probable piece of the vocabulary, [L+1, W]."""
+    probabilities: NDArray[np.float32]
+    """[L+1, W]"""
+
+
+@torch.inference_mode()
+def layer_predictions(
+    bert: Bert,
+    text: str,
+    text_pair: str | None = None,
+    masked: Sequence[int] = (),
+    positions: Sequence[int] | None = None,
+    top_k: int = 5,
+) -> Lens:
+    """Return what the masked-word head reads from every hidden state.
+
+    The last row is the model's own prediction, the same numbers as `Bert.fill_mask` gives.
+
+    Args:
+        masked: Positions to replace by [MASK] first.
+        positions: Where to read; None means everywhere, [CLS] and [SEP] included.
+        top_k: Words to keep, at least 1.
+
+    Raises:
+        ValueError: If a position does not exist, top_k is below 1, or the checkpoint has no
+            masked-word head.
+
+    Source: nostalgebraist 2020, "interpreting GPT: the logit lens", carried over to BERT with
+        its whole head (dense, activation, LayerNorm, tied decoder), not the decoder alone.
+    """
+    if top_k < 1:
+        raise ValueError(f"top_k is {top_k}; expected at least 1.")
+    _check_head(bert)
+    encoding = masked_encoding(bert, text, text_pair, masked)
+    chosen = tuple(range(len(encoding))) if positions is None else tuple(positions)
+    _check_positions(chosen, len(encoding))
+    states = bert.trace(text, text_pair, encoding=encoding).hidden_states[:, list(chosen)]
+    num_named, best, ids, entropies = bert.tokenizer.vocab_size, [], [], []
+    for log_p in word_log_probabilities(bert, states.flatten(0, 1).to(bert.device)):
+        # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
+        top = log_p[:, :num_named].topk(min(top_k, num_named))
+        best.append(top.values.exp().cpu())
+        ids.append(top.indices.cpu())
+        entropies.append(-(log_p.exp() * log_p).sum(-1).cpu() / np.log(2))
+    shape = (states.shape[0], len(chosen), -1)
+    words = [bert.tokenizer.id_to_token(i) for i in torch.cat(ids).flatten().tolist()]
+    return Lens(
+        positions=chosen,
+        tokens=tuple(encoding.tokens[i] for i in chosen),
+        words=np.array(words).reshape(shape),
+        probabilities=torch.cat(best).reshape(shape).numpy(),
+        entropy=torch.cat(entropies).reshape(shape[:2]).numpy(),
+    )
+
+
+@torch.inference_mode()
+def word_trajectories(
+    bert: Bert,
+    text: str,
+    text_pair: str | None,
+    masked: Sequence[int],
+    position: int,
+    words: Sequence[str],
+) -> Trajectories:
+    """Return rank and probability of chosen words at one position, layer by layer.
+
+    Args:
+        masked: Positions to replace by [MASK] first.
+        position: Where to read.
+        words: Pieces as the vocabulary writes them ("##ing" for a continuation).
+
+    Raises:
+        ValueError: If a word is not one piece of the vocabulary, the position does not exist, or
+            the checkpoint has no masked-word head.
+    """
+    _check_head(bert)
+    encoding = masked_encoding(bert, text, text_pair, masked)
+    _check_positions((position,), len(encoding))
+    ids = []
+    for word in words:
+        token_id = bert.tokenizer.token_to_id(word)
+        if token_id is None:
+            raise ValueError(
+                f"{word!r} is not one piece of this vocabulary, so it has no rank at one position. "
+                "Score it with `score_candidates`, which uses one [MASK] for each piece."
+            )
+        ids.append(token_id)
+    states = bert.trace(text, text_pair, encoding=encoding).hidden_states[:, position]
+    log_p = torch.cat(list(word_log_probabilities(bert, states.to(bert.device)))).cpu()
+    named = log_p[:, : bert.tokenizer.vocab_size]
+    return Trajectories(
+        position=position,
+        words=tuple(words),
+        ranks=ranks_of(named, torch.tensor(ids, dtype=torch.long)).numpy(),
+        probabilities=log_p[:, ids].exp().numpy(),
+    )
+
+
+def ranks_of(scores: Tensor, ids: Tensor) -> Tensor:
+    """Return the rank (1 = highest) of the entries `ids` [W] in each row of scores [N, V]: [N, W].
+
+    Equal scores share the better rank.
+    """
+    own = scores[:, ids]  # [N, W]
+    return torch.stack([(scores > own[:, i, None]).sum(-1) + 1 for i in range(len(ids))], dim=-1)
+
+
+def _check_head(bert: Bert) -> None:
+    """Make sure that the head reads hidden states at all: other architectures have other ways."""
+    reason = bert.config.family.lacks.get("lens")
+    if reason is not None:
+        raise ValueError(reason)
+
+
+def _check_positions(positions: Sequence[int], num_tokens: int) -> None:
+    wrong = [i for i in positions if not 0 <= i < num_tokens]
+    if wrong:
+        raise ValueError(
+            f"there is no token {wrong[0]}; the input has tokens 0 to {num_tokens - 1}."
+        )

@@ -1,0 +1,84 @@
+"""The masking of pretraining, drawn on one sentence: what the model would have seen of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from bertcore.analysis.shared.inputs import text_positions
+from bertcore.bert import Bert
+from bertcore.pretraining.data.masking import MASKED_LM_PROB, mask_tokens, num_masked
+
+ACTIONS = ("mask", "kept", "random")
+"""What happens to a chosen token, by the number that `mask_tokens` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """One draw of the 80/10/10 procedure; all tuples have length T."""
+
+    tokens: tuple[str, ...]
+    """The sentence as it is."""
+    shown: tuple[str, ...]
+    """What the model gets."""
+    actions: tuple[str | None, ...]
+    """"mask", "kept" or "random" for a chosen token, None for the others."""
+
+    @property
+    def num_chosen(self) -> int:
+        """Tokens that the model has to predict."""
+        return sum(action is not None for action in self.actions)
+
+
+def corrupt(
+    bert: Bert,
+    text: str,
+    text_pair: str | None = None,
+    seed: int = 0,
+    masked_lm_prob: float = MASKED_LM_PROB,
+) -> Corruption:
+    """Hide tokens of a text or pair as pretraining does, with its own code.
+
+    Of the T tokens (special ones counted) round(masked_lm_prob * T), at least one, are chosen;
+    each becomes [MASK] with probability 0.8, stays with 0.1, or becomes a random piece with 0.1.
+
+    Args:
+        seed: Fixes the draw, 0 or more.
+        masked_lm_prob: Share of tokens to choose, 0 < p <= 1; the paper's is 0.15.
+
+    Raises:
+        ValueError: If the text has no token, or `masked_lm_prob` is out of range.
+
+    Source: Devlin et al. 2019, section 3.1, by `bertcore.pretraining.data.masking.mask_tokens`.
+    """
+    if not 0 < masked_lm_prob <= 1:
+        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0 and at most 1.")
+    encoding = bert.tokenize(text, text_pair)
+    positions = text_positions(encoding)
+    if not positions:
+        raise ValueError("the text has no token to hide. Write at least one word.")
+    ids = torch.tensor([encoding.input_ids])
+    maskable = torch.zeros_like(ids, dtype=torch.bool)
+    maskable[0, positions] = True
+    # [CLS] and [SEP] count towards the share but cannot be chosen.
+    count = min(num_masked(len(encoding), len(encoding), masked_lm_prob), len(positions))
+    masked = mask_tokens(
+        ids,
+        maskable=maskable,
+        counts=torch.tensor([count]),
+        max_predictions=count,
+        mask_id=bert.tokenizer.mask_id,
+        vocab_size=bert.tokenizer.vocab_size,
+        generator=torch.Generator().manual_seed(seed),
+    )
+    actions: list[str | None] = [None] * len(encoding)
+    for position, action in zip(
+        masked.positions[0].tolist(), masked.action[0].tolist(), strict=True
+    ):
+        actions[position] = ACTIONS[action]
+    return Corruption(
+        tokens=tuple(encoding.tokens),
+        shown=tuple(bert.tokenizer.id_to_token(i) for i in masked.input_ids[0].tolist()),
+        actions=tuple(actions),
+    )

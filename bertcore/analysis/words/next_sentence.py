@@ -1,0 +1,175 @@
+"""The next-sentence laboratory: what changes BERT's answer to "does B follow A?"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.shared.inputs import Row, run_rows
+from bertcore.bert import Bert, NextSentence
+from bertcore.tokenizer import Encoding
+from bertcore.trace import Trace
+
+GROUPS = ("A", "B", "special")
+"""Order of the groups in `AttentionMass`: text A, text B, and the added [CLS] and [SEP]."""
+
+SEGMENTS = {
+    "as trained": "as written",
+    "all 0": "all segment ids 0",
+    "exchanged": "segment ids exchanged",
+}
+"""Ways to give segment ids, and the name of the variant of `pair_variants` that has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to ask about a pair, and the answer."""
+
+    name: str
+    """What was done, in a few words."""
+    text_a: str
+    text_b: str
+    is_next: float
+    """Probability that B follows A."""
+
+    @property
+    def not_next(self) -> float:
+        """Probability that B is a random text."""
+        return 1.0 - self.is_next
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionMass:
+    """How the attention of the tokens of A, of B and of the special tokens is shared out."""
+
+    mass: NDArray[np.float32]
+    """[L, H, 3, 3]: mean over the tokens of the row's group of their attention to all tokens of
+    the column's group, in the order of GROUPS. Each row sums to 1."""
+    share: NDArray[np.float32]
+    """Share of the input's tokens in each group, [3]: the mass if attention were even."""
+
+    def between(self, source: str, target: str) -> NDArray[np.float32]:
+        """Return the mass from one group to another, [L, H]."""
+        return self.mass[:, :, GROUPS.index(source), GROUPS.index(target)]
+
+
+def score_pairs(bert: Bert, pairs: Sequence[tuple[str, str]]) -> list[NextSentence]:
+    """Return the next-sentence probabilities of many pairs, run in batches, in order.
+
+    Raises:
+        ValueError: If the checkpoint has no next-sentence head.
+    """
+    encodings = [bert.tokenize(a, b) for a, b in pairs]
+    return _score_rows(bert, [Row(e.input_ids, e.segment_ids) for e in encodings])
+
+
+def pair_variants(
+    bert: Bert, text_a: str, text_b: str, replacements: tuple[str, ...] = ()
+) -> tuple[Variant, ...]:
+    """Return the pair as it is, then changed in several ways, each with its probability.
+
+    The changes: order swapped; all segment ids 0; segment ids exchanged (A gets 1, B gets 0);
+    the [SEP] between A and B left out; and each of `replacements` in place of B.
+
+    Raises:
+        ValueError: If the checkpoint has no next-sentence head.
+    """
+    encoding, swapped = bert.tokenize(text_a, text_b), bert.tokenize(text_b, text_a)
+    ids, segments = encoding.input_ids, encoding.segment_ids
+    asked: list[tuple[str, str, str, Row]] = [
+        ("as written", text_a, text_b, Row(ids, segments)),
+        ("order swapped", text_b, text_a, Row(swapped.input_ids, swapped.segment_ids)),
+        ("all segment ids 0", text_a, text_b, Row(ids, [0] * len(ids))),
+        ("segment ids exchanged", text_a, text_b, Row(ids, [1 - s for s in segments])),
+        ("no [SEP] between", text_a, text_b, _without_separator(encoding)),
+    ]
+    for text in replacements:
+        other = bert.tokenize(text_a, text)
+        asked.append(("another B", text_a, text, Row(other.input_ids, other.segment_ids)))
+    scores = _score_rows(bert, [row for *_, row in asked])
+    return tuple(
+        Variant(name, a, b, score.is_next)
+        for (name, a, b, _), score in zip(asked, scores, strict=True)
+    )
+
+
+def segment_ids(trace: Trace, way: str) -> tuple[int, ...]:
+    """Return the segment ids of a pair in one of the ways of SEGMENTS, [T].
+
+    Raises:
+        ValueError: If there is no such way.
+    """
+    if way not in SEGMENTS:
+        raise ValueError(f"segment ids {way!r} are unknown; expected one of {', '.join(SEGMENTS)}.")
+    return tuple(
+        {"as trained": segment, "all 0": 0, "exchanged": 1 - segment}[way]
+        for segment in trace.segment_ids
+    )
+
+
+def next_sentence_matrix(bert: Bert, sentences: Sequence[str]) -> NDArray[np.float32]:
+    """Return the probability that sentence j follows sentence i for all ordered pairs, [N, N].
+
+    The diagonal is NaN: a sentence does not follow itself. N * (N - 1) inputs, run in batches.
+
+    Raises:
+        ValueError: If there are fewer than two sentences, one is blank, or the checkpoint has no
+            next-sentence head.
+    """
+    if len(sentences) < 2:
+        raise ValueError(
+            f"{len(sentences)} sentence{'' if len(sentences) == 1 else 's'} given; a matrix needs "
+            "at least two. Write one sentence a line."
+        )
+    blank = [i for i, sentence in enumerate(sentences) if not sentence.strip()]
+    if blank:
+        raise ValueError(f"sentence {blank[0] + 1} is blank. Write one sentence a line.")
+    where = [(i, j) for i in range(len(sentences)) for j in range(len(sentences)) if i != j]
+    scores = score_pairs(bert, [(sentences[i], sentences[j]) for i, j in where])
+    matrix = np.full((len(sentences), len(sentences)), np.nan, dtype=np.float32)
+    for (i, j), score in zip(where, scores, strict=True):
+        matrix[i, j] = score.is_next
+    return matrix
+
+
+def attention_mass(trace: Trace) -> AttentionMass:
+    """Return how much attention flows within and between A, B and the special tokens.
+
+    Raises:
+        ValueError: If text A or text B has no token.
+    """
+    kinds = np.array([text if text >= 0 else 2 for text in trace.text_ids])
+    member = np.stack([kinds == group for group in range(3)])  # [3, T]
+    counts = member.sum(-1)
+    for group in (0, 1):
+        if counts[group] == 0:
+            raise ValueError(
+                f"text {GROUPS[group]} has no token, so no attention flows between two texts. "
+                "Write both sentences."
+            )
+    belongs = torch.from_numpy(member.astype(np.float32))
+    # [L, H, T, T] -> sum over the columns of a group -> mean over the rows of a group
+    to_group = trace.attentions.float() @ belongs.T  # [L, H, T, 3]
+    mass = (belongs / torch.from_numpy(counts).float()[:, None]) @ to_group  # [L, H, 3, 3]
+    return AttentionMass(mass=mass.numpy(), share=(counts / len(kinds)).astype(np.float32))
+
+
+def _without_separator(encoding: Encoding) -> Row:
+    """Return the input without the [SEP] after A; a [SEP] typed in the text stays."""
+    first_added = encoding.special_tokens_mask.index(True, 1)
+    kept = [i for i in range(len(encoding)) if i != first_added]
+    return Row([encoding.input_ids[i] for i in kept], [encoding.segment_ids[i] for i in kept])
+
+
+@torch.inference_mode()
+def _score_rows(bert: Bert, rows: Sequence[Row]) -> list[NextSentence]:
+    out: list[NextSentence] = [NextSentence(is_next=0.0, not_next=0.0)] * len(rows)
+    for chosen, hidden in run_rows(bert, rows):
+        probabilities = torch.softmax(bert.module.nsp_logits(hidden).float(), dim=-1).tolist()
+        for row, (is_next, not_next) in zip(chosen, probabilities, strict=True):
+            out[row] = NextSentence(is_next=is_next, not_next=not_next)
+    return out

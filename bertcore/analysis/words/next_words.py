@@ -1,0 +1,111 @@
+"""Next tokens: what a causal model (GPT-2) expects after each token, and how what came fares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from bertcore.analysis.shared.inputs import LOGITS_PER_CHUNK
+from bertcore.analysis.words.lens import ranks_of
+from bertcore.analysis.words.predictions import MaskPredictions
+from bertcore.analysis.words.surprise import Surprise
+from bertcore.bert import Bert
+from bertcore.others.bert import OtherBert
+
+
+@torch.no_grad()
+def predict_next(
+    bert: Bert,
+    text: str,
+    text_pair: str | None = None,
+    positions: Sequence[int] = (),
+    top_k: int = 5,
+) -> MaskPredictions:
+    """Return the most probable tokens at each position, given those before it.
+
+    Args:
+        positions: 1 to T; T is the place after the last token. None given: that place.
+        top_k: Tokens for each position, at least 1.
+
+    Returns:
+        As for masks, with the token that stands there as the original; None after the last.
+
+    Raises:
+        ValueError: If a position does not exist or nothing stands before it, `top_k` is below 1,
+            or the model does not predict the next token.
+    """
+    if top_k < 1:
+        raise ValueError(f"top_k is {top_k}; expected at least 1.")
+    model = _causal(bert)
+    trace = bert.trace(text, text_pair)
+    places = list(positions) or [trace.num_tokens]
+    wrong = [place for place in places if not 1 <= place <= trace.num_tokens]
+    if wrong:
+        raise ValueError(
+            f"nothing is predicted at token {wrong[0]}; choose 1 to {trace.num_tokens}: a token "
+            "has to stand before it."
+        )
+    hidden = trace.hidden_states[-1, [place - 1 for place in places]].to(bert.device)
+    log_p = torch.log_softmax(model.module.next_logits(hidden).float(), dim=-1)
+    named = log_p[:, : bert.tokenizer.vocab_size].cpu()
+    best = named.topk(min(top_k, named.shape[1]))
+    ids = [*trace.input_ids, None]
+    own = [ids[place] for place in places]
+    name = bert.tokenizer.id_to_token
+    return MaskPredictions(
+        positions=tuple(places),
+        words=np.array([[name(i) for i in row] for row in best.indices.tolist()]),
+        probabilities=best.values.exp().numpy(),
+        originals=tuple(None if i is None else name(i) for i in own),
+        original_ranks=tuple(
+            None if i is None else int(ranks_of(row[None], torch.tensor([i])))
+            for row, i in zip(named, own, strict=True)
+        ),
+        original_probabilities=tuple(
+            None if i is None else float(row[i].exp()) for row, i in zip(named, own, strict=True)
+        ),
+        mask="next token",
+    )
+
+
+@torch.no_grad()
+def next_surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surprise:
+    """Return how improbable each token is given those before it, from the second on.
+
+    One run for all tokens. The perplexity is the usual one of a language model.
+
+    Raises:
+        ValueError: If there are fewer than two tokens, or the model does not predict the next.
+    """
+    model = _causal(bert)
+    trace = bert.trace(text, text_pair)
+    if trace.num_tokens < 2:
+        raise ValueError("the text has one token, so nothing is predicted. Type one more word.")
+    ids = torch.tensor(trace.input_ids[1:])
+    bits, words, best = [], [], []
+    states = trace.hidden_states[-1, :-1].to(bert.device)
+    size = LOGITS_PER_CHUNK
+    chunks = zip(torch.split(states, size), torch.split(ids, size), strict=True)
+    for part, own in chunks:
+        log_p = torch.log_softmax(model.module.next_logits(part).float(), dim=-1).cpu()
+        bits.append(-log_p.gather(1, own[:, None])[:, 0] / np.log(2))
+        top = log_p[:, : bert.tokenizer.vocab_size].max(-1)
+        best.append(top.values.exp())
+        words += [bert.tokenizer.id_to_token(i) for i in top.indices.tolist()]
+    return Surprise(
+        positions=tuple(range(1, trace.num_tokens)),
+        tokens=tuple(trace.tokens[1:]),
+        bits=torch.cat(bits).add(0.0).numpy(),  # -0.0 + 0.0 is 0.0
+        best_words=tuple(words),
+        best_probabilities=torch.cat(best).numpy(),
+    )
+
+
+def _causal(bert: Bert) -> OtherBert:
+    if not isinstance(bert, OtherBert) or not bert.predicts_next:
+        raise ValueError(
+            "this checkpoint does not predict the next token. Open a GPT-2 with its head."
+        )
+    return bert

@@ -1,0 +1,130 @@
+"""How much each token of a sentence surprises BERT when it is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.shared.inputs import (
+    Row,
+    mask_positions,
+    masked_encoding,
+    run_rows,
+    text_positions,
+    word_log_probabilities,
+)
+from bertcore.bert import Bert
+from bertcore.tokenizer import Encoding
+
+_LONG_ENOUGH = 4
+"""Letters of a word that tells more than a function word, when a mask is suggested."""
+_MOST_TRIED = 32
+"""Tokens that are tried when a mask is suggested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """One number for each scored token: how improbable BERT finds it, seeing all the others."""
+
+    positions: tuple[int, ...]
+    """Positions in the encoded input, [N]: the texts' tokens without [MASK]."""
+    tokens: tuple[str, ...]
+    """The tokens themselves, [N]."""
+    bits: NDArray[np.float32]
+    """-log2 p(token | all other tokens), [N]: 0 is fully expected, each bit halves p."""
+    best_words: tuple[str, ...]
+    """What BERT would have put there, [N]."""
+    best_probabilities: NDArray[np.float32]
+    """Its probability, [N]."""
+
+    @property
+    def pseudo_perplexity(self) -> float:
+        """2 to the mean of the bits: as if choosing among so many equally likely pieces."""
+        return float(2 ** np.mean(self.bits, dtype=np.float64))
+
+
+def surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surprise:
+    """Hide each token in turn and return how improbable BERT finds it.
+
+    One input for each token, run in batches. [MASK] typed in the text stays hidden throughout and
+    has no number itself. Costs T times a forward pass.
+
+    Raises:
+        ValueError: If the text has no token to hide, or the checkpoint has no masked-word head.
+
+    Source: Salazar et al. 2020, "Masked language model scoring": the sum of the bits is their
+        pseudo-log-likelihood (in bits), the perplexity theirs of one sentence.
+    """
+    encoding = bert.tokenize(text, text_pair)
+    masks = set(mask_positions(encoding, bert.tokenizer.mask_id))
+    positions = [i for i in text_positions(encoding) if i not in masks]
+    if not positions:
+        raise ValueError(
+            "the text has no token to hide one at a time. Write at least one word besides [MASK]."
+        )
+    return _surprise_at(bert, encoding, positions)
+
+
+def _surprise_at(bert: Bert, encoding: Encoding, positions: list[int]) -> Surprise:
+    """Score some positions; [MASK] in the encoding stays."""
+    rows = []
+    for position in positions:
+        input_ids = list(encoding.input_ids)
+        input_ids[position] = bert.tokenizer.mask_id
+        rows.append(Row(input_ids, encoding.segment_ids))
+    bits = np.empty(len(rows), dtype=np.float32)
+    best = np.empty(len(rows), dtype=np.float32)
+    best_words = [""] * len(rows)
+    for chosen, hidden in run_rows(bert, rows):
+        at = torch.tensor([positions[i] for i in chosen], device=hidden.device)
+        read = hidden[torch.arange(len(chosen), device=hidden.device), at]
+        own = torch.tensor([encoding.input_ids[positions[i]] for i in chosen])
+        done = 0
+        for log_p in word_log_probabilities(bert, read):
+            part = chosen[done : done + len(log_p)]
+            ids = own[done : done + len(log_p)].to(log_p.device)
+            own_log_p = log_p.gather(1, ids[:, None])[:, 0]
+            top = log_p[:, : bert.tokenizer.vocab_size].max(-1)
+            # -0.0 + 0.0 is 0.0: a certain token reads "0", not "-0".
+            bits[part] = (-own_log_p / np.log(2)).cpu().numpy() + 0.0
+            best[part] = top.values.exp().cpu().numpy()
+            for row, token_id in zip(part, top.indices.tolist(), strict=True):
+                best_words[row] = bert.tokenizer.id_to_token(token_id)
+            done += len(log_p)
+    return Surprise(
+        positions=tuple(positions),
+        tokens=tuple(encoding.tokens[i] for i in positions),
+        bits=bits,
+        best_words=tuple(best_words),
+        best_probabilities=best,
+    )
+
+
+def suggest_mask(
+    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+) -> int:
+    """Return the position of a token that is worth hiding, besides those already masked.
+
+    Of the words of one piece and at least four letters (the first 32 of them), the one that BERT
+    guesses best: its prediction then has something to say. Without such a word any token will do.
+
+    Raises:
+        ValueError: If the text has no token left, or the checkpoint has no masked-word head.
+    """
+    encoding = masked_encoding(bert, text, text_pair, masked)
+    hidden = set(mask_positions(encoding, bert.tokenizer.mask_id))
+    positions = [i for i in text_positions(encoding) if i not in hidden]
+    if not positions:
+        raise ValueError("the text has no token to hide. Write at least one more word.")
+    word_ids = encoding.word_ids
+    whole = [i for i in positions if word_ids.count(word_ids[i]) == 1]
+    words = [
+        i for i in whole if len(encoding.tokens[i]) >= _LONG_ENOUGH and encoding.tokens[i].isalpha()
+    ]
+    tried = (words or whole or positions)[:_MOST_TRIED]
+    scored = _surprise_at(bert, encoding, tried)
+    return tried[int(np.argmin(scored.bits))]

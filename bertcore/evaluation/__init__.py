@@ -1,0 +1,1 @@
+"""Scores of predictions: metrics, calibration, slices, confidence intervals."""

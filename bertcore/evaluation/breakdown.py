@@ -1,0 +1,90 @@
+"""Where a classifier's answers are right: by how sure it was, by length and by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.evaluation.calibration import calibration
+from bertcore.evaluation.slices import Slice, by_label, by_length
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceBin:
+    """Answers of like confidence."""
+
+    above: float
+    """The lower edge: confidences are above it (in the first bin: or on it)."""
+    up_to: float
+    """The upper edge, inclusive."""
+    number: int
+    """Answers in it, at least 1."""
+    confidence: float
+    """Their mean."""
+    accuracy: float
+    """Share of right ones."""
+    low: float
+    """Lower end of the accuracy's 95% interval (Wilson)."""
+    high: float
+    """Its upper end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown:
+    """The answers of a classifier or tagger, parted; plain values, as JSON takes them."""
+
+    expected_calibration_error: float
+    """Mean gap between confidence and accuracy, each bin weighed by its answers."""
+    largest_calibration_error: float
+    """The largest gap of a bin."""
+    calibration: tuple[ConfidenceBin, ...]
+    """Of ten bins of equal width those that hold answers, the least confident first."""
+    by_length: tuple[Slice, ...]
+    """Accuracy by tokens of the text (of tags: of the sentence), the shortest first."""
+    by_label: tuple[Slice, ...]
+    """Accuracy by right label, of the labels that occur."""
+
+
+def break_down(
+    gold: NDArray[np.integer],
+    predicted: NDArray[np.integer],
+    confidence: NDArray[np.floating],
+    lengths: NDArray[np.integer],
+    labels: Sequence[str],
+) -> Breakdown | None:
+    """Return the answers parted by confidence, length and label; None if a confidence is NaN.
+
+    Args:
+        gold, predicted: Class of each answer, [N].
+        confidence: Probability of what was predicted, [N].
+        lengths: Tokens, special ones included, [N].
+        labels: Names of the classes.
+
+    Source: Guo et al. 2017, section 2 (calibration).
+    """
+    if not np.isfinite(confidence).all():
+        return None
+    right = (gold == predicted).astype(np.float64)
+    found = calibration(confidence, right)
+    bins = tuple(
+        ConfidenceBin(
+            above=round(float(found.edges[i]), 9),
+            up_to=round(float(found.edges[i + 1]), 9),
+            number=int(found.counts[i]),
+            confidence=float(found.confidence[i]),
+            accuracy=float(found.accuracy[i]),
+            low=float(found.low[i]),
+            high=float(found.high[i]),
+        )
+        for i in np.flatnonzero(found.counts)
+    )
+    return Breakdown(
+        expected_calibration_error=found.expected_error,
+        largest_calibration_error=found.largest_error,
+        calibration=bins,
+        by_length=tuple(by_length(right, lengths)),
+        by_label=tuple(by_label(right, gold, labels)),
+    )

@@ -1,0 +1,234 @@
+"""The numbers by which GLUE and CoNLL judge, each with an interval by bootstrap."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.evaluation.breakdown import Breakdown
+
+RESAMPLES = 1000
+_MOST_DRAWS = 200_000_000
+CONFIDENCE = 0.95
+_SEED = 0
+"""Of the resampling: the same predictions have the same interval."""
+
+Metrics = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """How good a model is on a data set."""
+
+    num_examples: int
+    loss: float
+    """Mean of the training loss over the examples, without dropout and class weights."""
+    metrics: Metrics
+    intervals: dict[str, tuple[float, float]]
+    """Of each metric, 95%, by bootstrap over the examples."""
+    confusion: list[list[int]] = field(default_factory=list)
+    """Examples by class (row) and predicted class (column)."""
+    confusion_labels: tuple[str, ...] = ()
+    by_type: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of entities: precision, recall, f1 and number of each type."""
+    breakdown: Breakdown | None = None
+    """Of classes, choices and tags: calibration, and accuracy by length and label."""
+    notes: tuple[str, ...] = ()
+
+
+def class_metrics(
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    num_labels: int,
+    *,
+    with_intervals: bool = True,
+) -> tuple[Metrics, dict[str, tuple[float, float]], NDArray[np.int64]]:
+    """Return accuracy, macro F1 and Matthews' correlation, of two classes also F1 of the second.
+
+    Returns:
+        The metrics, their intervals, and the confusion matrix [C, C], gold by row.
+
+    Source: scikit-learn; GLUE (Wang et al. 2019), which takes class 1 as the positive one.
+    """
+    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, matthews_corrcoef
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one class only: told by the metric's 0
+        matrix = confusion_matrix(gold, predicted, labels=np.arange(num_labels))
+        metrics = {
+            "accuracy": float(accuracy_score(gold, predicted)),
+            "macro_f1": float(
+                f1_score(
+                    gold,
+                    predicted,
+                    labels=np.arange(num_labels),
+                    average="macro",
+                    zero_division=0.0,
+                )
+            ),
+            "matthews": float(matthews_corrcoef(gold, predicted)),
+        }
+        if num_labels == 2:
+            metrics["f1"] = float(f1_score(gold, predicted, pos_label=1, zero_division=0.0))
+    if not with_intervals:
+        return metrics, {}, matrix
+    rng = np.random.default_rng(_SEED)
+    # Drawing examples with replacement is drawing cells of the matrix.
+    draws = rng.multinomial(len(gold), matrix.ravel() / matrix.sum(), size=RESAMPLES)
+    many = _of_matrices(draws.reshape(-1, num_labels, num_labels).astype(np.float64))
+    return metrics, {name: _interval(many[name]) for name in metrics}, matrix
+
+
+def _of_matrices(matrices: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return the metrics of many confusion matrices [N, C, C]."""
+    right = np.diagonal(matrices, axis1=1, axis2=2)  # [N, C]
+    gold, predicted = matrices.sum(2), matrices.sum(1)
+    total = gold.sum(1)
+    f1 = 2 * right / np.maximum(gold + predicted, 1)
+    squares = (total**2 - (predicted**2).sum(1)) * (total**2 - (gold**2).sum(1))
+    covariance = right.sum(1) * total - (gold * predicted).sum(1)
+    return {
+        "accuracy": right.sum(1) / total,
+        "macro_f1": f1.mean(1),
+        "f1": f1[:, -1],
+        "matthews": covariance / np.sqrt(np.where(squares > 0, squares, np.inf)),
+    }
+
+
+def score_metrics(
+    gold: NDArray[np.float32], predicted: NDArray[np.float32], *, with_intervals: bool = True
+) -> tuple[Metrics, dict[str, tuple[float, float]]]:
+    """Return Pearson's and Spearman's correlation and their mean, by which GLUE judges STS-B.
+
+    Where all predictions are the same number they are 0.
+    """
+    pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
+    metrics = _correlations(pairs)
+    return metrics, bootstrap(pairs, _correlations, num=200) if with_intervals else {}
+
+
+def _correlations(pairs: NDArray[np.float64]) -> Metrics:
+    from scipy.stats import pearsonr, spearmanr
+
+    gold, predicted = pairs.T
+    if len(pairs) < 2 or np.ptp(gold) == 0 or np.ptp(predicted) == 0:
+        return {"pearson_spearman": 0.0, "pearson": 0.0, "spearman": 0.0}
+    pearson, spearman = float(pearsonr(gold, predicted)[0]), float(spearmanr(gold, predicted)[0])
+    return {
+        "pearson_spearman": (pearson + spearman) / 2,
+        "pearson": pearson,
+        "spearman": spearman,
+    }
+
+
+def entity_metrics(
+    gold: Sequence[Sequence[str]],
+    predicted: Sequence[Sequence[str]],
+    *,
+    with_intervals: bool = True,
+) -> tuple[Metrics, dict[str, tuple[float, float]], dict[str, dict[str, float]]]:
+    """Return precision, recall and F1 over whole entities, and the accuracy of tags.
+
+    Returns:
+        The metrics, their intervals (sentences are drawn), and those of each type of entity.
+
+    Source: seqeval, as conlleval: an entity is right if both its borders and its type are.
+    """
+    from seqeval.metrics import accuracy_score, classification_report
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a type that is never predicted
+        report: dict[str, Any] = classification_report(
+            [list(tags) for tags in gold],
+            [list(tags) for tags in predicted],
+            output_dict=True,
+            zero_division=0,
+        )
+        accuracy = float(accuracy_score([list(t) for t in gold], [list(t) for t in predicted]))
+    counts = [
+        [
+            *_entity_counts(set(get_entities(list(a))), set(get_entities(list(b)))),
+            sum(x == y for x, y in zip(a, b, strict=True)),
+            len(a),
+        ]
+        for a, b in zip(gold, predicted, strict=True)
+    ]
+    table = np.array(counts, dtype=np.float64)
+    overall = report["micro avg"]
+    metrics = {
+        "f1": float(overall["f1-score"]),
+        "precision": float(overall["precision"]),
+        "recall": float(overall["recall"]),
+        "accuracy": accuracy,
+    }
+    by_type = {
+        name: {
+            "precision": float(values["precision"]),
+            "recall": float(values["recall"]),
+            "f1": float(values["f1-score"]),
+            "number": int(values["support"]),
+        }
+        for name, values in report.items()
+        if not name.endswith(" avg")
+    }
+    return metrics, bootstrap(table, _of_entity_counts) if with_intervals else {}, by_type
+
+
+def _entity_counts(gold: set[Any], predicted: set[Any]) -> list[int]:
+    return [len(gold & predicted), len(gold), len(predicted)]
+
+
+def _of_entity_counts(counts: NDArray[np.float64]) -> Metrics:
+    right, gold, predicted, right_tags, tags = counts.sum(0)
+    return {
+        "f1": 2 * right / max(gold + predicted, 1),
+        "precision": right / max(predicted, 1),
+        "recall": right / max(gold, 1),
+        "accuracy": right_tags / max(tags, 1),
+    }
+
+
+def mean_metrics(
+    values: dict[str, NDArray[np.float64]], *, with_intervals: bool = True
+) -> tuple[Metrics, dict[str, tuple[float, float]]]:
+    """Return the means of numbers that each example has, with intervals."""
+    names = list(values)
+    table = np.stack([values[name] for name in names], axis=1)
+
+    def means(drawn: NDArray[np.float64]) -> Metrics:
+        return dict(zip(names, map(float, drawn.mean(0)), strict=True))
+
+    return means(table), bootstrap(table, means) if with_intervals else {}
+
+
+def bootstrap(
+    examples: NDArray[np.float64],
+    measure: Callable[[NDArray[np.float64]], Metrics],
+    *,
+    num: int = RESAMPLES,
+) -> dict[str, tuple[float, float]]:
+    """Return the 95% interval of each metric: percentiles over data sets drawn from this one.
+
+    Args:
+        examples: A row each, [N, ...].
+        measure: From rows to metrics.
+        num: Data sets drawn; of very many examples fewer.
+
+    Source: Efron and Tibshirani 1993, chapter 13.
+    """
+    rng = np.random.default_rng(_SEED)
+    num = max(100, min(num, _MOST_DRAWS // max(1, examples.size)))
+    drawn = [measure(examples[rng.integers(len(examples), size=len(examples))]) for _ in range(num)]
+    return {name: _interval(np.array([found[name] for found in drawn])) for name in drawn[0]}
+
+
+def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(values, [tail, 100 - tail])
+    return float(low), float(high)

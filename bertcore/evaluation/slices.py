@@ -1,0 +1,83 @@
+"""Where a model is weak: its answers parted by length or by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.evaluation.calibration import wilson
+
+NUM_LENGTHS = 5
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some of the answers."""
+
+    name: str
+    number: int
+    """Answers in it."""
+    mean: float
+    """Mean of their quality: the share of right ones where quality is 0 or 1."""
+    low: float
+    """Lower end of the mean's 95% interval; NaN for a single answer that is no share."""
+    high: float
+    """Its upper end."""
+
+
+def by_length(
+    quality: NDArray[np.floating], lengths: NDArray[np.integer], *, num: int = NUM_LENGTHS
+) -> list[Slice]:
+    """Return slices of about as many answers each, the shortest texts first.
+
+    Args:
+        quality: Of each answer, [N]: 1.0 or 0.0, or any number.
+        lengths: In tokens, [N].
+        num: Slices at most; fewer where many texts have one length.
+
+    Raises:
+        ValueError: If there is no answer.
+    """
+    if not len(lengths):
+        raise ValueError("there is no answer to part.")
+    bounds = np.unique(np.quantile(lengths, np.linspace(0, 1, num + 1)[1:], method="higher"))
+    found, lower = [], int(lengths.min())
+    for upper in bounds.tolist():
+        inside = (lengths >= lower) & (lengths <= upper)
+        if inside.any():
+            name = f"{lower} tokens" if lower == upper else f"{lower} to {upper} tokens"
+            found.append(_slice(name, quality[inside]))
+        lower = upper + 1
+    return found
+
+
+def by_label(
+    quality: NDArray[np.floating], classes: NDArray[np.integer], labels: Sequence[str]
+) -> list[Slice]:
+    """Return a slice for each label that occurs, in the order of the labels.
+
+    Args:
+        quality: Of each answer, [N].
+        classes: The true class of each, [N].
+        labels: Names of the classes.
+    """
+    return [
+        _slice(label, quality[classes == number])
+        for number, label in enumerate(labels)
+        if (classes == number).any()
+    ]
+
+
+def _slice(name: str, quality: NDArray[np.floating]) -> Slice:
+    number, mean = len(quality), float(quality.mean(dtype=np.float64))
+    if np.isin(quality, (0, 1)).all():
+        low, high = wilson(np.array([mean]), np.array([float(number)]))
+        return Slice(name, number, mean, float(low[0]), float(high[0]))
+    if number < 2:
+        return Slice(name, number, mean, float("nan"), float("nan"))
+    half = Z * float(quality.std(ddof=1, dtype=np.float64)) / number**0.5
+    return Slice(name, number, mean, mean - half, mean + half)

@@ -1,0 +1,1 @@
+"""From labelled files to batches."""

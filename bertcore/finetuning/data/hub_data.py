@@ -1,0 +1,201 @@
+"""Data sets of the Hugging Face hub by name, written down as files that the readers know.
+
+A name is hub:DATASET, with :CONFIG and @SPLIT where there are several: hub:nyu-mll/glue:sst2@train.
+The file is kept with the run, so that it resumes without a network and its data cannot change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bertcore.training.run_checkpoints import FULL, why_not_written
+
+PREFIX = "hub:"
+_NAME = re.compile(r"hub:(?P<name>[^:@\s]+)(?::(?P<config>[^:@\s]+))?(?:@(?P<split>\S+))?")
+_DEV_SPLITS = ("validation", "dev", "test")
+
+
+FOLDER = "data"
+"""Of a run: where the files are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubName:
+    """The parts of a name."""
+
+    name: str
+    config: str | None
+    split: str | None
+
+    def __str__(self) -> str:
+        """Return the name as it is typed."""
+        config = f":{self.config}" if self.config else ""
+        return f"{PREFIX}{self.name}{config}{f'@{self.split}' if self.split else ''}"
+
+
+def is_hub_name(text: str) -> bool:
+    """Return whether data is asked for by a hub name and not by a path."""
+    return text.startswith(PREFIX)
+
+
+def parse_hub_name(text: str) -> HubName:
+    """Return the parts of a name.
+
+    >>> parse_hub_name("hub:nyu-mll/glue:sst2@validation")
+    HubName(name='nyu-mll/glue', config='sst2', split='validation')
+
+    Raises:
+        ValueError: If it is no such name.
+    """
+    match = _NAME.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"{text!r} names no data set of the hub; expected hub:DATASET, with :CONFIG and @SPLIT "
+            "where there are several, such as hub:nyu-mll/glue:sst2@train."
+        )
+    return HubName(match["name"], match["config"], match["split"])
+
+
+def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
+    """Download a data set and write it to a file in a folder; return the file.
+
+    Labels that the data set has names for are written as names. One of "qa" is written in the form
+    of SQuAD, all others as JSON lines with the columns of the data set.
+
+    Args:
+        text: The name.
+        folder: Where the file goes.
+        task: What it is for.
+        is_train: Which split is taken where the name has none: "train", or else the first of
+            "validation", "dev" and "test" that there is.
+
+    Raises:
+        ValueError: If `datasets` is not installed, there is no such data set, configuration or
+            split, it has no column, or the hub cannot be reached.
+        RuntimeError: If the disk is full.
+    """
+    wanted = parse_hub_name(text)
+    rows, features = _open(wanted, is_train=is_train)
+    path = data_file(text, folder, task=task, is_train=is_train)
+    named = (_with_names(row, features) for row in _told(rows, wanted))
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            pieces = _as_squad(named, wanted) if task == "qa" else _as_lines(named)
+            for piece in pieces:
+                file.write(piece)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise RuntimeError(
+            f"the data set {text!r} could not be kept: {why_not_written(error, folder)}"
+        ) from error
+    return path
+
+
+def data_file(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
+    """Return where the data is that a text names: a file, or for a hub name one in `folder`."""
+    if not is_hub_name(text):
+        return Path(text)
+    return folder / f"{'train' if is_train else 'dev'}{'.json' if task == 'qa' else '.jsonl'}"
+
+
+def _open(wanted: HubName, *, is_train: bool) -> tuple[Iterable[dict[str, Any]], dict[str, Any]]:
+    """Return the rows of a data set, as they come from the network, and its columns."""
+    try:
+        import datasets
+    except ImportError as error:
+        raise ValueError(
+            f"{str(wanted)!r} needs the Python package datasets, which is not installed. Install "
+            "it (pip install datasets), or give a file."
+        ) from error
+    try:
+        split = wanted.split
+        if split is None:
+            splits = datasets.get_dataset_split_names(wanted.name, wanted.config)
+            split = _choose_split(splits, wanted, is_train=is_train)
+        rows = datasets.load_dataset(wanted.name, wanted.config, split=split, streaming=True)
+    except Exception as error:  # of many kinds: of the hub, of the network, of the library
+        raise _explained(error, wanted) from error
+    return rows, dict(rows.features or {})
+
+
+def _choose_split(splits: list[str], wanted: HubName, *, is_train: bool) -> str:
+    for name in ("train",) if is_train else _DEV_SPLITS:
+        if name in splits:
+            return name
+    raise ValueError(
+        f"the data set {str(wanted)!r} has the splits {', '.join(splits)}. Name one: "
+        f"{wanted}@{splits[0] if splits else 'SPLIT'}."
+    )
+
+
+def _told(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[dict[str, Any]]:
+    """Yield rows; tell in a sentence if the network fails in between."""
+    try:
+        yield from rows
+    except Exception as error:
+        raise _explained(error, wanted) from error
+
+
+def _explained(error: Exception, wanted: HubName) -> Exception:
+    if isinstance(error, ValueError) and str(error).startswith("the data set"):
+        return error
+    reason = " ".join(str(error).split())[:300] or type(error).__name__
+    return ValueError(
+        f"the data set {str(wanted)!r} could not be read from the hub ({reason}). Check the name "
+        "and the network, or give a file."
+    )
+
+
+def _with_names(row: dict[str, Any], features: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the names of its labels in place of their numbers."""
+    return {column: _named(value, features.get(column)) for column, value in row.items()}
+
+
+def _named(value: Any, feature: Any) -> Any:
+    names = getattr(feature, "names", None)
+    if names is None:
+        of_items = getattr(feature, "feature", None)
+        if isinstance(value, list) and of_items is not None:
+            return [_named(item, of_items) for item in value]
+        return value
+    if not isinstance(value, int):
+        return value
+    # -1 stands for a label that is kept secret, as in GLUE's test splits.
+    return names[value] if 0 <= value < len(names) else None
+
+
+def _as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False, default=str) + "\n"
+
+
+def _as_squad(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[str]:
+    """Yield the parts of a file in the form of SQuAD, a paragraph for each question."""
+    yield '{"version": "hub", "data": [{"title": "", "paragraphs": ['
+    for number, row in enumerate(rows):
+        try:
+            answers = row["answers"]
+            given = [
+                {"text": text, "answer_start": start}
+                for text, start in zip(answers["text"], answers["answer_start"], strict=True)
+            ]
+            qa = {
+                "id": str(row.get("id", number)),
+                "question": row["question"],
+                "answers": given,
+                "is_impossible": not given,
+            }
+            paragraph = {"context": row["context"], "qas": [qa]}
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"the data set {str(wanted)!r} is not in the form of SQuAD: it has the columns "
+                f"{', '.join(row)}; expected question, context and answers (text, answer_start)."
+            ) from error
+        yield (", " if number else "") + json.dumps(paragraph, ensure_ascii=False)
+    yield "]}]}\n"

@@ -1,0 +1,234 @@
+"""Extractive question answering: windows over a long text, and answers out of their logits."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.finetuning.data.examples import QuestionExample
+from bertcore.finetuning.data.rows import RowBuilder, Rows
+from bertcore.tokenizer import Tokenizer
+
+MAX_QUESTION_TOKENS = 64
+MAX_ANSWER_TOKENS = 30
+NUM_BEST = 20
+_NO_LIMIT = 10**9
+
+
+class Window(NamedTuple):
+    """One row: a part of a question's text."""
+
+    question: int
+    """Which question."""
+    first_token: int
+    """Token of the text that the window begins with."""
+    num_tokens: int
+    """Tokens of the text in it."""
+    row_offset: int
+    """Place of its first token in the row, behind [CLS] question [SEP]."""
+
+
+@dataclass(slots=True)
+class Questions:
+    """The questions of a data set and how they were cut into rows."""
+
+    num: int = 0
+    num_impossible: int = 0
+    """Questions without an answer in their text."""
+    windows: list[Window] = field(default_factory=list)
+    """One for each row; [] for training."""
+    examples: list[QuestionExample] = field(default_factory=list)
+    """[] for training."""
+    offsets: list[NDArray[np.int32]] = field(default_factory=list)
+    """Characters of each token of each question's text, [T, 2]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model answers to a question."""
+
+    text: str
+    """"" if it has no answer with a piece of text."""
+    score: float
+    """Sum of the start's and the end's logit."""
+    null_score: float
+    """The same at [CLS], the least over all windows: the answer that there is none."""
+
+    @property
+    def null_difference(self) -> float:
+        """How much more is said for no answer; above the threshold there is none."""
+        return self.null_score - self.score
+
+
+def question_rows(
+    examples: Iterable[QuestionExample],
+    tokenizer: Tokenizer,
+    *,
+    max_length: int,
+    doc_stride: int = 128,
+    is_train: bool,
+) -> tuple[Rows, Questions]:
+    """Cut each text into windows behind its question: [CLS] question [SEP] window [SEP].
+
+    Targets are the first and last token of the answer (of the first one given), or [CLS] where the
+    window does not hold it whole, or where there is none.
+
+    Args:
+        examples: The questions.
+        tokenizer: Of the checkpoint.
+        max_length: Longest row in tokens.
+        doc_stride: Tokens from one window's start to the next's, at least 1.
+        is_train: Whether texts and windows may be forgotten.
+
+    Raises:
+        ValueError: If there is no room for text behind a question.
+
+    Source: Devlin et al. 2019, sections 4.2 and 4.3; google-research/bert run_squad.py. Differs:
+        answers are found by characters, and so come out as they stand in the text.
+    """
+    if doc_stride < 1:
+        raise ValueError(f"doc_stride is {doc_stride}; expected at least 1.")
+    builder = RowBuilder(tokenizer, max_length)
+    questions = Questions()
+    targets = array("i")
+    last: tuple[str, list[int], NDArray[np.int32]] | None = None
+    for example in examples:
+        if last is None or last[0] != example.context:  # many questions share a text
+            last = (example.context, *_tokenize(example.context, tokenizer))
+        _, context_ids, offsets = last
+        asked = tokenizer.encode_ids([example.question])[0][:MAX_QUESTION_TOKENS]
+        room = max_length - len(asked) - 3
+        if room < 1:
+            raise ValueError(
+                f"max_seq_length is {max_length}, which leaves no room for text behind a question "
+                f"of {len(asked)} tokens. Raise it."
+            )
+        span = _token_span(example, offsets)
+        for start, size in _cut(len(context_ids), room, doc_stride):
+            builder.add(asked, context_ids[start : start + size])
+            shift = len(asked) + 2 - start
+            inside = span is not None and start <= span[0] and span[1] < start + size
+            targets.extend([span[0] + shift, span[1] + shift] if inside and span else [0, 0])
+            if not is_train:
+                questions.windows.append(Window(questions.num, start, size, len(asked) + 2))
+        if not is_train:
+            questions.examples.append(example)
+            questions.offsets.append(offsets)
+        questions.num += 1
+        questions.num_impossible += not example.answers
+    return builder.build(np.array(targets, dtype=np.int64).reshape(-1, 2)), questions
+
+
+def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) -> list[Answer]:
+    """Return the best answer to each question out of all its windows.
+
+    Of a window the 20 best starts and ends are tried; an answer has at most 30 tokens, and it
+    counts only in the window where its first token has most context on both sides.
+
+    Args:
+        questions: With windows.
+        logits: Of each window, start and end, [T, 2].
+
+    Source: google-research/bert run_squad.py, write_predictions.
+    """
+    best: list[tuple[float, int, int] | None] = [None] * questions.num
+    null = [np.inf] * questions.num
+    of_question: list[list[Window]] = [[] for _ in range(questions.num)]
+    for window in questions.windows:
+        of_question[window.question].append(window)
+    for window, values in zip(questions.windows, logits, strict=True):
+        number = window.question
+        null[number] = min(null[number], float(values[0, 0] + values[0, 1]))
+        text = values[window.row_offset : window.row_offset + window.num_tokens]
+        owned = _owned(window, of_question[number])
+        starts = [int(i) for i in _largest(text[:, 0]) if owned[i]]
+        ends = _largest(text[:, 1])
+        for start in starts:
+            for end in ends:
+                if start <= end < start + MAX_ANSWER_TOKENS:
+                    score = float(text[start, 0] + text[end, 1])
+                    known = best[number]
+                    if known is None or score > known[0]:
+                        first = window.first_token
+                        best[number] = (score, first + start, first + int(end))
+    answers = []
+    for example, offsets, found, null_score in zip(
+        questions.examples, questions.offsets, best, null, strict=True
+    ):
+        if found is None:
+            answers.append(Answer("", 0.0, null_score))
+            continue
+        score, first, last = found
+        text_of = example.context[offsets[first, 0] : offsets[last, 1]]
+        answers.append(Answer(text_of, score, null_score))
+    return answers
+
+
+def _tokenize(text: str, tokenizer: Tokenizer) -> tuple[list[int], NDArray[np.int32]]:
+    """Return the ids of a text and the characters of each, without special tokens."""
+    encoding = tokenizer.encode(text, max_length=_NO_LIMIT)
+    offsets = np.array(encoding.offsets[1:-1], dtype=np.int32).reshape(-1, 2)
+    return encoding.input_ids[1:-1], offsets
+
+
+def _token_span(example: QuestionExample, offsets: NDArray[np.int32]) -> tuple[int, int] | None:
+    """Return the first and last token of the first answer; None if there is none.
+
+    An answer that begins or ends within a word piece takes the whole piece.
+    """
+    if not example.answers:
+        return None
+    text, start = example.answers[0]
+    end = start + len(text)
+    inside = np.flatnonzero((offsets[:, 0] < end) & (offsets[:, 1] > start))
+    return (int(inside[0]), int(inside[-1])) if len(inside) else None
+
+
+def _cut(num_tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
+    """Return start and size of each window.
+
+    >>> _cut(10, 6, 4), _cut(3, 6, 4), _cut(0, 6, 4)
+    ([(0, 6), (4, 6)], [(0, 3)], [(0, 0)])
+    """
+    windows = []
+    start = 0
+    while True:
+        size = min(room, num_tokens - start)
+        windows.append((start, size))
+        if start + size >= num_tokens:
+            return windows
+        start += min(size, stride)
+
+
+def _owned(window: Window, others: Sequence[Window]) -> NDArray[np.bool_]:
+    """Return for each token of a window whether no other window gives it more context.
+
+    Context is the lesser of the tokens before and behind it, plus a hundredth of the window.
+    """
+    if len(others) == 1:
+        return np.ones(window.num_tokens, dtype=np.bool_)
+    tokens = window.first_token + np.arange(window.num_tokens)
+    contexts = []
+    for other in others:
+        before = tokens - other.first_token
+        behind = other.first_token + other.num_tokens - 1 - tokens
+        inside = (before >= 0) & (behind >= 0)
+        context = np.minimum(before, behind) + 0.01 * other.num_tokens
+        contexts.append(np.where(inside, context, -np.inf))
+    owner = np.argmax(np.stack(contexts), axis=0)
+    owned: NDArray[np.bool_] = owner == others.index(window)
+    return owned
+
+
+def _largest(values: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return the places of the largest values, the largest first."""
+    if len(values) > NUM_BEST:
+        found = np.argpartition(-values, NUM_BEST)[:NUM_BEST]
+    else:
+        found = np.arange(len(values))
+    return found[np.argsort(-values[found], kind="stable")]

@@ -1,0 +1,87 @@
+"""Questions on texts, from JSON in the form of SQuAD 1.1 and 2.0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bertcore.finetuning.data.examples import QuestionExample
+from bertcore.finetuning.data.files import BadRows, open_text
+
+
+def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample]:
+    """Yield the questions of a SQuAD file; one without an answer in the text has answers [].
+
+    Args:
+        path: .json, also packed; the whole file is read into memory.
+        bad_rows: Told of questions whose answer is not where the file says.
+
+    Raises:
+        ValueError: If the file is not in this form.
+    """
+    for context, qa in _questions(_content(path), path):
+        where = f"question {str(qa.get('id', '?'))[:60]!r} of {str(path)!r}"
+        question = qa.get("question")
+        if not isinstance(question, str) or not question.strip():
+            bad_rows.add(f"{where} has no question.")
+            continue
+        answers: list[tuple[str, int]] = []
+        wrong = ""
+        given = [] if qa.get("is_impossible") else qa.get("answers", [])
+        for answer in given if isinstance(given, list) else [None]:
+            text, start = _answer(answer)
+            if not text.strip():
+                wrong = f"{where} has an answer without a text or a start."
+            elif context[start : start + len(text)] != text:
+                stands = context[start : start + len(text)]
+                wrong = (
+                    f"{where} has the answer {text[:60]!r} at character {start}, but the text "
+                    f"has {stands[:60]!r} there."
+                )
+            answers.append((text, start))
+        if not answers and not wrong and qa.get("is_impossible") is None and "answers" not in qa:
+            wrong = f"{where} has no answers."
+        if wrong:
+            bad_rows.add(wrong)
+        else:
+            yield QuestionExample(str(qa.get("id", "")), question, context, answers)
+
+
+def _content(path: Path) -> Any:
+    with open_text(path) as file:
+        text = file.read()
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{str(path)!r} is no valid JSON ({str(error)[:100]}). The task 'qa' reads files in "
+            "the form of SQuAD."
+        ) from error
+    return content
+
+
+def _questions(content: Any, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        for article in content["data"]:
+            for paragraph in article["paragraphs"]:
+                for qa in paragraph["qas"]:
+                    if not isinstance(qa, dict) or not isinstance(paragraph["context"], str):
+                        raise TypeError("no object")
+                    yield paragraph["context"], qa
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{str(path)!r} is not in the form of SQuAD: expected data, paragraphs, qas and "
+            f"context ({type(error).__name__}: {error})."
+        ) from error
+
+
+def _answer(answer: Any) -> tuple[str, int]:
+    """Return text and start of an answer; ("", 0) if it has them not."""
+    if not isinstance(answer, dict):
+        return "", 0
+    text, start = answer.get("text"), answer.get("answer_start")
+    if not isinstance(text, str) or not isinstance(start, int) or start < 0:
+        return "", 0
+    return text, start

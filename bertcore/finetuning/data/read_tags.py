@@ -1,0 +1,154 @@
+"""Tagged sentences: CoNLL columns, CoNLL-U, and JSON lines with lists of words and tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bertcore.finetuning.data.examples import TaggedExample
+from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.finetuning.data.read_texts import USUAL, Columns
+from bertcore.finetuning.data.tables import open_table
+
+_ENTITY = re.compile(r"O|[BIES]-.+")
+_UD_WORD, _UD_TAG = 2, 4
+_JSON_WORDS, _JSON_TAGS = ("tokens", "words"), ("tags", "ner_tags", "labels", "pos_tags")
+
+
+def read_tags(
+    path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
+) -> Iterator[TaggedExample]:
+    """Yield the sentences of a file.
+
+    Entity tags in the form IOB1 (B- only between neighbours, as CoNLL-2003 has it) become IOB2.
+
+    Args:
+        path: .jsonl with a list of words and one of tags a line; or a word a line with its columns
+            and a blank line between sentences; .conllu: a treebank. Also packed.
+        columns: `text` and `label`: numbers of columns from 1 (the first and the last; of .conllu
+            2 and 4, the word and its part of speech), or names in JSON lines.
+        bad_rows: Told of sentences that cannot be used.
+
+    Raises:
+        ValueError: If the file cannot be read or a column is not there.
+    """
+    if columns.text_pair is not None:
+        raise ValueError("--text-pair has no use in the task 'tag'. Leave it out.")
+    if kind_of(path) in (".jsonl", ".json", ".ndjson"):
+        found = _json(path, columns, bad_rows)
+    else:
+        found = _columns(path, columns, bad_rows)
+    for example in found:
+        yield TaggedExample(example.words, to_iob2(example.tags), example.row)
+
+
+def to_iob2(tags: Sequence[str]) -> list[str]:
+    """Return entity tags with B- at each beginning; other tags as they are.
+
+    >>> to_iob2(["I-PER", "I-PER", "O", "I-LOC", "B-LOC", "I-ORG"])
+    ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC', 'B-ORG']
+    >>> to_iob2(["NOUN", "VERB"])
+    ['NOUN', 'VERB']
+    """
+    if not are_entities(tags):
+        return list(tags)
+    out: list[str] = []
+    for i, tag in enumerate(tags):
+        inside = i > 0 and tags[i - 1][2:] == tag[2:] and tags[i - 1][0] in "BI"
+        out.append(f"B-{tag[2:]}" if tag.startswith("I-") and not inside else tag)
+    return out
+
+
+def are_entities(tags: Sequence[str]) -> bool:
+    """Return whether tags mark entities (O, B-X, I-X, E-X, S-X), so that seqeval can score them."""
+    return all(_ENTITY.fullmatch(tag) for tag in tags)
+
+
+def _columns(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[TaggedExample]:
+    is_ud = kind_of(path) == ".conllu"
+    word_at = _number(columns.text, "--text", _UD_WORD if is_ud else 1) - 1
+    tag_at = _number(columns.label, "--label", _UD_TAG if is_ud else 0) - 1  # -1: the last
+    words: list[str] = []
+    tags: list[str] = []
+    start, wrong, width = 1, "", 0
+
+    def finish() -> Iterator[TaggedExample]:
+        nonlocal words, tags, wrong
+        if wrong:
+            bad_rows.add(wrong)
+        elif words:
+            yield TaggedExample(words, tags, start)
+        words, tags, wrong = [], [], ""
+
+    with open_text(path) as file:
+        for number, line in enumerate(lines_of(file, path), start=1):
+            if not line.strip():
+                yield from finish()
+                continue
+            if line.startswith("-DOCSTART-") or (is_ud and line.startswith("#")):
+                continue
+            cells = line.split("\t") if "\t" in line else line.split()
+            if is_ud and not cells[0].isdigit():  # 3-4: parts that follow; 3.1: not in the text
+                continue
+            if not words and not wrong:
+                start = number
+            needed = max(word_at, tag_at, 1) + 1
+            if len(cells) < needed:
+                wrong = wrong or (
+                    f"line {number} of {str(path)!r} has {len(cells)} columns; expected a word and "
+                    f"its tag, at least {needed}."
+                )
+                continue
+            width = width or len(cells)
+            if tag_at == -1 and len(cells) != width:  # the last column would be another one
+                wrong = wrong or (
+                    f"line {number} of {str(path)!r} has {len(cells)} columns, but the lines "
+                    f"before have {width}. Name the column of the tag with --label."
+                )
+                continue
+            words.append(cells[word_at].strip())
+            tags.append(cells[tag_at].strip())
+            if not words[-1] or not tags[-1]:
+                wrong = wrong or f"line {number} of {str(path)!r} has an empty word or tag."
+        yield from finish()
+
+
+def _json(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[TaggedExample]:
+    with open_table(path, bad_rows) as table:
+
+        def find(name: str | None, usual: Sequence[str], option: str) -> int:
+            names = [name] if name else usual
+            for wanted in names:
+                if wanted in table.columns:
+                    return table.columns.index(wanted)
+            raise ValueError(
+                f"{str(path)!r} has no column {' or '.join(map(repr, names))}; it has "
+                f"{', '.join(map(repr, table.columns))}. Name it with {option}."
+            )
+
+        word_at = find(columns.text, _JSON_WORDS, "--text")
+        tag_at = find(columns.label, _JSON_TAGS, "--label")
+        for row in table.rows:
+            words, tags = row.cells[word_at], row.cells[tag_at]
+            where = f"row {row.number} of {str(path)!r}"
+            if not isinstance(words, list) or not isinstance(tags, list) or not words:
+                bad_rows.add(f"{where} has no list of words with a list of tags.")
+            elif len(words) != len(tags):
+                bad_rows.add(f"{where} has {len(words)} words but {len(tags)} tags.")
+            elif not all(isinstance(word, str) and word.strip() for word in words):
+                bad_rows.add(f"{where} has a word that is no text or empty.")
+            elif not all(isinstance(tag, str | int) and str(tag) for tag in tags):
+                bad_rows.add(f"{where} has a tag that is missing.")
+            else:
+                yield TaggedExample(words, [str(tag) for tag in tags], row.number)
+
+
+def _number(column: str | None, option: str, usual: int) -> int:
+    if column is None:
+        return usual
+    if not column.isdecimal() or column == "0":
+        raise ValueError(
+            f"{option} is {column!r}; files in columns take the column's number, from 1."
+        )
+    return int(column)

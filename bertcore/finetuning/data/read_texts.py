@@ -1,0 +1,167 @@
+"""Texts and pairs with labels or scores, from tables with names and from GLUE's own forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bertcore.finetuning.data.examples import TextExample
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.tables import Table, open_table
+
+SINGLES = ("sentence", "text", "content", "review")
+PAIRS = (
+    ("sentence1", "sentence2"),  # MRPC, RTE, STS-B, WNLI, MNLI in GLUE
+    ("question1", "question2"),  # QQP
+    ("question", "sentence"),  # QNLI
+    ("premise", "hypothesis"),
+    ("#1 String", "#2 String"),  # MRPC as Microsoft published it
+    ("sentence_A", "sentence_B"),  # SICK
+    ("text", "text_pair"),
+    ("text_a", "text_b"),
+)
+LABELS = ("label", "gold_label", "Quality", "is_duplicate", "entailment_label", "class", "category")
+SCORES = ("score", "label", "relatedness_score", "similarity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Names of the columns to read, or their numbers from 1; None takes a usual one."""
+
+    text: str | None = None
+    text_pair: str | None = None
+    label: str | None = None
+
+
+USUAL = Columns()
+"""The columns with usual names."""
+
+
+def read_texts(
+    path: Path, *, task: str, columns: Columns = USUAL, bad_rows: BadRows
+) -> Iterator[TextExample]:
+    """Yield the examples of a table one by one.
+
+    GLUE's files without names are known by their look: CoLA (source, label, mark, sentence) and
+    STS-B (genre, file, year, index, score, sentence 1, sentence 2). Other tables without names need
+    column numbers.
+
+    Args:
+        path: .csv, .tsv, .txt with tabs or .jsonl, also packed.
+        task: "classify", "pair" or "regress"; a regression may have pairs or not.
+        columns: What to read.
+        bad_rows: Told of rows that cannot be used.
+
+    Raises:
+        ValueError: If a column is not there (names those that are), or the file cannot be read.
+    """
+    named = [name for name in (columns.text, columns.text_pair, columns.label) if name]
+    by_number = bool(named) and all(name.isdigit() for name in named)
+
+    def has_header(cells: Sequence[str]) -> bool:
+        stripped = [cell.strip() for cell in cells]
+        if by_number:
+            return all(name in stripped for name in named)
+        return bool(named) or not (_is_cola(stripped) or _is_stsb(stripped))
+
+    with open_table(path, bad_rows, has_header=has_header) as table:
+        text, pair, label = _choose(table, path, task, columns)
+        for row in table.rows:
+            cells = row.cells
+            if max(text, pair, label) >= len(cells):
+                bad_rows.add(f"row {row.number} of {str(path)!r} has {len(cells)} cells.")
+                continue
+            where = f"row {row.number} of {str(path)!r}"
+            answer = _as_text(cells[label])
+            if not answer:
+                bad_rows.add(
+                    f"{where} has no {'score' if task == 'regress' else 'label'} "
+                    f"(column {table.columns[label]!r} is empty)."
+                )
+            elif task == "regress" and not _is_finite(answer):
+                bad_rows.add(
+                    f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
+                    "expected a number."
+                )
+            elif not _as_text(cells[text]):
+                bad_rows.add(f"{where} has no text (column {table.columns[text]!r} is empty).")
+            else:
+                second = None if pair < 0 else _as_text(cells[pair])
+                yield TextExample(_as_text(cells[text]), second, answer, row.number)
+
+
+def _choose(table: Table, path: Path, task: str, wanted: Columns) -> tuple[int, int, int]:
+    """Return the places of text, text B (-1: none) and label."""
+    names = table.columns
+    if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
+        # GLUE's two forms without names; `has_header` knew them by their first line.
+        is_cola = len(names) == 4
+        if task != ("classify" if is_cola else "regress"):
+            what = "single sentences" if is_cola else "pairs with scores"
+            raise ValueError(f"{str(path)!r} holds {what}, which is not for the task {task!r}.")
+        return (3, -1, 1) if is_cola else (5, 6, 4)
+
+    def find(name: str, option: str) -> int:
+        if name not in names:
+            raise ValueError(
+                f"{str(path)!r} has no column {name!r} for {option}; it has {_listed(names)}."
+            )
+        return names.index(name)
+
+    def usual(choices: Sequence[str], option: str, what: str) -> int:
+        for name in choices:
+            if name in names:
+                return names.index(name)
+        raise ValueError(
+            f"{str(path)!r} has no column with a usual name for the {what}; it has "
+            f"{_listed(names)}. Name it with {option}."
+        )
+
+    pair = -1 if wanted.text_pair is None else find(wanted.text_pair, "--text-pair")
+    text = -1 if wanted.text is None else find(wanted.text, "--text")
+    if text < 0 and pair < 0 and task in ("pair", "regress"):
+        for first, second in PAIRS:
+            if first in names and second in names:
+                text, pair = names.index(first), names.index(second)
+                break
+    if text < 0:
+        text = usual(SINGLES, "--text", "text")
+    if pair < 0 and task == "pair":
+        seconds = [second for _, second in PAIRS if second != names[text]]
+        pair = usual(seconds, "--text-pair", "second text")
+    if wanted.label is not None:
+        return text, pair, find(wanted.label, "--label")
+    label = usual(SCORES if task == "regress" else LABELS, "--label", "label")
+    return text, pair, label
+
+
+def _is_cola(cells: Sequence[str]) -> bool:
+    return len(cells) == 4 and cells[1] in ("0", "1") and cells[2] in ("", "*")
+
+
+def _is_stsb(cells: Sequence[str]) -> bool:
+    return len(cells) >= 7 and cells[3].isdigit() and _is_finite(cells[4])
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _as_text(value: Any) -> str:
+    """Return a cell as text: JSON has numbers, truth values and nothing too."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).strip()
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:40]) for name in names[:20])
+    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")

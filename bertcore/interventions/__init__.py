@@ -1,0 +1,1 @@
+"""Changes inside the network: heads and layers off, attention patterns, edited states."""

@@ -1,0 +1,81 @@
+"""Hooks that change a forward pass: applied by `trace_network`, made by `what_if`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Cell(NamedTuple):
+    """One attention weight that is set by hand."""
+
+    layer: int
+    head: int
+    source: int
+    """The token that looks (the row)."""
+    target: int
+    """The token that is looked at (the column)."""
+    weight: float
+    """0 to 1; the rest of the row is rescaled, so that it sums to 1 again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interventions:
+    """Changes made ready for one network and one input of T tokens, on the network's device."""
+
+    mask: Tensor | None
+    """True = attend, [T, T]; None: all attend to all."""
+    gates: Tensor | None
+    """What each head's context is multiplied with, [L, H, 1, 1], 0 or 1; None: all on."""
+    skipped: frozenset[int]
+    """Layers that hand on their input as it is."""
+    cells: Mapping[int, tuple[Cell, ...]]
+    """The weights set by hand in each layer that has some."""
+
+    def edit(self, layer: int) -> Callable[[Tensor], None] | None:
+        """Return what edits a layer's weights [B, H, T, T] in place; None: there is nothing to."""
+        cells = self.cells.get(layer)
+        return None if cells is None else partial(set_cells, cells)
+
+
+def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
+    """Set attention weights by hand, in place; what is left of 1 is shared as it was.
+
+    Args:
+        cells: Of one layer; several in a row are set together.
+        weights: [B, H, T, T]; rows sum to 1.
+
+    Raises:
+        ValueError: If the weights set in a row sum to more than 1, or to less and the other tokens
+            have no attention that could be scaled up.
+    """
+    rows = dict.fromkeys((cell.head, cell.source) for cell in cells)
+    for head, source in rows:
+        fixed = {c.target: c.weight for c in cells if (c.head, c.source) == (head, source)}
+        left = 1.0 - sum(fixed.values())
+        if left < -1e-6:
+            raise ValueError(
+                f"the weights set by hand for token {source} in head {head} sum to "
+                f"{1 - left:.3g}; a row of attention sums to 1. Lower one of them."
+            )
+        row = weights[:, head, source]  # [B, T], a view
+        targets = list(fixed)
+        row[:, targets] = 0
+        others = row.sum(-1, keepdim=True)
+        if left > 1e-6 and bool((others <= 0).any()):
+            raise ValueError(
+                f"token {source} looks at nothing else in head {head}, so the {left:.3g} that is "
+                "left of its attention has nowhere to go. Set the weight of another token too."
+            )
+        if left > 1e-6:
+            row *= left / others
+        else:
+            row.zero_()
+        row[:, targets] = torch.tensor(
+            [fixed[target] for target in targets], dtype=row.dtype, device=row.device
+        )

@@ -1,0 +1,165 @@
+"""Batches for pretraining: rows of pairs or of running text, with some tokens hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.data_config import DataConfig
+from bertcore.pretraining.data.instances import Instances, create_instances
+from bertcore.pretraining.data.layout import lay_out_packed, lay_out_pairs
+from bertcore.pretraining.data.masking import Masked, mask_tokens
+from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
+from bertcore.tokenizer import Tokenizer
+
+
+class Totals(NamedTuple):
+    """Counts of a whole batch."""
+
+    num_pairs: int
+    """All rows; 0 if they are no pairs."""
+    num_masked: int
+    num_tokens: int
+    """Padding not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One step's input and labels."""
+
+    masked: Masked
+    """The token ids with some hidden, and what they were."""
+    segment_ids: Tensor
+    """int64, [B, T]"""
+    attention_mask: Tensor
+    """True at tokens, False at padding, [B, T]."""
+    next_sentence_labels: Tensor | None
+    """0: B follows A, 1: random, int64, [B]; None: the rows are no pairs."""
+    whole: Totals | None = None
+    """Of the batch that these rows are a part of; None: they are all of it."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of these rows, padding not counted."""
+        return int(self.attention_mask.sum())
+
+    @property
+    def totals(self) -> Totals:
+        """Counts of the whole batch, by which losses are divided."""
+        if self.whole is not None:
+            return self.whole
+        return Totals(
+            num_pairs=0 if self.next_sentence_labels is None else len(self.next_sentence_labels),
+            num_masked=int(self.masked.weights.sum()),
+            num_tokens=self.num_tokens,
+        )
+
+
+def make_batch(
+    corpus: PackedCorpus,
+    instances: Instances | PackedRows,
+    tokenizer: Tokenizer,
+    config: DataConfig,
+    *,
+    generator: torch.Generator,
+    part: slice | None = None,
+) -> Batch:
+    """Lay out pairs or packed rows, padded to T, and hide tokens.
+
+    Args:
+        corpus: The instances' tokens.
+        instances: The rows of a batch.
+        tokenizer: For the special tokens.
+        config: Row length and masks.
+        generator: Fixes the masks; on its device the batch is made, but for the tokens' look-up.
+        part: Give these rows only, as they are in the batch.
+
+    Raises:
+        ValueError: If `masked_lm_prob` asks for more tokens than a pair has.
+    """
+    device, width = generator.device, config.max_seq_length
+    lengths = instances.lengths
+    counts = _num_masked(lengths, config)
+    own = part or slice(0, len(instances))
+    labels = None
+    if isinstance(instances, PackedRows):
+        # A row of many short documents may have less text than is to be hidden of so many tokens.
+        counts = np.minimum(counts, instances.num_text_tokens)
+        rows = lay_out_packed(corpus, instances.take(own), tokenizer, width, device)
+    else:
+        rows = lay_out_pairs(corpus, instances.take(own), tokenizer, width, device)
+        labels = torch.from_numpy(instances.labels[own]).to(device)
+    masked = mask_tokens(
+        rows.ids,
+        maskable=~rows.is_special,
+        counts=torch.from_numpy(counts[own]).to(device),
+        max_predictions=config.max_predictions_per_seq,
+        mask_id=tokenizer.mask_id,
+        vocab_size=tokenizer.vocab_size,
+        generator=generator,
+        rows_of=(own.start, len(instances)),
+    )
+    return Batch(
+        masked=masked,
+        segment_ids=rows.segment_ids,
+        attention_mask=rows.attention_mask,
+        next_sentence_labels=labels,
+        whole=Totals(
+            num_pairs=0 if labels is None else len(instances),
+            num_masked=int(counts.sum()),
+            num_tokens=int(lengths.sum()),
+        ),
+    )
+
+
+def _num_masked(lengths: NDArray[np.int64], config: DataConfig) -> NDArray[np.int64]:
+    """Return `num_masked` of many lengths at once; numpy rounds halves to even as Python does."""
+    wanted = np.rint(config.masked_lm_prob * lengths).astype(np.int64)
+    counts: NDArray[np.int64] = np.clip(wanted, 1, config.max_predictions_per_seq)
+    return counts
+
+
+def cut(
+    corpus: PackedCorpus, config: DataConfig, *, rng: Random, documents: range | None = None
+) -> Instances | PackedRows:
+    """Cut documents, all by default, into what the objective is trained on.
+
+    Args:
+        corpus: Packed documents.
+        config: Objective and row length.
+        rng: Fixes the pairs; packed rows draw nothing.
+        documents: Which to cut, without gaps.
+    """
+    length = config.max_seq_length
+    if not config.has_pairs:
+        return create_packed_rows(corpus, max_seq_length=length, documents=documents)
+    return create_instances(
+        corpus,
+        max_seq_length=length,
+        short_seq_prob=config.short_seq_prob,
+        rng=rng,
+        documents=documents,
+    )
+
+
+def fixed_batches(
+    corpus: PackedCorpus, tokenizer: Tokenizer, config: DataConfig, *, seed: int, num_rows: int
+) -> Iterator[Batch]:
+    """Yield up to `num_rows` held-out rows, fixed with their masks, for evaluation.
+
+    The same corpus, tokenizer, settings and seed give the same batches.
+    """
+    instances = cut(corpus, config, rng=Random(f"{seed}/held-out"))
+    order = np.random.default_rng([seed, 7]).permutation(len(instances))[:num_rows]
+    generator = torch.Generator().manual_seed(seed)
+    for start in range(0, len(order), config.batch_size):
+        rows = order[start : start + config.batch_size]
+        yield make_batch(corpus, instances.take(rows), tokenizer, config, generator=generator)

@@ -1,0 +1,300 @@
+"""Text files to a packed corpus: all token ids in one array, with sentence and document borders."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, TextIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.pretraining.data.array_file import ArrayFile
+from bertcore.pretraining.data.sentences import split_sentences
+from bertcore.tokenizer import Tokenizer
+
+LONGEST_LINE = 2_000_000
+"""Characters of a line; tokenising one takes more than a hundred times its size in memory."""
+_BATCH_SENTENCES = 20_000
+_BATCH_CHARACTERS = 4_000_000
+_HASHED_AT_ONCE = 1_000_000
+_ARRAYS = ("ids", "sentence_starts", "document_starts")
+
+OnRead = Callable[[int], None]
+"""Told how many bytes of a file were read since the last time; packed bytes for .xz and .gz."""
+
+
+def read_documents(
+    paths: Sequence[str | Path], *, on_read: OnRead | None = None
+) -> Iterator[list[str]]:
+    """Yield each document as its list of paragraphs.
+
+    A line is a paragraph (or a sentence); a blank line ends a document, as does the end of a file.
+
+    Args:
+        paths: UTF-8 text files, plain or packed as .xz or .gz.
+        on_read: For progress; called at least once a document.
+
+    Raises:
+        ValueError: If a file is missing, is not UTF-8, is not a whole archive or has a line of
+            more than `LONGEST_LINE` characters.
+        OSError: If a file cannot be opened.
+    """
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise ValueError(f"corpus file {str(path)!r} does not exist. Check the path.")
+        with path.open("rb") as raw:
+            told = 0
+            for document in _documents(path, raw):
+                yield document
+                if on_read is not None:
+                    on_read(raw.tell() - told)
+                    told = raw.tell()
+
+
+def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
+    paragraphs: list[str] = []
+    num_lines = 0
+    try:
+        with _open_text(raw, path.suffix.lower()) as lines:
+            # With a limit: a file of one endless line must not come into memory as a whole.
+            while line := lines.readline(LONGEST_LINE + 1):
+                num_lines += 1
+                if len(line) > LONGEST_LINE:
+                    raise ValueError(
+                        f"line {num_lines} of corpus file {str(path)!r} has more than "
+                        f"{LONGEST_LINE:,} characters; a line is to be a paragraph or a sentence. "
+                        "Break it into lines."
+                    )
+                if line := line.strip():
+                    paragraphs.append(line)
+                elif paragraphs:
+                    yield paragraphs
+                    paragraphs = []
+            if paragraphs:
+                yield paragraphs
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"corpus file {str(path)!r} is not UTF-8: some lines after line {num_lines} there is "
+            f"a byte 0x{error.object[error.start]:02X}. Convert it to UTF-8 first."
+        ) from error
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(
+            f"corpus file {str(path)!r} is not a whole archive ({error}). Copy it again."
+        ) from error
+
+
+def _open_text(raw: BinaryIO, suffix: str) -> TextIO:
+    # utf-8-sig: some editors begin a file with a byte order mark, which is no text.
+    if suffix == ".xz":
+        return cast(TextIO, lzma.open(raw, "rt", encoding="utf-8-sig"))
+    if suffix == ".gz":
+        return cast(TextIO, gzip.open(raw, "rt", encoding="utf-8-sig"))
+    return io.TextIOWrapper(raw, encoding="utf-8-sig")
+
+
+def read_sentences(
+    paths: Sequence[str | Path], *, on_read: OnRead | None = None
+) -> Iterator[list[str]]:
+    """Yield each document as its list of sentences; otherwise as `read_documents`."""
+    for paragraphs in read_documents(paths, on_read=on_read):
+        yield [sentence for line in paragraphs for sentence in split_sentences(line)]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedCorpus:
+    """A tokenised corpus, held in three arrays (memory-mapped when opened from a folder)."""
+
+    ids: NDArray[np.generic]
+    """Token ids of all sentences in a row, without special tokens, uint16 or int32, [N]."""
+    sentence_starts: NDArray[np.int64]
+    """Where each sentence starts in `ids`, and the end of the last: [S + 1]."""
+    document_starts: NDArray[np.int64]
+    """Which sentence each document starts with, and the end of the last: [documents + 1]."""
+    fingerprint: str
+    """Hash of the ids and borders."""
+
+    @property
+    def num_documents(self) -> int:
+        """Number of documents."""
+        return len(self.document_starts) - 1
+
+    @property
+    def num_sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.sentence_starts) - 1
+
+    @property
+    def num_tokens(self) -> int:
+        """Number of tokens, special tokens not counted."""
+        return len(self.ids)
+
+
+def pack_corpus(documents: Iterable[list[str]], tokenizer: Tokenizer) -> PackedCorpus:
+    """Tokenise documents (lists of sentences) into one PackedCorpus in memory.
+
+    For texts of which one knows that they are small; `pack_corpus_to` has no limit.
+
+    Raises:
+        ValueError: If no token is left.
+    """
+    with TemporaryDirectory() as folder:
+        opened = pack_corpus_to(Path(folder), documents, tokenizer)
+        return PackedCorpus(
+            np.array(opened.ids),
+            np.array(opened.sentence_starts),
+            np.array(opened.document_starts),
+            opened.fingerprint,
+        )
+
+
+def pack_corpus_to(
+    folder: Path, documents: Iterable[list[str]], tokenizer: Tokenizer
+) -> PackedCorpus:
+    """Tokenise documents (lists of sentences) into a folder, and map it.
+
+    Memory holds some ten thousand sentences at a time, however long the text is. Sentences without
+    a token and documents without a sentence are dropped. A text that spells out a special token
+    ("[SEP]") gets [UNK] there: only BERT itself sets special tokens.
+
+    Args:
+        folder: Made if it is not there; the files of an older corpus in it are overwritten.
+        documents: Read once.
+        tokenizer: Up to 65,536 pieces take two bytes a token, more take four.
+
+    Raises:
+        ValueError: If no token is left.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    dtype = np.dtype(np.uint16 if tokenizer.vocab_size <= 2**16 else np.int32)
+    replaced = np.arange(tokenizer.vocab_size, dtype=dtype)
+    replaced[[tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id]] = (
+        tokenizer.unk_id
+    )
+    start = np.zeros(1, dtype=np.int64)
+    with (
+        ArrayFile(folder / "ids.npy", dtype) as ids,
+        ArrayFile(folder / "sentence_starts.npy", np.dtype(np.int64)) as sentence_starts,
+        ArrayFile(folder / "document_starts.npy", np.dtype(np.int64)) as document_starts,
+    ):
+        sentence_starts.append(start)
+        document_starts.append(start)
+        for group in _groups(documents):
+            encoded = iter(tokenizer.encode_ids([s for document in group for s in document]))
+            kept = [[ids for ids in (next(encoded) for _ in document) if ids] for document in group]
+            kept = [document for document in kept if document]
+            sentences = [sentence for document in kept for sentence in document]
+            # Borders of this group count on from where the files ended.
+            ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
+            document_ends = np.cumsum([len(document) for document in kept], dtype=np.int64)
+            first_sentence = sentence_starts.length - 1
+            sentence_starts.append(ids.length + ends)
+            document_starts.append(first_sentence + document_ends)
+            ids.append(replaced[np.fromiter((i for s in sentences for i in s), dtype=dtype)])
+        num_tokens = ids.length
+    if not num_tokens:
+        raise ValueError("the corpus has no text. Give at least one file with sentences in it.")
+    # Written last: a folder without it was not finished.
+    (folder / "fingerprint").write_text(hash_corpus(folder), encoding="utf-8")
+    return open_corpus(folder)
+
+
+def hash_corpus(folder: Path) -> str:
+    """Return the fingerprint of the arrays in a folder, from their content.
+
+    Raises:
+        RuntimeError: If one of them cannot be read.
+    """
+    digest = hashlib.sha256()
+    for array in _map_arrays(folder):
+        for start in range(0, len(array), _HASHED_AT_ONCE):
+            digest.update(np.ascontiguousarray(array[start : start + _HASHED_AT_ONCE]).data)
+    return digest.hexdigest()[:16]
+
+
+def record_corpus(folder: Path, fingerprint: str) -> dict[str, Any]:
+    """Return a packed corpus's fingerprint with sizes and times, for `check_corpus`."""
+    return {"fingerprint": fingerprint, "files": _corpus_files(folder)}
+
+
+def check_corpus(folder: Path, recorded: dict[str, Any]) -> None:
+    """Refuse a packed corpus that is not the one a run was started with.
+
+    It is read only where a size or a time differs.
+
+    Raises:
+        ValueError: If its content is another.
+    """
+    if _corpus_files(folder) == recorded["files"]:
+        return
+    found = hash_corpus(folder)
+    if found != recorded["fingerprint"]:
+        raise ValueError(
+            f"the packed corpus {str(folder)!r} changed since the run was started (fingerprint "
+            f"{found}, expected {recorded['fingerprint']}). Restore that folder to resume, or "
+            "start a new run."
+        )
+
+
+def _corpus_files(folder: Path) -> dict[str, list[int]]:
+    """Return size and time of each array of a packed corpus."""
+    found = {path.name: path.stat() for path in sorted(folder.glob("*.npy"))}
+    return {name: [file.st_size, file.st_mtime_ns] for name, file in found.items()}
+
+
+def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """Collect documents until they are worth a call of the tokenizer, which uses all cores."""
+    group: list[list[str]] = []
+    num_sentences = num_characters = 0
+    for document in documents:
+        group.append(document)
+        num_sentences += len(document)
+        num_characters += sum(map(len, document))
+        if num_sentences >= _BATCH_SENTENCES or num_characters >= _BATCH_CHARACTERS:
+            yield group
+            group, num_sentences, num_characters = [], 0, 0
+    yield group
+
+
+def save_corpus(corpus: PackedCorpus, folder: Path) -> None:
+    """Write the arrays as .npy files; `open_corpus` maps them back."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in _ARRAYS:
+        np.save(folder / f"{name}.npy", getattr(corpus, name))
+    # Written last: a folder without it was not finished.
+    (folder / "fingerprint").write_text(corpus.fingerprint, encoding="utf-8")
+
+
+def open_corpus(folder: Path) -> PackedCorpus:
+    """Map a folder that `save_corpus` wrote.
+
+    Raises:
+        RuntimeError: If a file of it is missing.
+    """
+    ids, sentence_starts, document_starts = _map_arrays(folder)
+    try:
+        fingerprint = (folder / "fingerprint").read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise _unreadable(folder, error) from error
+    return PackedCorpus(ids, sentence_starts, document_starts, fingerprint)
+
+
+def _map_arrays(folder: Path) -> list[NDArray[Any]]:
+    try:
+        return [np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS]
+    except (OSError, ValueError) as error:
+        raise _unreadable(folder, error) from error
+
+
+def _unreadable(folder: Path, error: Exception) -> RuntimeError:
+    return RuntimeError(
+        f"packed corpus {str(folder)!r} cannot be read ({error}). "
+        "Delete that folder and start again."
+    )

@@ -1,0 +1,109 @@
+"""The settings of a run's data: what the rows are made of, how long they are, what is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bertcore.pretraining.data.masking import MASKED_LM_PROB
+
+OBJECTIVES = ("mlm+nsp", "mlm")
+"""BERT's masked words and next sentences, on pairs; or masked words alone, on packed rows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataConfig:
+    """How rows are cut and masked.
+
+    Raises:
+        ValueError: If a value is out of its range.
+    """
+
+    objective: str = "mlm+nsp"
+    """One of OBJECTIVES. "mlm": rows are packed full of running text (`create_packed_rows`)."""
+    max_seq_length: int = 128
+    """T, special tokens included."""
+    max_predictions_per_seq: int = 20
+    """P, the most hidden tokens of a row."""
+    masked_lm_prob: float = MASKED_LM_PROB
+    """Share of tokens hidden, 0 < p < 1."""
+    short_seq_prob: float = 0.1
+    """Share of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
+    batch_size: int = 32
+    """B, rows of a step."""
+    long_ratio: float = 0.0
+    """Share of the run, at its end, in rows of `long_seq_length`, 0 to 1; the paper has 0.1."""
+    long_seq_length: int = 512
+    """T of that second phase, longer than `max_seq_length`."""
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise ValueError(
+                f"objective is {self.objective!r}; expected one of {', '.join(OBJECTIVES)}."
+            )
+        if not 0 < self.masked_lm_prob < 1:
+            raise ValueError(f"masked_lm_prob is {self.masked_lm_prob}; expected above 0, below 1.")
+        if not 0 <= self.short_seq_prob <= 1:
+            raise ValueError(f"short_seq_prob is {self.short_seq_prob}; expected 0 to 1.")
+        for name, low in (("max_seq_length", 5), ("max_predictions_per_seq", 1), ("batch_size", 1)):
+            if getattr(self, name) < low:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected at least {low}.")
+        if not 0 <= self.long_ratio <= 1:
+            raise ValueError(f"long_ratio is {self.long_ratio}; expected 0 to 1.")
+        if self.long_ratio and self.long_seq_length <= self.max_seq_length:
+            raise ValueError(
+                f"long_seq_length is {self.long_seq_length}; expected more than max_seq_length "
+                f"{self.max_seq_length}, or a long_ratio of 0."
+            )
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether rows are sentence pairs, and next sentences are learned."""
+        return self.objective == "mlm+nsp"
+
+    def long_phase(self) -> DataConfig | None:
+        """Return the settings of the second phase, None if there is none.
+
+        As many tokens a step as before, in fewer rows.
+
+        >>> config = DataConfig(long_ratio=0.1).long_phase()
+        >>> config.batch_size, config.max_seq_length, config.max_predictions_per_seq
+        (8, 512, 78)
+        """
+        if not self.long_ratio:
+            return None
+        return replace(
+            self,
+            max_seq_length=self.long_seq_length,
+            max_predictions_per_seq=round(self.masked_lm_prob * self.long_seq_length) + 1,
+            batch_size=max(1, self.batch_size * self.max_seq_length // self.long_seq_length),
+            long_ratio=0.0,
+        )
+
+    @classmethod
+    def for_length(
+        cls,
+        max_seq_length: int,
+        *,
+        objective: str = "mlm+nsp",
+        batch_size: int = 32,
+        masked_lm_prob: float = MASKED_LM_PROB,
+        long_ratio: float = 0.0,
+        long_seq_length: int = 512,
+    ) -> DataConfig:
+        """Return settings with room for every token that is hidden in a row of that length.
+
+        >>> DataConfig.for_length(128).max_predictions_per_seq
+        20
+        """
+        return cls(
+            objective=objective,
+            max_seq_length=max_seq_length,
+            # A share out of its range is refused by name, and not here.
+            max_predictions_per_seq=(
+                round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
+            ),
+            masked_lm_prob=masked_lm_prob,
+            batch_size=batch_size,
+            long_ratio=long_ratio,
+            long_seq_length=long_seq_length,
+        )

@@ -1,0 +1,200 @@
+"""Batches over a corpus of any size, in rounds and windows."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.pretraining.data.batches import Batch, cut, make_batch
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.data_config import DataConfig
+from bertcore.pretraining.data.instances import Instances
+from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.tokenizer import Tokenizer
+
+BLOCK_SENTENCES = 4096
+"""Documents are cut in blocks of about so many sentences: some 100,000 tokens."""
+WINDOW_BLOCKS = 64
+"""Blocks from all over the corpus that are cut and shuffled together."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Which window is open, and at which step its first batch was."""
+
+    round: int = 0
+    window: int = 0
+    first_step: int = 0
+
+
+class _Window(NamedTuple):
+    """Instances and the order in which they come."""
+
+    instances: Instances | PackedRows
+    order: NDArray[np.int64]
+
+
+class Batches:
+    """An endless, reproducible row of batches; a round goes through the whole corpus once.
+
+    A round takes blocks of documents in a fresh order, a window of blocks at a time: each window
+    is cut anew, its instances are shuffled, and batches are taken from it (what is left at its end
+    and fills no batch is dropped). So memory holds a window and the next one, which is cut in the
+    background meanwhile, however large the corpus is; a corpus of less than a window (some
+    6 million tokens) is shuffled as a whole.
+
+    All is fixed by (seed, round, window, step).
+
+    Args:
+        corpus: Packed documents.
+        tokenizer: For the special tokens.
+        config: How instances are cut and masked; `batch_size` rows are a batch.
+        seed: 0 or more.
+        place: A known place to start from; steps before it are reached by starting over.
+
+    Raises:
+        ValueError: If a window gives fewer instances than one batch.
+    """
+
+    def __init__(
+        self,
+        corpus: PackedCorpus,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        seed: int,
+        place: Place | None = None,
+    ) -> None:
+        self.corpus = corpus
+        self.tokenizer = tokenizer
+        self.config = config
+        self.seed = seed
+        self._blocks = _block_starts(corpus)
+        # A window holds dozens of batches, so that little is dropped at its end.
+        self._window_blocks = max(WINDOW_BLOCKS, config.batch_size // 16)
+        self.num_windows = max(1, (len(self._blocks) - 1) // self._window_blocks)
+        self._ahead: tuple[Place, Future[_Window]] | None = None
+        self._go_to(place or Place())
+
+    def _go_to(self, place: Place) -> None:
+        """Open the window at `place`, which was cut in the background if it is the next one."""
+        ahead, self._ahead = self._ahead, None
+        window = ahead[1].result() if ahead and ahead[0] == place else self._cut_window(place)
+        self.place = place
+        self._instances, self._order = window
+
+    def _cut_ahead(self) -> None:
+        """Begin to cut the next window in the background: an accelerator need not wait for it."""
+        place = self._next_place()
+        executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cut-ahead")
+        self._ahead = place, executor.submit(self._cut_window, place)
+        executor.shutdown(wait=False)  # it ends once the window is cut
+
+    def _next_place(self) -> Place:
+        place = self.place
+        last = place.window + 1 == self.num_windows
+        return Place(
+            round=place.round + last,
+            window=0 if last else place.window + 1,
+            first_step=place.first_step + len(self._order) // self.config.batch_size,
+        )
+
+    def _cut_window(self, place: Place) -> _Window:
+        """Cut and shuffle the instances of a window."""
+        order = np.random.default_rng([self.seed, place.round, 1]).permutation(
+            len(self._blocks) - 1
+        )
+        chosen = np.array_split(order, self.num_windows)[place.window]
+        instances = self._cut(place.round, chosen)
+        if len(instances) < self.config.batch_size:
+            raise ValueError(
+                f"the corpus gives {len(instances)} training instances, fewer than one batch of "
+                f"{self.config.batch_size}. Give more text or a smaller batch_size."
+            )
+        rng = np.random.default_rng([self.seed, place.round, 2, place.window])
+        return _Window(instances, rng.permutation(len(instances)))
+
+    def _cut(self, round_number: int, blocks: NDArray[np.int64]) -> Instances | PackedRows:
+        """Cut blocks; each has pairs of its own in each round, wherever it comes in it."""
+        parts = [
+            cut(
+                self.corpus,
+                self.config,
+                rng=Random(f"{self.seed}/{round_number}/{block}"),
+                documents=range(int(self._blocks[block]), int(self._blocks[block + 1])),
+            )
+            for block in blocks
+        ]
+        pairs = [part for part in parts if isinstance(part, Instances)]
+        rows = [part for part in parts if isinstance(part, PackedRows)]
+        return Instances.join(pairs) if pairs else PackedRows.join(rows)
+
+    def describe(self) -> dict[str, int | float]:
+        """Return what the open window is made of, for a run's log; shares are 0 to 1."""
+        corpus, instances = self.corpus, self._instances
+        pairs = {}
+        if isinstance(instances, Instances):
+            pairs["share_random"] = round(instances.share_random, 6)
+        return {
+            "num_documents": corpus.num_documents,
+            "num_sentences": corpus.num_sentences,
+            "num_tokens": corpus.num_tokens,
+            "num_windows": self.num_windows,
+            "num_instances": len(instances),
+            **pairs,
+            "share_padding": round(instances.share_padding(self.config.max_seq_length), 6),
+        }
+
+    def batch(
+        self, step: int, *, part: slice | None = None, device: torch.device | str = "cpu"
+    ) -> Batch:
+        """Return the batch of step 0, 1, 2, ...; steps in order are fastest.
+
+        Args:
+            step: Number of the batch.
+            part: Give these rows only, as they are in the batch.
+            device: Where it is made. The masks of a GPU are others than those of a CPU.
+        """
+        return make_batch(
+            self.corpus,
+            self._instances_at(step),
+            self.tokenizer,
+            self.config,
+            generator=_generator(self.seed, step, torch.device(device)),
+            part=part,
+        )
+
+    def _instances_at(self, step: int) -> Instances | PackedRows:
+        if step < self.place.first_step:
+            self._go_to(Place())
+        while step >= (following := self._next_place()).first_step:
+            self._go_to(following)
+        if self._ahead is None and 2 * step >= self.place.first_step + following.first_step:
+            self._cut_ahead()
+        size = self.config.batch_size
+        first = (step - self.place.first_step) * size
+        return self._instances.take(self._order[first : first + size])
+
+    def state(self) -> dict[str, int]:
+        """Return `place` for a checkpoint: a resumed run need not cut all windows before it."""
+        return asdict(self.place)
+
+
+def _block_starts(corpus: PackedCorpus) -> NDArray[np.int64]:
+    """Return the first document of each block, and the end of the last."""
+    marks = np.arange(0, corpus.num_sentences, BLOCK_SENTENCES)
+    starts = np.searchsorted(np.asarray(corpus.document_starts), marks, side="left")
+    starts = starts[starts < corpus.num_documents]
+    return np.append(np.unique(starts), corpus.num_documents).astype(np.int64)
+
+
+def _generator(seed: int, step: int, device: torch.device) -> torch.Generator:
+    """Return a random source fixed by both numbers, independent of its neighbours."""
+    state = np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)
+    return torch.Generator(device).manual_seed(int(state[0]) >> 1)

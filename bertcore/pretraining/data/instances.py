@@ -1,0 +1,167 @@
+"""Sentence pairs for BERT's pretraining: cut from documents as in Google's data script."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.pretraining.data.corpus import PackedCorpus
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """Pairs as spans of the packed corpus; nothing is copied.
+
+    The tokens of instance i are [CLS] ids[a_start:a_end] [SEP] ids[b_start:b_end] [SEP].
+    """
+
+    spans: NDArray[np.int64]
+    """a_start, a_end, b_start, b_end of each instance, [N, 4]."""
+    labels: NDArray[np.int64]
+    """0: B follows A in the text, 1: B is from a random place, [N]."""
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each instance with its three special tokens, [N]."""
+        s = self.spans
+        lengths: NDArray[np.int64] = s[:, 1] - s[:, 0] + s[:, 3] - s[:, 2] + 3
+        return lengths
+
+    @property
+    def share_random(self) -> float:
+        """Share of pairs whose B is random: above a half, since lone sentences always get one."""
+        return float(self.labels.mean())
+
+    def share_padding(self, max_seq_length: int) -> float:
+        """Return the share of padding in rows of `max_seq_length` tokens."""
+        return 1.0 - float(self.lengths.mean()) / max_seq_length
+
+    def take(self, rows: NDArray[np.int64] | slice) -> Instances:
+        """Return some of the instances."""
+        return Instances(self.spans[rows], self.labels[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence[Instances]) -> Instances:
+        """Return the instances of all parts, in order."""
+        return cls(
+            np.concatenate([part.spans for part in parts]),
+            np.concatenate([part.labels for part in parts]),
+        )
+
+
+def create_instances(
+    corpus: PackedCorpus,
+    *,
+    max_seq_length: int,
+    short_seq_prob: float = 0.1,
+    rng: Random,
+    documents: range | None = None,
+) -> Instances:
+    """Cut one round of instances from documents.
+
+    Args:
+        corpus: Packed documents. Only the borders of the documents cut are read into memory.
+        max_seq_length: T, special tokens included; at least 5.
+        short_seq_prob: Share of documents that are cut into pieces of a random shorter length.
+        rng: Fixes the result.
+        documents: Which to cut, without gaps; all by default. Random partners come from all.
+
+    Returns:
+        Instances in document order; shuffle them before training.
+
+    Raises:
+        ValueError: If `max_seq_length` is below 5 (one token on each side).
+
+    Source: Devlin et al. 2019, appendix A.2; google-research/bert create_pretraining_data.py,
+        create_instances_from_document. Differs: the documents are walked in file order, since all
+        instances are shuffled afterwards anyway.
+    """
+    if max_seq_length < 5:
+        raise ValueError(
+            f"max_seq_length is {max_seq_length}; expected at least 5: [CLS] a [SEP] b [SEP]."
+        )
+    max_tokens = max_seq_length - 3
+    spans, labels = array("q"), array("q")
+    borders = _Borders(corpus)
+    for document in range(corpus.num_documents) if documents is None else documents:
+        # Sentences are counted from the document's first; `starts` are places in corpus.ids.
+        starts = borders.of_document(document)
+        end = len(starts) - 1
+        # Once for each pass over a document, not for each instance, as in Google's code.
+        target = max_tokens
+        if rng.random() < short_seq_prob:
+            target = rng.randint(2, max_tokens)
+        chunk = sentence = 0
+        while sentence < end:
+            sentence += 1
+            if sentence < end and starts[sentence] - starts[chunk] < target:
+                continue
+            # The chunk is sentences chunk .. sentence - 1; A takes its first part.
+            cut = chunk + (1 if sentence - chunk == 1 else rng.randint(1, sentence - chunk - 1))
+            a = (starts[chunk], starts[cut])
+            if sentence - chunk == 1 or rng.random() < 0.5:
+                label = 1
+                b = borders.random_span(document, target - (a[1] - a[0]), rng)
+                sentence = cut  # the sentences that B replaced feed the next instance
+            else:
+                label = 0
+                b = (starts[cut], starts[sentence])
+            spans.extend(_truncate(*a, *b, max_tokens, rng))
+            labels.append(label)
+            chunk = sentence
+    return Instances(
+        np.array(spans, dtype=np.int64).reshape(-1, 4), np.array(labels, dtype=np.int64)
+    )
+
+
+class _Borders:
+    """The borders of a corpus, read where they are needed."""
+
+    def __init__(self, corpus: PackedCorpus) -> None:
+        # Plain arrays over the same memory: a memmap's own indexing takes ten times as long.
+        self._sentences = np.asarray(corpus.sentence_starts)
+        self._documents = np.asarray(corpus.document_starts)
+        self._num_documents = corpus.num_documents
+
+    def of_document(self, document: int) -> list[int]:
+        """Return where each sentence of a document starts, and the end of the last."""
+        first, end = self._documents[document : document + 2].tolist()
+        starts: list[int] = self._sentences[first : end + 1].tolist()
+        return starts
+
+    def random_span(self, document: int, target: int, rng: Random) -> tuple[int, int]:
+        """Choose sentences of another document, from a random one on, until `target` tokens."""
+        other = document
+        for _ in range(10):  # nearly always another document; with a single one it cannot be
+            other = rng.randint(0, self._num_documents - 1)
+            if other != document:
+                break
+        first, end = self._documents[other : other + 2].tolist()
+        sentence = rng.randint(first, end - 1)
+        start = int(self._sentences[sentence])
+        while True:
+            sentence += 1
+            stop = int(self._sentences[sentence])
+            if sentence == end or stop - start >= target:
+                return start, stop
+
+
+def _truncate(
+    a_start: int, a_end: int, b_start: int, b_end: int, max_tokens: int, rng: Random
+) -> tuple[int, int, int, int]:
+    """Shorten the longer text token by token, at its front or back with equal chance."""
+    while a_end - a_start + b_end - b_start > max_tokens:
+        front = rng.random() < 0.5
+        if a_end - a_start > b_end - b_start:
+            a_start, a_end = (a_start + 1, a_end) if front else (a_start, a_end - 1)
+        else:
+            b_start, b_end = (b_start + 1, b_end) if front else (b_start, b_end - 1)
+    return a_start, a_end, b_start, b_end

@@ -1,0 +1,127 @@
+"""Text files on their way in: checked first, read with progress, learned a vocabulary from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from bertcore.pretraining.data.corpus import read_documents, read_sentences
+from bertcore.tokenizer import Tokenizer, train_vocabulary
+
+TEXTS = {"train": "training text", "valid": "held-out text"}
+"""Names of a run's two corpora, as folders and in words."""
+
+OnStage = Callable[[str, float | None], None]
+"""Told what is being done and which share of it is done, 0 to 1; None if that is not known."""
+
+
+def silent(what: str, share: float | None) -> None:
+    """Report to nobody."""
+
+
+def check_text(name: str, paths: Sequence[Path], *, has_pairs: bool = True) -> None:
+    """Refuse a text that has not what is learned from it; reads only until it has seen enough.
+
+    Args:
+        name: Of `TEXTS`.
+        paths: As for `read_documents`.
+        has_pairs: Whether next-sentence pairs are to be made; else any text will do.
+
+    Raises:
+        ValueError: As `check_counts`, or if a file cannot be read.
+        OSError: If a file cannot be opened.
+    """
+    num_documents = most_sentences = 0
+    for document in read_sentences(paths):
+        num_documents += 1
+        most_sentences = max(most_sentences, len(document))
+        if not has_pairs or (num_documents > 1 and most_sentences > 1):
+            break
+    check_counts(name, num_documents, most_sentences, has_pairs=has_pairs)
+
+
+def check_counts(
+    name: str, num_documents: int, most_sentences: int, *, has_pairs: bool = True
+) -> None:
+    """Refuse a text that is empty, or of which no next-sentence pairs of both kinds can be made.
+
+    Args:
+        name: Of `TEXTS`. A lone held-out document will do: it is not learned from, and its random
+            halves are from other places in it.
+        num_documents: Of the text.
+        most_sentences: Of one document.
+        has_pairs: Whether pairs are to be made.
+
+    Raises:
+        ValueError: If there are too few.
+    """
+    if num_documents == 0:
+        raise ValueError(
+            f"the {TEXTS[name]} has no text. Give at least one file with sentences in it."
+        )
+    if not has_pairs:
+        return
+    if num_documents == 1 and name == "train":
+        raise ValueError(
+            f"the {TEXTS[name]} is a single document, but a next-sentence pair takes its random "
+            "half from another one. Put a blank line between documents, give more files, or learn "
+            "masked words alone (--objective mlm)."
+        )
+    if most_sentences < 2:
+        raise ValueError(
+            f"no document of the {TEXTS[name]} has two sentences, so no sentence has a next one. "
+            "Put blank lines only between documents, not between their sentences, or learn masked "
+            "words alone (--objective mlm)."
+        )
+
+
+def train_tokenizer(
+    corpus: Sequence[Path],
+    *,
+    vocab_size: int,
+    do_lower_case: bool = True,
+    on_stage: OnStage = silent,
+) -> Tokenizer:
+    """Learn a WordPiece vocabulary from text files.
+
+    Raises:
+        ValueError: If a file cannot be read or the text is too small for so many pieces.
+    """
+    texts = _Paragraphs(corpus, on_stage)
+    vocab = train_vocabulary(texts, vocab_size=vocab_size, do_lower_case=do_lower_case)
+    return Tokenizer(vocab, do_lower_case=do_lower_case)
+
+
+class ByteCount:
+    """Turns bytes read into the share of all files, and reports it a hundred times at most."""
+
+    def __init__(
+        self, paths: Sequence[Path], what: str, on_stage: OnStage, *, num_passes: int = 1
+    ) -> None:
+        self._what, self._on_stage = what, on_stage
+        self._total = num_passes * max(1, sum(path.stat().st_size for path in paths))
+        self._done = 0
+        self._told = 0.0
+        on_stage(what, 0.0)
+
+    def __call__(self, num_bytes: int) -> None:
+        """Take the bytes read since the last time."""
+        self._done += num_bytes
+        share = min(1.0, self._done / self._total)
+        if share - self._told >= 0.01:
+            self._told = share
+            self._on_stage(self._what, share)
+
+
+class _Paragraphs:
+    """The paragraphs of files, read anew each time: a vocabulary reads its text twice."""
+
+    def __init__(self, paths: Sequence[Path], on_stage: OnStage) -> None:
+        self._paths = tuple(paths)
+        for path in paths:  # a missing file has no size to count
+            next(read_documents([path]), None)
+        self._on_read = ByteCount(self._paths, "learning the vocabulary", on_stage, num_passes=2)
+
+    def __iter__(self) -> Iterator[str]:
+        for document in read_documents(self._paths, on_read=self._on_read):
+            yield from document

@@ -1,0 +1,115 @@
+"""The paper's two phases: most of a run in short rows, its end in long ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bertcore.pretraining.data.batches import Batch
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.data_config import DataConfig
+from bertcore.pretraining.data.epochs import Batches, Place
+from bertcore.tokenizer import Tokenizer
+from bertcore.training.processes import Processes
+
+_LONG_SEED = 2**63
+"""Added to the run's seed, which is below: the long phase has pairs and masks of its own."""
+
+
+class Phases:
+    """The batches of a run, short rows first, and each process's parts of them.
+
+    Each phase is a `Batches` of its own; `DataConfig.long_phase` has the settings of the second. A
+    run by the clock has its second phase from the first step after its time, and its checkpoints
+    remember that step.
+
+    Args:
+        corpus, tokenizer, config, seed: Of `Batches`.
+        processes: That train together.
+        num_parts: Parts that each process goes through in turn for one step.
+        state: Of a checkpoint, from `state`.
+
+    Raises:
+        ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
+
+    The first long step finds position vectors that no short row has trained: `extend_positions`.
+
+    Source: Devlin et al. 2019, appendix A.2 (90% of steps in rows of 128, then 512). Differs: fewer
+        long rows a step, where the paper keeps their number.
+    """
+
+    def __init__(
+        self,
+        corpus: PackedCorpus,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        seed: int,
+        processes: Processes,
+        num_parts: int,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        state = state or {}
+        self._corpus, self._tokenizer, self._config, self._seed = corpus, tokenizer, config, seed
+        self._device = processes.device
+        self._rows = processes.rows(config.batch_size, num_parts)
+        self._long_config = config.long_phase()
+        if self._long_config is not None:
+            self._long_rows = processes.rows(self._long_config.batch_size, num_parts)
+        place = Place(**state["short"]) if "short" in state else None
+        self.short = Batches(corpus, tokenizer, config, seed=seed, place=place)
+        self._long: Batches | None = None
+        self._long_start: int | None = state.get("long_start")
+        if self._long_start is not None:
+            self._open_long(Place(**state["long"]))
+
+    def parts(self, step: int, share: float) -> list[Batch]:
+        """Return this process's parts of the batch of `step`, at `share` of the run, 0 to 1."""
+        if self._long_config is None or not self._is_long(share):
+            batches, number, rows = self.short, step, self._rows
+        else:
+            if self._long_start is None:
+                self._long_start = step
+                self._open_long(None)
+            assert self._long is not None
+            batches, number, rows = self._long, step - self._long_start, self._long_rows
+        return [batches.batch(number, part=part, device=self._device) for part in rows]
+
+    @property
+    def num_short(self) -> int:
+        """Tokens of a row of the first phase."""
+        return self._config.max_seq_length
+
+    def long_begins(self, step: int) -> bool:
+        """Return whether the second phase began with this step; asked after `parts`."""
+        return self._long_start == step
+
+    def samples(self, step: int, share: float) -> list[Batch]:
+        """Return a part of each shape that is still to come from here on, for a compiler."""
+        found = []
+        if self._long_config is None or not self._is_long(share):
+            found.append(self.short.batch(step, part=self._rows[0], device=self._device))
+        if self._long_config is not None:
+            trial = Batches(self._corpus, self._tokenizer, self._long_config, seed=0)
+            found.append(trial.batch(0, part=self._long_rows[0], device=self._device))
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """Return, for a checkpoint, the state of both phases and where the second began."""
+        return {
+            "short": self.short.state(),
+            "long": None if self._long is None else self._long.state(),
+            "long_start": self._long_start,
+        }
+
+    def _is_long(self, share: float) -> bool:
+        return share >= 1.0 - self._config.long_ratio
+
+    def _open_long(self, place: Place | None) -> None:
+        assert self._long_config is not None
+        self._long = Batches(
+            self._corpus,
+            self._tokenizer,
+            self._long_config,
+            seed=self._seed + _LONG_SEED,
+            place=place,
+        )

@@ -1,0 +1,1 @@
+"""What pretraining minimises."""

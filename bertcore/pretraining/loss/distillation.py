@@ -1,0 +1,207 @@
+"""Pretraining with a teacher: DistilBERT's losses on a corpus, TinyBERT's as an option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from bertcore.bert import Bert
+from bertcore.checkpoints import load, save
+from bertcore.config import BertConfig
+from bertcore.distillation import DistillConfig, cosine_loss
+from bertcore.distillation.losses import attended
+from bertcore.distillation.states import (
+    States,
+    layer_losses,
+    run_with_states,
+    start_projection,
+)
+from bertcore.network import Network
+from bertcore.network.attention import attention_fused, attention_in_products
+from bertcore.pretraining.loss.objective import BatchTensors, loss_of_hidden
+from bertcore.pretraining.loss.soft_word_loss import Decoder, soft_word_loss
+from bertcore.pretraining.loss.word_loss import word_loss, word_loss_in_chunks
+
+TEACHER_FOLDER = "teacher"
+"""Where a run keeps its teacher, in its data folder."""
+
+
+class DistillationLoss(NamedTuple):
+    """As PretrainingLoss, with `loss` the weighted sum, and the parts that need the teacher."""
+
+    loss: Tensor
+    mlm_loss: Tensor
+    nsp_loss: Tensor
+    mlm_correct: Tensor
+    num_masked: Tensor
+    nsp_correct: Tensor
+    soft_loss: Tensor
+    """Mean over tokens that are no padding, in nats times the squared temperature."""
+    cosine_loss: Tensor
+    layer_loss: Tensor
+
+
+class DistillationWithLoss(nn.Module):
+    """A student with its loss, in the place of `NetworkWithLoss`.
+
+    The teacher is no part of the module, so that nobody trains, saves or synchronises it: it is in
+    evaluation mode and has no gradients.
+
+    Args:
+        student: With a masked-word head; shared, not copied. Where rows are pairs, its
+            next-sentence head learns their labels beside the teacher.
+        teacher: With a masked-word head and the same vocabulary, on the student's device.
+        config: The weights of the losses.
+        dtype: "bfloat16" or "float32": what it will compute in.
+        seed: Of the projection of TinyBERT's losses.
+
+    Raises:
+        ValueError: If their states cannot be compared, or the teacher has no masked-word head.
+
+    Source: Sanh et al. 2019 (DistilBERT), section 2; Jiao et al. 2020 (TinyBERT), section 3.1.
+    """
+
+    def __init__(
+        self, student: Network, teacher: Network, config: DistillConfig, *, dtype: str, seed: int
+    ) -> None:
+        super().__init__()
+        config.check_shapes(student.config, teacher.config)
+        teacher.masked_word_head()
+        self.network, self.config = student, config
+        self._teacher = [teacher.eval().requires_grad_(False)]
+        self.projection: nn.Linear | None = None
+        table = student.embeddings.word_embeddings
+        if config.layer_weight:
+            widths = student.config.hidden_size, teacher.config.hidden_size
+            self.projection = start_projection(*widths, seed).to(table.device)
+        fast = table.device.type == "cpu" and dtype == "bfloat16"
+        self.attention = attention_in_products if fast else attention_fused
+        self.word_loss = word_loss_in_chunks if fast else word_loss
+
+    @property
+    def teacher(self) -> Network:
+        """The teacher's network."""
+        return self._teacher[0]
+
+    def forward(self, batch: BatchTensors) -> DistillationLoss:
+        """Return the loss of a batch or of a part of it."""
+        config, mask = self.config, batch.attention_mask
+        inputs = batch.input_ids, batch.segment_ids, mask
+        ours, theirs = None, None
+        if self.projection is not None:
+            ours = run_with_states(self.network, *inputs)
+            with torch.no_grad():
+                theirs = run_with_states(self.teacher, *inputs)
+            hidden, wanted = ours.hidden[-1], theirs.hidden[-1]
+        else:
+            hidden = self.network(*inputs, attention=self.attention)
+            with torch.no_grad():
+                wanted = self.teacher(*inputs, attention=self.attention)
+        base = loss_of_hidden(self.network, hidden, batch, word_loss=self.word_loss)
+        student, teacher = attended(hidden, mask), attended(wanted, mask)  # [N, D]
+        total = batch.total_tokens
+        soft = cosine = layers = hidden.new_zeros((), dtype=torch.float32)
+        if config.soft_weight:
+            soft = self._soft_loss(student, teacher) / total
+        if config.cosine_weight:
+            cosine = cosine_loss(student, teacher).sum() / total
+        if self.projection is not None:
+            assert isinstance(ours, States)
+            assert isinstance(theirs, States)
+            layers = layer_losses(ours, theirs, self.projection, mask).sum() / total
+        loss = config.soft_weight * soft + config.cosine_weight * cosine
+        loss = loss + config.layer_weight * layers + config.hard_weight * base.words
+        if batch.next_sentence_labels is not None:
+            loss = loss + base.pairs
+        return DistillationLoss(
+            loss,
+            *base.numbers[1:],
+            soft_loss=soft.detach(),
+            cosine_loss=cosine.detach(),
+            layer_loss=layers.detach(),
+        )
+
+    def _soft_loss(self, student: Tensor, teacher: Tensor) -> Tensor:
+        """Return the sum over tokens of the soft-target loss, of vectors [N, D]."""
+        ours, theirs = self.network.masked_word_head(), self.teacher.masked_word_head()
+        with torch.no_grad():
+            wanted = theirs.transform(teacher)
+        return soft_word_loss(
+            ours.transform(student),
+            Decoder(self.network.embeddings.word_embeddings, ours.decoder_bias),
+            wanted,
+            Decoder(self.teacher.embeddings.word_embeddings, theirs.decoder_bias),
+            temperature=self.config.temperature,
+        )
+
+
+def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:
+    """Have AdamW train the projection of TinyBERT's losses too, at its own rate."""
+    if module.projection is None:
+        return
+    first = optimizer.param_groups[0]
+    optimizer.add_param_group(
+        {
+            "params": list(module.projection.parameters()),
+            "weight_decay": 0.0,
+            "lr": first["lr"],
+            "peak_lr": first["peak_lr"],
+        }
+    )
+
+
+def check_teacher(teacher: Bert, student: BertConfig, longest_row: int, *, has_pairs: bool) -> None:
+    """Refuse a teacher that cannot read the rows or say the student's words.
+
+    Raises:
+        ValueError: If one of them is no BERT, or the teacher has no masked-word head, another
+            number of rows in its token table, too few positions, no second segment for pairs, or
+            weights that are no numbers.
+    """
+    for who, config in (("teacher", teacher.config), ("student", student)):
+        if config.model_type != "bert":
+            raise ValueError(
+                f"the {who} is a {config.model_type} checkpoint; distillation on a corpus is for "
+                "BERT itself. Choose a BERT checkpoint."
+            )
+    teacher.module.masked_word_head()
+    rows = student.vocab_size, teacher.config.vocab_size
+    if rows[0] != rows[1]:
+        raise ValueError(
+            f"the student's token table has {rows[0]:,} rows and the teacher's {rows[1]:,}, so "
+            "their probabilities cannot be compared. Use a student with as many."
+        )
+    if teacher.config.max_length < longest_row:
+        raise ValueError(
+            f"the teacher {teacher.name!r} reads at most {teacher.config.max_length} tokens, and "
+            f"the rows have {longest_row}. Lower --max-seq-length."
+        )
+    if has_pairs and teacher.config.type_vocab_size < 2:
+        raise ValueError(
+            f"the teacher {teacher.name!r} has no second segment, so it cannot read pairs. Use "
+            "--objective mlm."
+        )
+    if teacher.report is not None and teacher.report.not_finite:
+        raise ValueError(
+            f"the teacher {teacher.name!r} has weights that are no numbers "
+            f"({', '.join(teacher.report.not_finite[:3])}). Choose another."
+        )
+
+
+def keep_teacher(teacher: Bert, data: Path) -> None:
+    """Copy the teacher into a run's data folder: the run must not depend on another place."""
+    save(teacher.module, teacher.tokenizer, data / TEACHER_FOLDER)
+
+
+def kept_teacher(data: Path) -> Network | None:
+    """Return the network that `keep_teacher` wrote; None if the run has no teacher.
+
+    Raises:
+        RuntimeError: If it is damaged.
+    """
+    folder = data / TEACHER_FOLDER
+    return load(folder, device="cpu").module if folder.is_dir() else None

@@ -1,0 +1,184 @@
+"""The pretraining loss: masked words, and next sentence where rows are pairs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.network import Network
+from bertcore.network.attention import (
+    AttentionFunction,
+    attention_fused,
+    attention_in_products,
+)
+from bertcore.pretraining.data.batches import Batch
+from bertcore.pretraining.loss.word_loss import WordLoss, word_loss, word_loss_in_chunks
+
+
+class PretrainingLoss(NamedTuple):
+    """Losses in nats and counts of a batch, scalars on the device.
+
+    Of a part of a batch: its share of each, so that the parts' losses sum to the batch's.
+    """
+
+    loss: Tensor
+    """mlm_loss + nsp_loss"""
+    mlm_loss: Tensor
+    """Mean over hidden tokens."""
+    nsp_loss: Tensor
+    """Mean over pairs; 0, as is nsp_correct, where rows are no pairs."""
+    mlm_correct: Tensor
+    """Hidden tokens whose most probable word is the right one."""
+    num_masked: Tensor
+    nsp_correct: Tensor
+
+
+class BatchTensors(NamedTuple):
+    """A batch as the network takes it, on its device."""
+
+    input_ids: Tensor
+    segment_ids: Tensor
+    attention_mask: Tensor | None
+    """True at tokens, [B, T]; None if every row is full."""
+    positions: Tensor
+    labels: Tensor
+    weights: Tensor
+    """Hidden positions, their words, 1 or 0 for padding, [B, P]."""
+    next_sentence_labels: Tensor | None
+    """None if the rows are no pairs."""
+    total_masked: Tensor
+    """Hidden tokens of the whole batch, of which this may be a part; float32 scalar."""
+    total_pairs: Tensor
+    """Pairs of the whole batch; float32 scalar."""
+    total_tokens: Tensor
+    """Tokens of the whole batch, padding not counted; float32 scalar."""
+
+
+def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) -> BatchTensors:
+    """Return the tensors of a batch on a device.
+
+    Args:
+        batch: A batch or a part of one.
+        device: Where the network is.
+        keep_mask: Give a mask even if there is no padding, so that all batches look the same to a
+            compiled network. Without one, attention takes its fastest path.
+    """
+    masked = batch.masked
+    full = not keep_mask and bool(batch.attention_mask.all())
+    labels = batch.next_sentence_labels
+    return BatchTensors(
+        input_ids=masked.input_ids.to(device),
+        segment_ids=batch.segment_ids.to(device),
+        attention_mask=None if full else batch.attention_mask.to(device),
+        positions=masked.positions.to(device),
+        labels=masked.labels.to(device),
+        weights=masked.weights.to(device),
+        next_sentence_labels=None if labels is None else labels.to(device),
+        total_masked=torch.tensor(float(batch.totals.num_masked), device=device),
+        total_pairs=torch.tensor(float(batch.totals.num_pairs), device=device),
+        total_tokens=torch.tensor(float(batch.totals.num_tokens), device=device),
+    )
+
+
+def pretraining_loss(
+    network: Network,
+    batch: BatchTensors,
+    *,
+    attention: AttentionFunction = attention_fused,
+    word_loss: WordLoss = word_loss,
+) -> PretrainingLoss:
+    """Return the loss of a batch; the masked-word head runs on hidden positions only.
+
+    Args:
+        network: With a masked-word head; for pairs with a next-sentence head too.
+        batch: On the network's device.
+        attention: How to attend.
+        word_loss: How to go from vectors to the masked words' loss.
+
+    Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py; without
+        pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, since every batch
+        hides a token.
+    """
+    hidden = network(
+        batch.input_ids, batch.segment_ids, batch.attention_mask, attention=attention
+    )  # [B, T, D]
+    return loss_of_hidden(network, hidden, batch, word_loss=word_loss).numbers
+
+
+class HiddenLoss(NamedTuple):
+    """What the last hidden states say of a batch."""
+
+    numbers: PretrainingLoss
+    words: Tensor
+    """The masked-word loss, with gradients."""
+    pairs: Tensor
+    """The next-sentence loss, with gradients; 0 where rows are no pairs."""
+
+
+def loss_of_hidden(
+    network: Network, hidden: Tensor, batch: BatchTensors, *, word_loss: WordLoss = word_loss
+) -> HiddenLoss:
+    """Return the loss from the last hidden states [B, T, D]; arguments as `pretraining_loss`."""
+    places = batch.positions[..., None].expand(-1, -1, hidden.shape[-1])
+    at_masks = hidden.gather(1, places)  # [B, P, D]
+    head = network.masked_word_head()
+    weights = batch.weights.flatten()
+    mlm_loss, words_right = word_loss(
+        head.transform(at_masks.flatten(0, 1)),  # [B * P, D]
+        network.embeddings.word_embeddings,
+        head.decoder_bias,
+        batch.labels.flatten(),
+        weights / batch.total_masked,
+    )
+    if batch.next_sentence_labels is None:
+        nsp_loss, pairs_right = mlm_loss.new_zeros(()), mlm_loss.new_zeros(())
+        loss = mlm_loss  # a compiler that adds 0 to it loses its gradient
+    else:
+        pair_logits = network.nsp_logits(hidden).float()
+        pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
+        nsp_loss = pair_losses.sum() / batch.total_pairs
+        with torch.no_grad():
+            pairs_right = (pair_logits.argmax(-1) == batch.next_sentence_labels).sum()
+        loss = mlm_loss + nsp_loss
+    numbers = PretrainingLoss(
+        loss=loss,
+        mlm_loss=mlm_loss.detach(),
+        nsp_loss=nsp_loss.detach(),
+        mlm_correct=(words_right * weights).sum(),
+        num_masked=weights.sum(),
+        nsp_correct=pairs_right,
+    )
+    return HiddenLoss(numbers, mlm_loss, nsp_loss)
+
+
+def batch_loss(network: Network, batch: Batch, device: torch.device) -> PretrainingLoss:
+    """Return the loss of a Batch, moved to `device`."""
+    return pretraining_loss(network, to_device(batch, device))
+
+
+class NetworkWithLoss(nn.Module):
+    """A network and its loss as one module: what is compiled, and spread over processes.
+
+    Args:
+        network: Shared, not copied.
+        dtype: "bfloat16" or "float32": what it will compute in.
+        is_compiled: Whether a compiler will see it.
+    """
+
+    def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
+        super().__init__()
+        self.network = network
+        on_cpu = network.embeddings.word_embeddings.device.type == "cpu"
+        # What trains fastest; each pair computes the same.
+        fast = on_cpu and dtype == "bfloat16"
+        self.attention = attention_in_products if fast else attention_fused
+        self.word_loss = word_loss_in_chunks if fast and not is_compiled else word_loss
+
+    def forward(self, batch: BatchTensors) -> PretrainingLoss:
+        """Return the loss of a batch or of a part of it."""
+        return pretraining_loss(
+            self.network, batch, attention=self.attention, word_loss=self.word_loss
+        )

@@ -1,0 +1,181 @@
+"""Asking a model in training about a few fixed sentences, for the replay of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from bertcore.network import Network, attention_explicit
+from bertcore.tokenizer import Encoding, Tokenizer
+from bertcore.training.probe_texts import PROBE_TEXTS
+from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_files, write_probe
+from bertcore.training.quantize import quantize
+
+TOP_K = 5
+"""Predictions kept for each hidden word."""
+MIN_STEP_GROWTH = 0.005
+"""Between two probes lies at least this share of all steps so far: 200 probes up to where the
+evaluations are closer than that, and few more ever after."""
+
+
+@torch.no_grad()
+def take_probe(
+    network: Network,
+    tokenizer: Tokenizer,
+    step: int,
+    texts: Sequence[ProbeText] = PROBE_TEXTS,
+) -> Probe:
+    """Ask the network about all sentences, each whole and with its hidden word, in one batch.
+
+    In float32 and evaluation mode, whatever the training does; the mode is restored, and no random
+    number is drawn.
+
+    Args:
+        network: With a masked-word head; without a next-sentence head, pairs get no answer.
+        tokenizer: Of the run.
+        step: For the record.
+        texts: What to ask about; those that are longer than the position table are cut.
+
+    Raises:
+        ValueError: If a weight is not a number.
+    """
+    limit = min(network.config.max_position_embeddings, tokenizer.model_max_length)
+    encodings = [tokenizer.encode(t.text_a, t.text_b, max_length=limit) for t in texts]
+    masked = [_masked_position(e, t) for e, t in zip(encodings, texts, strict=True)]
+    device = network.embeddings.word_embeddings.device
+    ids, segments, mask = _batch(encodings, masked, tokenizer)
+    segments = segments.clamp(max=network.config.type_vocab_size - 1)  # some have only one
+    weights: list[Tensor] = []
+
+    def keep(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, dropout: float) -> Tensor:
+        context, layer_weights = attention_explicit(q, k, v, bias)
+        weights.append(layer_weights[: len(texts)])
+        return context
+
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.autocast(device.type, enabled=False):
+            hidden = network(
+                ids.to(device), segments.to(device), mask.to(device), attention=keep
+            ).float()
+            at_masks = hidden[len(texts) :][torch.arange(len(texts)), masked]
+            words = torch.softmax(network.mlm_logits(at_masks).float(), -1)[
+                :, : tokenizer.vocab_size
+            ].cpu()
+            is_next = _is_next(network, hidden[: len(texts)])
+    finally:
+        network.train(was_training)
+    attention = quantize(torch.stack(weights, 1))  # [N, L, H, T, T]
+    vectors = hidden[: len(texts)].cpu().to(torch.float16).numpy()
+    top = words.topk(min(TOP_K, words.shape[-1]))
+    found = []
+    for index, (text, encoding) in enumerate(zip(texts, encodings, strict=True)):
+        size, right = len(encoding), encoding.input_ids[masked[index]]
+        probability = words[index, right]
+        found.append(
+            SentenceProbe(
+                text=text,
+                tokens=list(encoding.tokens),
+                word_ids=list(encoding.word_ids),
+                masked=masked[index],
+                codes=attention[index, :, :, :size, :size],
+                hidden=vectors[index, :size],
+                top_words=[tokenizer.id_to_token(int(i)) for i in top.indices[index]],
+                top_probabilities=top.values[index].tolist(),
+                probability=float(probability),
+                rank=1 + int((words[index] > probability).sum()),
+                is_next=None if text.text_b is None or is_next is None else is_next[index],
+            )
+        )
+    return Probe(step, found)
+
+
+def _is_next(network: Network, hidden: Tensor) -> list[float] | None:
+    """Return the probability that text B follows, [N]; None without a head for it."""
+    if network.nsp is None:
+        return None
+    found: list[float] = torch.softmax(network.nsp_logits(hidden).float(), -1)[:, 0].tolist()
+    return found
+
+
+def _masked_position(encoding: Encoding, text: ProbeText) -> int:
+    """Return the first piece of the hidden word; the first piece of all if it was cut off."""
+    start = text.text_a.index(text.hidden)
+    spans = zip(encoding.offsets, encoding.text_ids, strict=True)
+    places = [i for i, (span, owner) in enumerate(spans) if owner == 0 and span[0] >= start]
+    return places[0] if places else 1
+
+
+def _batch(
+    encodings: Sequence[Encoding], masked: Sequence[int], tokenizer: Tokenizer
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return ids, segments and True at tokens, [2N, T]: all sentences whole, then all masked."""
+    width = max(map(len, encodings))
+    shape = (len(encodings), width)
+    ids = torch.full(shape, tokenizer.pad_id)
+    segments = torch.zeros(shape, dtype=torch.long)
+    mask = torch.zeros(shape, dtype=torch.bool)
+    for row, encoding in enumerate(encodings):
+        ids[row, : len(encoding)] = torch.tensor(encoding.input_ids)
+        segments[row, : len(encoding)] = torch.tensor(encoding.segment_ids)
+        mask[row, : len(encoding)] = True
+    hidden = ids.clone()
+    hidden[torch.arange(len(encodings)), masked] = tokenizer.mask_id
+    return torch.cat([ids, hidden]), torch.cat([segments] * 2), torch.cat([mask] * 2)
+
+
+class ProbeWriter:
+    """Writes the probes of one run.
+
+    Args:
+        run: The run's folder; the files go to `probes/` in it.
+        tokenizer: Of the run.
+        texts: What to ask about.
+    """
+
+    def __init__(
+        self,
+        run: Path,
+        tokenizer: Tokenizer,
+        texts: Sequence[ProbeText] = PROBE_TEXTS,
+    ) -> None:
+        self._run, self._tokenizer, self._texts = run, tokenizer, texts
+        self._last: int | None = None
+
+    def write(self, network: Network, step: int, *, is_last: bool = False) -> None:
+        """Write the probe of this moment, unless it lies too close to the one before.
+
+        Args:
+            network: As for `take_probe`.
+            step: Steps trained so far.
+            is_last: The run ends here: written in any case.
+        """
+        if is_last or is_due(step, self._last):
+            probe = take_probe(network, self._tokenizer, step, self._texts)
+            write_probe(self._run / "probes", probe)
+            self._last = step
+
+    def forget_after(self, step: int) -> None:
+        """Delete the probes of steps that a resumed run will do again, and what a kill left."""
+        for leftover in (self._run / "probes").glob(".*.partial"):
+            leftover.unlink(missing_ok=True)
+        kept = []
+        for moment, path in probe_files(self._run).items():
+            if moment > step:
+                path.unlink(missing_ok=True)
+            else:
+                kept.append(moment)
+        self._last = max(kept, default=None)
+
+
+def is_due(step: int, last_step: int | None) -> bool:
+    """Return whether a probe at `step` is far enough from the last one.
+
+    >>> is_due(0, None), is_due(500, 0), is_due(500_500, 500_000)
+    (True, True, False)
+    """
+    return last_step is None or step - last_step >= MIN_STEP_GROWTH * step

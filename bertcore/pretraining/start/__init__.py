@@ -1,0 +1,1 @@
+"""The weights that a run begins with."""

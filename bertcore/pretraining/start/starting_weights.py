@@ -1,0 +1,113 @@
+"""What a run begins with: noise, counts of its text, or the weights of a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from bertcore.bert import Bert
+from bertcore.checkpoints import load, save
+from bertcore.checkpoints.save import network_heads
+from bertcore.config import BertConfig
+from bertcore.network import ALL_HEADS, Network
+from bertcore.network.initialize import initialize
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.start.warm_start import warm_start
+from bertcore.pretraining.train_config import TrainConfig
+
+START_FOLDER = "start"
+"""Where a run keeps the checkpoint that it began with, in its data folder."""
+MLM_HEADS = frozenset({"mlm"})
+"""What a network has that learns masked words alone."""
+_HEADS = {"pooler": "pooler", "mlm": "masked-word head", "nsp": "next-sentence head"}
+
+
+def starting_network(
+    shape: BertConfig,
+    config: TrainConfig,
+    corpus: PackedCorpus | None,
+    start_from: Network | None,
+    *,
+    has_pairs: bool = True,
+    on_notice: Callable[[str], None],
+) -> Network:
+    """Return a network with starting weights.
+
+    Args:
+        shape: The network to train.
+        config: Its `start`, `seed` and `dropout`. Checkpoints name that dropout, so that
+            fine-tuning goes on with it: weights that learned without any lose by it
+            (EXPERIMENTS.md).
+        corpus: The training text; None if all weights are about to be replaced.
+        start_from: With `config.start` "checkpoint": the network whose weights are taken.
+        has_pairs: Whether next sentences are learned; else there is a masked-word head only.
+        on_notice: Told which heads that checkpoint lacks, so that they start from noise, and which
+            of its heads are left out.
+
+    Source: pretraining that goes on from a checkpoint, on text of a domain: Gururangan et al. 2020.
+    """
+    generator = torch.Generator().manual_seed(config.seed)
+    dropout = config.dropout
+    trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    network = initialize(Network(trained, ALL_HEADS if has_pairs else MLM_HEADS), generator)
+    if corpus is None:
+        return network
+    if config.start == "warm":
+        warm_start(network, corpus, generator)
+    elif config.start == "checkpoint":
+        assert start_from is not None  # the loop's settings are checked together
+        network.load_state_dict(start_from.state_dict(), strict=False)
+        ours, theirs = network_heads(network), network_heads(start_from)
+        if lacking := _in_words(ours - theirs):
+            on_notice(f"the checkpoint has no {' and no '.join(lacking)}: noise is their start.")
+        if unused := _in_words(theirs - ours):
+            on_notice(
+                f"the checkpoint's {' and '.join(unused)} are left out: masked words alone are "
+                "learned."
+            )
+    return network
+
+
+def _in_words(heads: frozenset[str]) -> list[str]:
+    return [words for name, words in _HEADS.items() if name in heads]
+
+
+def check_start(bert: Bert) -> None:
+    """Refuse a checkpoint with which no run can begin.
+
+    Raises:
+        ValueError: If it is of another architecture, its tokenizer has fewer pieces than its token
+            table rows, or weights of it are no numbers.
+    """
+    bert.require_parts()
+    pieces, rows = bert.tokenizer.vocab_size, bert.config.vocab_size
+    if pieces != rows:
+        raise ValueError(
+            f"the checkpoint {bert.name!r} has a tokenizer of {pieces:,} pieces, but a token table "
+            f"of {rows:,} rows; training needs a piece for each row. Cut the table to the "
+            "tokenizer's size first, or start from another checkpoint."
+        )
+    if bert.report is not None and bert.report.not_finite:
+        names = ", ".join(bert.report.not_finite[:3])
+        raise ValueError(
+            f"the checkpoint {bert.name!r} has weights that are no numbers ({names}), so nothing "
+            "can be learned from there. Start from another checkpoint."
+        )
+
+
+def keep_start(bert: Bert, data: Path) -> None:
+    """Copy the checkpoint into a run's data folder: the run must not depend on another place."""
+    save(bert.module, bert.tokenizer, data / START_FOLDER)
+
+
+def kept_start(data: Path) -> Network | None:
+    """Return the network that `keep_start` wrote, None if the run began in another way.
+
+    Raises:
+        RuntimeError: If it is damaged.
+    """
+    folder = data / START_FOLDER
+    return load(folder, device="cpu").module if folder.is_dir() else None

@@ -1,0 +1,165 @@
+"""Starting weights that leave the unigram plateau at once: word vectors from counts, positions
+from sinusoids, and first-layer heads that tell the neighbours' places.
+
+A post-LN BERT that starts from noise spends its first ten million tokens or so predicting word
+frequencies, because it must discover words and places at the same time. Both are cheap to give:
+counting the training text takes seconds. Nothing of the architecture changes, and all of it is
+trained further. EXPERIMENTS.md has the measurement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator
+
+from bertcore.config import BertConfig
+from bertcore.network import Network
+from bertcore.network.embeddings import frequencies, sinusoids
+from bertcore.pretraining.data.corpus import PackedCorpus
+
+WINDOW_WEIGHTS = (1.0, 1.0, 0.7, 0.5, 0.4)
+"""Weight of a pair of tokens that are 1, 2, ... places apart."""
+NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
+"""Which place the positions of the first-layer heads match at the start, head by head."""
+VECTOR_STD = 0.05
+"""Standard deviation of token and position vectors: about that of a trained BERT."""
+PEAK_SCORE = 10.0
+"""Attention score of the place that a head matches, from positions alone; far places have 0."""
+MAX_COUNTED_TOKENS = 20_000_000
+"""A larger corpus is counted in 64 stretches, spread over all of it."""
+_BLOCK = 4_000_000
+
+
+@torch.no_grad()
+def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
+    """Replace some starting weights of an initialised network by what counting gives.
+
+    Token table: word vectors (`word_vectors`) in all but the first K numbers, which are 0.
+    Masked-word bias: log frequency of each word. Position table: sinusoids. First layer: head h
+    gets a pattern that looks NEIGHBOURS[h] places away; sinusoids make that a fixed rotation. All
+    else stays as initialised.
+
+    The pattern reads the first K numbers of a token. Word vectors stay out of them, for a word is
+    most like itself, and the heads would look at their own token; only a network with a single
+    head has no room for that. What each part is worth: EXPERIMENTS.md.
+
+    Args:
+        network: Initialised, with a masked-word head.
+        corpus: The training text (never the held-out text).
+        generator: Fixes the vectors of words that were not seen.
+
+    Source: ours. The parts: positive pointwise mutual information, Levy and Goldberg 2014;
+        sinusoids, Vaswani et al. 2017; heads that start as patterns, in the spirit of Trockman and
+        Kolter 2023 (mimetic initialisation).
+    """
+    assert network.mlm is not None  # pretraining builds all heads
+    config = network.config
+    num_places = _numbers_for_places(config)
+    table = torch.zeros(config.vocab_size, config.hidden_size)
+    vectors = word_vectors(corpus, config.vocab_size, config.hidden_size - num_places)
+    table[:, num_places:] = torch.from_numpy(vectors)
+    unseen = table.abs().sum(1) == 0
+    if not bool(unseen.all()):
+        table = table / table[~unseen].std() * VECTOR_STD
+    noise = torch.randn(table.shape, generator=generator)
+    noise[:, :num_places] = 0
+    noise *= VECTOR_STD / noise.std()
+    network.embeddings.word_embeddings.copy_(torch.where(unseen[:, None], noise, table))
+    counts = np.ones(config.vocab_size)
+    for ids in _blocks(corpus):
+        counts += np.bincount(ids, minlength=config.vocab_size)
+    network.mlm.decoder_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+    positions = sinusoids(config.max_position_embeddings, config.hidden_size)
+    network.embeddings.position_embeddings.copy_(positions / positions.std() * VECTOR_STD)
+    _look_at_neighbours(network)
+
+
+def _numbers_for_places(config: BertConfig) -> int:
+    """Return how many numbers of a token vector say only where it is: those the heads match."""
+    return config.head_size if 2 * config.head_size <= config.hidden_size else 0
+
+
+def _look_at_neighbours(network: Network) -> None:
+    """Add to the first layer's queries and keys what makes positions NEIGHBOURS[h] apart match.
+
+    Position t + o is position t with each (sine, cosine) pair turned by o x frequency, so a query
+    matrix that turns and a key matrix that does not meet in their largest product there.
+    """
+    config, attention = network.config, network.layers[0].attention
+    num_pairs = config.head_size // 2  # the fastest frequencies: they tell neighbours apart
+    if not num_pairs:
+        return  # heads one number wide have no room for a rotation
+    turned = frequencies(config.hidden_size)[:num_pairs]
+    # After LayerNorm a position's pair has squared length near 1; num_pairs of them over sqrt(K).
+    gain = math.sqrt(PEAK_SCORE * math.sqrt(config.head_size) / num_pairs)
+    for head, offset in zip(range(config.num_attention_heads), NEIGHBOURS, strict=False):
+        first = head * config.head_size
+        for pair in range(num_pairs):
+            angle = float(turned[pair]) * offset
+            c, s = math.cos(angle) * gain, math.sin(angle) * gain
+            row, sine, cosine = first + 2 * pair, 2 * pair, 2 * pair + 1
+            attention.query_weight[row, sine] += c
+            attention.query_weight[row, cosine] += s
+            attention.query_weight[row + 1, cosine] += c
+            attention.query_weight[row + 1, sine] -= s
+            attention.key_weight[row, sine] += gain
+            attention.key_weight[row + 1, cosine] += gain
+
+
+def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:
+    """Return a vector for each word from the words around it, length 1 (0 if unseen), [V, D].
+
+    Positive pointwise mutual information of word and context within five places, factored by a
+    truncated singular value decomposition; the columns are scaled by the square root of the
+    singular values.
+
+    Source: Levy and Goldberg 2014; context frequencies to the power 0.75, Levy et al. 2015.
+    """
+    # Only a training run needs these two.
+    from scipy.sparse import csr_matrix
+    from sklearn.utils.extmath import randomized_svd
+
+    counts = csr_matrix((vocab_size, vocab_size), dtype=np.float32)
+    for ids in _blocks(corpus):
+        for distance, weight in enumerate(WINDOW_WEIGHTS, start=1):
+            if len(ids) > distance:
+                values = np.full(len(ids) - distance, weight, dtype=np.float32)
+                pairs = (ids[:-distance], ids[distance:])
+                counts = counts + csr_matrix((values, pairs), shape=counts.shape)
+    counts = (counts + counts.T).tocoo()
+    word = np.asarray(counts.sum(axis=1)).ravel() + 1e-9
+    context = word**0.75 / (word**0.75).sum()
+    information = np.log(counts.data / (word[counts.row] * context[counts.col]))
+    kept = information > 0
+    matrix = csr_matrix(
+        (information[kept], (counts.row[kept], counts.col[kept])), shape=counts.shape
+    )
+    rank = min(width, vocab_size - 1)
+    left, values, _ = randomized_svd(matrix, n_components=rank, n_iter=3, random_state=0)
+    vectors = np.zeros((vocab_size, width), dtype=np.float32)
+    vectors[:, :rank] = left * np.sqrt(values)
+    vectors[word < 1] = 0
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.divide(vectors, lengths, where=lengths > 1e-6, out=vectors * 0)
+    return unit
+
+
+def _counted(corpus: PackedCorpus) -> NDArray[np.generic]:
+    """Return the ids that are counted: at most MAX_COUNTED_TOKENS, spread over the corpus."""
+    if corpus.num_tokens <= MAX_COUNTED_TOKENS:
+        return corpus.ids
+    # Stretches from all over the corpus, so that every source is in them.
+    length = MAX_COUNTED_TOKENS // 64
+    starts = np.linspace(0, corpus.num_tokens - length, 64).astype(np.int64)
+    return np.concatenate([corpus.ids[s : s + length] for s in starts])
+
+
+def _blocks(corpus: PackedCorpus) -> Iterator[NDArray[np.int64]]:
+    ids = _counted(corpus)
+    for start in range(0, len(ids), _BLOCK):
+        yield np.asarray(ids[start : start + _BLOCK]).astype(np.int64)  # a block in memory at once

@@ -1,0 +1,178 @@
+"""Probes: small pictures of a model in training, of a few fixed sentences, and their files."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.training.quantize import decoding_table
+
+KINDS = {
+    "n": "nouns",
+    "v": "verbs",
+    "d": "describing words",
+    "p": "pronouns",
+    "s": "small words",
+    ".": "punctuation",
+}
+"""What the letters of `ProbeText.kinds` stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeText:
+    """A sentence or pair to watch.
+
+    Raises:
+        ValueError: If the hidden word is not in text A.
+    """
+
+    text_a: str
+    text_b: str | None = None
+    hidden: str = ""
+    """A word of text A that is hidden for the masked-word question; its first occurrence."""
+    kinds: str = ""
+    """One letter of KINDS for each word and punctuation mark of both texts; empty: not known."""
+
+    def __post_init__(self) -> None:
+        if not self.hidden or self.hidden not in self.text_a:
+            raise ValueError(f"the hidden word {self.hidden!r} is not in {self.text_a!r}.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceProbe:
+    """What the model made of one sentence at one moment."""
+
+    text: ProbeText
+    tokens: list[str]
+    """T of them."""
+    word_ids: list[int]
+    """Which word each token belongs to, over both texts; -1 for added tokens. [T]"""
+    masked: int
+    """The position that is hidden for the masked-word question."""
+    codes: NDArray[np.uint8]
+    """Attention of the whole sentence, nothing hidden, in bytes (`bertcore.training.quantize`);
+    [L, H, T, T]."""
+    hidden: NDArray[np.float16]
+    """The last layer's vectors, nothing hidden, [T, D]."""
+    top_words: list[str]
+    """The most probable pieces at the hidden position, the best first."""
+    top_probabilities: list[float]
+    probability: float
+    """Of the piece that was hidden."""
+    rank: int
+    """Of the piece that was hidden; 1 is the best."""
+    is_next: float | None
+    """Probability that text B follows text A; None for a single text."""
+
+    @property
+    def attention(self) -> NDArray[np.float32]:
+        """The weights, each within 0.003, [L, H, T, T]."""
+        weights: NDArray[np.float32] = decoding_table()[self.codes]
+        return weights
+
+    @property
+    def word(self) -> str:
+        """The piece that was hidden."""
+        return self.tokens[self.masked]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probe:
+    """One moment of a run."""
+
+    step: int
+    sentences: list[SentenceProbe]
+
+
+def write_probe(folder: Path, probe: Probe) -> Path:
+    """Write step-N.npz into a run's folder of probes, whole or not at all."""
+    arrays: dict[str, Any] = {"num_sentences": len(probe.sentences)}
+    for index, found in enumerate(probe.sentences):
+        text = found.text
+        arrays |= {
+            # A lone None would need a pickle; an absent text B is a shorter array.
+            f"text_{index}": np.array(
+                [text.hidden, text.kinds, text.text_a, *([text.text_b] if text.text_b else [])]
+            ),
+            f"tokens_{index}": np.array(found.tokens),
+            f"word_ids_{index}": np.array(found.word_ids, dtype=np.int32),
+            f"attention_{index}": found.codes,
+            f"hidden_{index}": found.hidden,
+            f"top_words_{index}": np.array(found.top_words),
+            f"top_probabilities_{index}": np.array(found.top_probabilities, dtype=np.float32),
+            f"numbers_{index}": np.array(
+                [
+                    found.masked,
+                    found.probability,
+                    found.rank,
+                    math.nan if found.is_next is None else found.is_next,
+                ]
+            ),
+        }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"step-{probe.step}.npz"
+    partial = folder / f".{path.name}.partial"
+    with partial.open("wb") as out:
+        np.savez_compressed(out, **arrays)
+    os.replace(partial, path)
+    return path
+
+
+def probe_files(run: Path) -> dict[int, Path]:
+    """Return the probe files of a run folder by step, the oldest first."""
+    found = {
+        int(path.stem[5:]): path
+        for path in (run / "probes").glob("step-*.npz")
+        if path.stem[5:].isdigit()
+    }
+    return dict(sorted(found.items()))
+
+
+def read_probe(path: Path) -> Probe:
+    """Read one moment.
+
+    Raises:
+        RuntimeError: If the file is damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            count = int(file["num_sentences"])
+            return Probe(int(path.stem[5:]), [_sentence(file, index) for index in range(count)])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise RuntimeError(
+            f"probe {str(path)!r} is damaged. Delete that file to see the others."
+        ) from error
+
+
+def read_probes(run: Path) -> list[Probe]:
+    """Read all moments of a run folder, the oldest first.
+
+    Raises:
+        RuntimeError: If a file is damaged.
+    """
+    return [read_probe(path) for path in probe_files(run).values()]
+
+
+def _sentence(file: Any, index: int) -> SentenceProbe:
+    hidden, kinds, text_a, *text_b = file[f"text_{index}"].tolist()
+    masked, probability, rank, is_next = file[f"numbers_{index}"].tolist()
+    return SentenceProbe(
+        text=ProbeText(text_a, text_b[0] if text_b else None, hidden, kinds),
+        tokens=file[f"tokens_{index}"].tolist(),
+        word_ids=file[f"word_ids_{index}"].tolist(),
+        masked=int(masked),
+        codes=file[f"attention_{index}"],
+        hidden=file[f"hidden_{index}"],
+        top_words=file[f"top_words_{index}"].tolist(),
+        top_probabilities=file[f"top_probabilities_{index}"].tolist(),
+        probability=probability,
+        rank=int(rank),
+        is_next=None if math.isnan(is_next) else is_next,
+    )

@@ -1,0 +1,153 @@
+"""One process or several that train one network together, started by torchrun or accelerate."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from bertcore.device import choose_device
+from bertcore.network import Network
+from bertcore.training.sharding import launcher_shards, shard
+
+
+class Processes:
+    """Which of how many processes this one is, and what they do together.
+
+    `torchrun` and `accelerate launch` tell each process its rank by the environment. Alone, all of
+    this does nothing. Process 0, the main one, is the only one that writes.
+
+    Args:
+        device: As `choose_device` takes it; on GPUs each process gets its own.
+
+    Raises:
+        ValueError: If the device is not there, or names one GPU for several processes, or if the
+            launcher asks for a kind of sharding that is not there.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.rank = launched_rank()
+        self.num = int(os.environ.get("WORLD_SIZE", "1"))
+        self.are_sharding = self.num > 1 and launcher_shards()
+        self.device = choose_device(device)
+        self._accelerator: Any = None
+        if self.num > 1 and self.device.type != "cpu":
+            index: int | None = self.device.index  # torch's type leaves None out
+            if index is not None:
+                raise ValueError(
+                    f"device is {device!r}, but {self.num} processes need one each. "
+                    "Leave --device out."
+                )
+            self.device = torch.device(self.device.type, int(os.environ.get("LOCAL_RANK", "0")))
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process is the one that writes."""
+        return self.rank == 0
+
+    def rows(self, batch_size: int, num_parts: int) -> list[slice]:
+        """Return this process's rows of a batch, in `num_parts` parts to go through in turn.
+
+        Raises:
+            ValueError: If the batch cannot be divided evenly.
+        """
+        size, left = divmod(batch_size, self.num * num_parts)
+        if left or not size:
+            raise ValueError(
+                f"batch_size is {batch_size}; expected a multiple of {self.num * num_parts}: "
+                f"{self.num} processes with {num_parts} accumulated parts each."
+            )
+        first = self.rank * num_parts
+        return [slice(i * size, (i + 1) * size) for i in range(first, first + num_parts)]
+
+    def join(
+        self, module: nn.Module, network: Network, optimizers: Sequence[Optimizer]
+    ) -> nn.Module:
+        """Wait for the others and return the module with synchronised weights and gradients.
+
+        The weights become those of the main process. Gradients are the means over the processes.
+        Where the launcher asks for it, the network and the optimisers are sharded from now on.
+
+        Args:
+            module: What is called for the loss; it has the network in it.
+            network, optimizers: On the device, whole.
+
+        Raises:
+            RuntimeError: If a way of sharding was configured that is not supported.
+        """
+        if self.num == 1:
+            return module
+        from accelerate import Accelerator, DistributedDataParallelKwargs
+
+        if self._accelerator is None:
+            options = DistributedDataParallelKwargs(gradient_as_bucket_view=True)
+            # Number formats are ours, whatever the launcher was told.
+            self._accelerator = Accelerator(
+                cpu=self.device.type == "cpu", mixed_precision="no", kwargs_handlers=[options]
+            )
+            kind = str(self._accelerator.distributed_type).rpartition(".")[2]
+            if not (kind.startswith("MULTI_") or (kind == "FSDP" and self.are_sharding)):
+                raise RuntimeError(
+                    f"the launcher asks for {kind}, which pretraining does not support. "
+                    "Start it with torchrun, or with accelerate launch --multi_gpu or --use_fsdp."
+                )
+        if self.are_sharding:
+            # Not by `prepare`: Accelerate shards on GPUs only, and knows nothing of our Muon.
+            shard(network, optimizers, self.device)
+            return module
+        joined: nn.Module = self._accelerator.prepare(module)
+        return joined
+
+    def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
+        """Keep gradients apart until a later part of the batch.
+
+        Sharded ones are always brought together: whole ones of a part would take all the memory
+        that sharding saves.
+        """
+        if self._accelerator is None or self.are_sharding:
+            return nullcontext()
+        context: AbstractContextManager[None] = self._accelerator.no_sync(module)
+        return context
+
+    def sum(self, values: Sequence[float]) -> list[float]:
+        """Return the sums of numbers over all processes."""
+        if self._accelerator is None:
+            return list(values)
+        sums = torch.tensor(values, dtype=torch.float64, device=self.device)
+        torch.distributed.all_reduce(sums)
+        found: list[float] = sums.tolist()
+        return found
+
+    def of_main(self, value: float) -> float:
+        """Return the main process's number, so that all decide alike."""
+        return self.sum([value if self.is_main else 0.0])[0]
+
+    def any(self, flag: bool) -> bool:
+        """Return whether it is so in any process."""
+        return self.sum([float(flag)])[0] > 0
+
+    def leave(self) -> None:
+        """Say good-bye to the others; nothing can be done together afterwards."""
+        if self._accelerator is not None:
+            # Together: the main process still writes the last checkpoint while the others are done.
+            torch.distributed.barrier()
+            self._accelerator.end_training()
+            self._accelerator = None
+
+
+def launched_rank() -> int:
+    """Return the number of this process among those launched together; 0 if it is alone."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def wait_for_file(path: Path) -> None:
+    """Wait until the main process has written a file; the launcher ends us should that fail."""
+    while not path.is_file():
+        time.sleep(0.2)

@@ -1,0 +1,148 @@
+"""What a run was made of: its files, its code and its machine; and whether they are still that."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import bertcore
+from bertcore.tokenizer import Tokenizer
+
+
+def record_files(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return place, size, time and hash of files, for `check_files`."""
+    return [{**_quick(path), "sha256": _hash(path)} for path in paths]
+
+
+def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
+    """Refuse files that are not what they were; one that is gone is no reason, it is not needed.
+
+    Reading all of a large corpus at each resume would take long, so a file of the same size and
+    time counts as unchanged, and only another time makes it worth a hash.
+
+    Args:
+        recorded: From `record_files`.
+        what: What the files are, for the sentence: "training text".
+
+    Raises:
+        ValueError: If a file has other bytes.
+        OSError: If a file cannot be read.
+    """
+    for old in recorded:
+        path = Path(old["path"])
+        if not path.is_file():
+            continue
+        new = _quick(path)
+        if new["bytes"] != old["bytes"]:
+            change = f"it had {old['bytes']:,} bytes and has {new['bytes']:,}"
+        elif new["mtime_ns"] != old["mtime_ns"] and _hash(path) != old["sha256"]:
+            when = datetime.fromtimestamp(new["mtime_ns"] / 1e9, UTC)
+            change = f"the size is the same, the content of {when:%Y-%m-%d %H:%M:%S} UTC is not"
+        else:
+            continue
+        raise ValueError(
+            f"the {what} {str(path)!r} changed since the run was started: {change}. "
+            "Restore that file to resume, or start a new run with the new one."
+        )
+
+
+def check_unchanged(before: Sequence[dict[str, Any]]) -> None:
+    """Refuse files that were written to while they were read.
+
+    Args:
+        before: From `record_times`.
+
+    Raises:
+        ValueError: If a file has another size or time.
+    """
+    for old in before:
+        if _quick(Path(old["path"])) != old:
+            raise ValueError(
+                f"the file {old['path']!r} changed while it was read. "
+                "Wait until it is whole, then start again."
+            )
+
+
+def record_times(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return place, size and time of files, for `check_unchanged`."""
+    return [_quick(path) for path in paths]
+
+
+def record_vocabulary(tokenizer: Tokenizer) -> str:
+    """Return a hash of the pieces, of whose ids the packed corpus is made."""
+    pieces = "\n".join([*tokenizer.vocab, str(tokenizer.do_lower_case)])
+    return hashlib.sha256(pieces.encode()).hexdigest()[:16]
+
+
+def versions() -> dict[str, str]:
+    """Return what computes: versions and the machine. The same ones give the same bits."""
+    return {
+        "bertscope": bertcore.__version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+    }
+
+
+def describe_differences(old: dict[str, str], new: dict[str, str]) -> str | None:
+    """Return a sentence on what is another than at the start of a run; None if nothing is."""
+    both = [name for name in new if name in old]
+    other = [f"{name} {old[name]} -> {new[name]}" for name in both if old[name] != new[name]]
+    if not other:
+        return None
+    return (
+        f"not all is as it was when the run was started ({'; '.join(other)}): "
+        "its numbers may differ in the last digits from those of an uninterrupted run."
+    )
+
+
+def git_revision() -> dict[str, Any] | None:
+    """Return the commit of this code and whether files were changed since; None if not from git."""
+    package = Path(bertcore.__file__).parent
+    described = _git(package, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    # A package that lies in somebody else's checkout, such as in its .venv, is not of that commit.
+    if described is None or _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
+        return None
+    return {"revision": described.removesuffix("-dirty"), "dirty": described.endswith("-dirty")}
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _quick(path: Path) -> dict[str, Any]:
+    """Return what can be known of a file without reading it."""
+    found = path.stat()
+    return {
+        "path": str(path.expanduser().resolve()),
+        "bytes": found.st_size,
+        "mtime_ns": found.st_mtime_ns,
+    }
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,252 @@
+"""A training run on disk: its settings, its metrics, its checkpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bertcore.network import Network
+from bertcore.tokenizer import Tokenizer
+from bertcore.training.run_checkpoints import (
+    FULL,
+    DamagedCheckpoint,
+    held_out_loss,
+    is_whole,
+    read_checkpoint,
+    step_of,
+    why_not_written,
+    write_checkpoint,
+)
+from bertcore.training.run_lock import LOCK_FILE, lock_run
+from bertcore.training.run_metrics import append_line, forget_lines_after, write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one run: config.json, metrics.jsonl, data/, checkpoints/step-N/."""
+
+    path: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The resolved settings."""
+        return self.path / "config.json"
+
+    @property
+    def metrics_file(self) -> Path:
+        """One JSON object a line."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def data(self) -> Path:
+        """The packed corpora."""
+        return self.path / "data"
+
+    def checkpoints(self) -> list[Path]:
+        """Return the whole checkpoints, the oldest first."""
+        found = (self.path / "checkpoints").glob("step-*")
+        return sorted(filter(is_whole, found), key=step_of)
+
+    def best_checkpoint(self) -> Path | None:
+        """Return the checkpoint with the lowest masked-word loss on held-out text.
+
+        Only those count that were scored at their step; of equals it is the older one. Which one
+        is the best is told by the checkpoints themselves, so no kill can leave it wrong.
+        """
+        scored = [(loss, f) for f in self.checkpoints() if (loss := held_out_loss(f)) is not None]
+        return min(scored, key=lambda pair: pair[0])[1] if scored else None
+
+    def check_is_new(self) -> None:
+        """Refuse a folder in which something is.
+
+        Raises:
+            ValueError: If the folder already holds a run or other files, or is a file.
+        """
+        if self.path.is_dir() and any(self.path.iterdir()):
+            advice = "Add --resume to continue it, or" if self.config_file.is_file() else "Please"
+            raise ValueError(f"{str(self.path)!r} is not empty. {advice} name a new folder.")
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{str(self.path)!r} is a file. Please name a new folder.")
+
+    @contextmanager
+    def building(self) -> Iterator[RunFolder]:
+        """Give a hidden folder to fill, which gets this one's name if all goes well.
+
+        A run folder is there whole or not at all: after an error the hidden folder is deleted,
+        and what a kill left of it is emptied by the next start. It is locked meanwhile.
+
+        Raises:
+            ValueError: As `check_is_new`, or if another process is filling it.
+            RuntimeError: If the disk is full.
+        """
+        self.check_is_new()
+        partial = RunFolder(self.path.with_name(f".{self.path.name}.partial"))
+        partial.path.mkdir(parents=True, exist_ok=True)
+        with self.explaining_full_disk(), lock_run(partial.path):
+            try:
+                _empty(partial.path)
+                yield partial
+                if self.path.exists():
+                    self.path.rmdir()  # empty, else we would not be here
+                os.replace(partial.path, self.path)
+            finally:
+                shutil.rmtree(partial.path, ignore_errors=True)
+
+    @contextmanager
+    def explaining_full_disk(self) -> Iterator[None]:
+        """Turn the system's error on a full disk into a sentence with what to do.
+
+        Raises:
+            RuntimeError: In place of an OSError for which there is no room on the disk.
+        """
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            reason = why_not_written(error, self.path)
+            raise RuntimeError(f"the run cannot go on: {reason} {self._how_to_go_on()}") from error
+
+    def write_config(self, values: dict[str, Any]) -> None:
+        """Write the settings of a new run."""
+        write_whole(self.config_file, json.dumps(values, indent=2) + "\n")
+
+    def read_config(self) -> dict[str, Any]:
+        """Return the settings of an existing run.
+
+        Raises:
+            ValueError: If there is no run, or its settings cannot be read.
+        """
+        try:
+            values: dict[str, Any] = json.loads(self.config_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"{str(self.path)!r} is no training run that can be resumed ({error}). "
+                "Start it without --resume."
+            ) from error
+        return values
+
+    def append_metrics(self, values: dict[str, Any]) -> None:
+        """Add one line of metrics, whole or not at all.
+
+        Raises:
+            RuntimeError: If it cannot be written, such as on a full disk.
+        """
+        try:
+            append_line(self.metrics_file, values)
+        except OSError as error:
+            reason = why_not_written(error, self.path)
+            raise RuntimeError(
+                f"the metrics of step {values.get('step')} could not be written: {reason} "
+                f"{self._how_to_go_on()}"
+            ) from error
+
+    def forget_metrics_after(self, step: int) -> None:
+        """Drop the lines of steps that a resumed run will do again (and a line cut by a kill)."""
+        forget_lines_after(self.metrics_file, step)
+
+    def save_checkpoint(
+        self,
+        step: int,
+        network: Network,
+        tokenizer: Tokenizer,
+        state: dict[str, Any],
+        *,
+        keep: int,
+        valid_mlm_loss: float | None = None,
+    ) -> Path:
+        """Write checkpoints/step-N whole or not at all; then delete old ones.
+
+        Args:
+            step: N; a checkpoint of that step is replaced.
+            network: Its weights.
+            tokenizer: Copied into the checkpoint.
+            state: What `load_checkpoint` is to return beside the weights: tensors and plain values.
+            keep: How many of the newest stay; the best one (`best_checkpoint`) stays beside them.
+            valid_mlm_loss: On held-out text, if the network was scored at this step.
+
+        Raises:
+            RuntimeError: If it cannot be written, such as on a full disk. The others stay.
+        """
+        folder = self.path / "checkpoints" / f"step-{step}"
+        try:
+            write_checkpoint(folder, network, tokenizer, state, valid_mlm_loss=valid_mlm_loss)
+        except RuntimeError as error:
+            raise RuntimeError(f"{error} {self._how_to_go_on()}") from error
+        self.delete_old_checkpoints(keep=keep)
+        return folder
+
+    def delete_old_checkpoints(self, *, keep: int) -> None:
+        """Delete all checkpoints but the newest `keep` and the best."""
+        best = self.best_checkpoint()
+        for old in self.checkpoints()[:-keep]:
+            if old != best:
+                # Renamed first: a kill must leave no half of one under its own name.
+                hidden = old.with_name(f".{old.name}.old")
+                os.replace(old, hidden)
+                shutil.rmtree(hidden)
+
+    def load_checkpoint(
+        self, *, on_damage: Callable[[DamagedCheckpoint], None] | None = None
+    ) -> dict[str, Any] | None:
+        """Return the newest whole checkpoint's training state with its weights as "network".
+
+        None if there is no checkpoint.
+
+        Args:
+            on_damage: Told of each checkpoint that was passed over as it is damaged.
+
+        Raises:
+            RuntimeError: If there are checkpoints and all are damaged.
+        """
+        found = self.checkpoints()
+        damaged = []
+        for folder in reversed(found):
+            state = read_checkpoint(folder)
+            if isinstance(state, dict):
+                return state
+            damaged.append(state)
+            if on_damage is not None and folder != found[0]:
+                on_damage(state)
+        if not damaged:
+            return None
+        raise RuntimeError(
+            f"all {len(damaged)} checkpoints of {str(self.path)!r} are damaged (the newest, "
+            f"{damaged[0].folder.name}: {damaged[0].reason}). Restore one from a copy, or delete "
+            f"{str(self.path / 'checkpoints')!r} to go on from the start."
+        )
+
+    def tidy_checkpoints(self, *, step: int, keep: int) -> None:
+        """Make the folder that of a run at `step`: what a kill left and what is damaged goes.
+
+        Checkpoints of later steps, damaged as they are, are kept for a look under the name
+        damaged-step-N.
+        """
+        for leftover in (self.path / "checkpoints").glob(".*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        for folder in self.checkpoints():
+            if step_of(folder) > step:
+                kept = folder.with_name(f"damaged-{folder.name}")
+                shutil.rmtree(kept, ignore_errors=True)
+                os.replace(folder, kept)
+        self.delete_old_checkpoints(keep=keep)
+
+    def _how_to_go_on(self) -> str:
+        if found := self.checkpoints():
+            return f"{found[-1].name} is kept: go on from there with --resume."
+        if self.config_file.is_file():
+            return "There is no checkpoint yet, so --resume begins from the start."
+        return "Nothing of the run is left: start it again."
+
+
+def _empty(folder: Path) -> None:
+    """Delete all in a folder but its lock."""
+    for entry in folder.iterdir():
+        if entry.name != LOCK_FILE:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

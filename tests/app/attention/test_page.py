@@ -1,0 +1,109 @@
+"""The attention page on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.support.opened import ok, page_of, said
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    return page_of("attention")
+
+
+def test_opens_on_the_lines_of_all_heads(page: AppTest) -> None:
+    app = ok(page.run())
+    assert "Layer 0, the mean of all heads" in said(app)
+    assert app.session_state["view"] == "lines"
+    assert "not why BERT decides" in said(app)
+
+
+def test_a_link_opens_its_head_and_view(page: AppTest) -> None:
+    page.query_params["layer"] = "1"
+    page.query_params["heads"] = ["2"]
+    page.query_params["view"] = "heat-map"
+    app = ok(page.run())
+    assert "Layer 1 head 2" in said(app)
+    assert "by which the other can be ordered" in said(app)
+
+
+def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
+    page.query_params["layers"] = ["0", "1", "9"]
+    page.query_params["heads"] = ["0", "3"]
+    page.query_params["view"] = "heat-map"
+    app = ok(page.run())
+    assert app.session_state["layers"] == [0, 1]
+    assert "trace.attentions[[0, 1]].mean(0)" in app.code[1].value
+
+
+def test_a_link_keeps_how_one_looks(page: AppTest) -> None:
+    page.query_params["overview"] = "measure:to_first,order:all"
+    page.query_params["lines"] = "words:1,threshold:0.2"
+    app = ok(page.run())
+    assert app.session_state["overview"] == "measure:to_first,order:all"
+    assert app.session_state["lines"] == "words:1,threshold:0.2"
+
+
+def test_heads_that_do_not_exist_are_ignored(page: AppTest) -> None:
+    page.query_params["layer"] = "99"
+    page.query_params["heads"] = ["77", "x"]
+    app = ok(page.run())
+    assert app.session_state["layer"] == 1
+    assert app.session_state["heads"] == []
+
+
+@pytest.mark.parametrize("kind", ["head", "model", "neuron"])
+def test_bertviz_says_its_limit(page: AppTest, kind: str) -> None:
+    page.query_params["view"] = "bertviz"
+    page.query_params["bertviz"] = kind
+    page.query_params["text_a"] = "the river bank " * 30  # 64 positions: cut to 64 tokens
+    app = ok(page.run())
+    limits = [warning.value for warning in app.warning if "are shown here" in warning.value]
+    wanted = {"model": "first 32 of 64 tokens", "neuron": "first 48 of 64 tokens"}
+    assert len(limits) == (kind in wanted)
+    assert all(wanted[kind] in limit for limit in limits)
+
+
+@pytest.mark.parametrize("view", ["lines", "heat-map", "bertviz"])
+@pytest.mark.parametrize(
+    "text", ["a", "</script><img src=x onerror=alert(1)>", "\u05e9\u05dc\u05d5\u05dd \U0001f642"]
+)
+def test_odd_texts(page: AppTest, view: str, text: str) -> None:
+    page.query_params["view"] = view
+    page.query_params["text_a"] = text
+    page.query_params["text_b"] = text
+    ok(page.run())
+
+
+@pytest.fixture(scope="module")
+def broken_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The last layer's head 2 has queries that are not numbers; all other heads are sound."""
+    bert = tiny_bert()
+    query = bert.module.layers[-1].attention.query_weight
+    width = bert.config.hidden_size // bert.config.num_attention_heads
+    with torch.no_grad():
+        query[2 * width : 3 * width] = torch.nan
+    return str(bert.save(tmp_path_factory.mktemp("broken")))
+
+
+@pytest.mark.parametrize("view", ["lines", "heat-map", "neurons"])
+def test_a_head_that_gives_no_numbers_is_shown(
+    page: AppTest, broken_checkpoint: str, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", broken_checkpoint)
+    page.query_params["view"] = view
+    page.query_params["layer"] = "1"
+    page.query_params["heads"] = ["2"]
+    app = ok(page.run())
+    assert "Layer 1 head 2 gives weights that are not numbers (NaN)" in said(app)
+
+
+def test_empty_text_is_explained(page: AppTest) -> None:
+    page.query_params["text_a"] = " "
+    app = ok(page.run())
+    assert "empty" in app.info[0].value

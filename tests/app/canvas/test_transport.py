@@ -1,0 +1,126 @@
+"""What reaches the browser against what was computed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import numpy as np
+import pytest
+import torch
+
+from app.canvas.shared.transport import (
+    MAX_ERROR,
+    THUMBNAIL_SIZE,
+    Deflated,
+    decoding_table,
+    encode,
+    pack,
+    thumbnails,
+)
+from bertcore.training.quantize import quantize
+
+
+def test_every_weight_is_within_the_stated_error() -> None:
+    weights = torch.linspace(0, 1, 200_001)
+    decoded = decoding_table()[quantize(weights)]
+    error = np.abs(decoded - weights.numpy()).max()
+    assert error <= MAX_ERROR
+    # The bound is tight: with fewer levels it would break.
+    assert error > 0.9 * MAX_ERROR
+
+
+def test_faint_weights_stay_apart() -> None:
+    """Even attention over 512 tokens differs from none, and half of it from it."""
+    codes = quantize(torch.tensor([0.0, 1 / 1024, 1 / 512, 1.0]))
+    assert codes.tolist() == sorted(set(codes.tolist()))
+    assert codes[0] == 0
+    assert codes[-1] == 255
+
+
+def test_decoded_rows_still_sum_to_about_one() -> None:
+    torch.manual_seed(0)
+    weights = torch.softmax(3 * torch.randn(12, 128, 128), -1)
+    sums = decoding_table()[quantize(weights)].sum(-1)
+    assert np.abs(sums - 1).max() < 0.02
+
+
+def test_low_precision_is_read() -> None:
+    weights = torch.softmax(torch.randn(4, 8, 8), -1).to(torch.bfloat16)
+    assert quantize(weights).shape == (4, 8, 8)
+
+
+@pytest.mark.parametrize("wrong", [torch.nan, -0.5, 1.5])
+def test_numbers_that_are_no_weights_are_refused(wrong: float) -> None:
+    with pytest.raises(ValueError, match="expected 0 to 1"):
+        quantize(torch.tensor([0.2, wrong]))
+
+
+def test_thumbnails_keep_a_single_narrow_line() -> None:
+    """A diagonal in 512 tokens is one cell wide; each thumbnail row must still show it."""
+    small = thumbnails(torch.eye(512).expand(2, 3, 512, 512)).codes
+    assert small.shape == (2, 3, THUMBNAIL_SIZE, THUMBNAIL_SIZE)
+    assert (small.max(-1) == 255).all()
+    assert small.nbytes == 2 * 3 * THUMBNAIL_SIZE**2
+
+
+def test_short_inputs_are_not_resampled() -> None:
+    weights = torch.softmax(torch.randn(1, 2, 5, 5), -1)
+    assert (thumbnails(weights).codes == quantize(weights)).all()
+
+
+def test_what_is_not_a_number_is_marked_and_the_rest_is_kept() -> None:
+    weights = torch.softmax(torch.randn(2, 3, 6, 6), -1)
+    broken = weights.clone()
+    broken[1, 2, 4] = torch.nan
+    codes, missing = encode(broken)
+    assert (missing == broken.isnan().numpy()).all()
+    assert missing.sum() == 6
+    assert (codes[~missing] == quantize(weights)[~missing]).all()
+    assert (codes[missing] == 0).all()
+    with pytest.raises(ValueError, match="expected 0 to 1"):
+        encode(torch.tensor([torch.nan, 1.5]))
+
+
+def test_thumbnails_show_a_single_weight_that_is_not_a_number() -> None:
+    weights = torch.softmax(torch.randn(1, 2, 100, 100), -1)
+    weights[0, 1, 73, 20] = torch.nan
+    small = thumbnails(weights)
+    found = np.argwhere(small.missing)
+    cell = (73 * THUMBNAIL_SIZE // 100, 20 * THUMBNAIL_SIZE // 100)
+    assert [0, 1, *cell] in found.tolist()
+    assert len(found) <= 4  # blocks overlap where 48 does not divide 100
+
+
+def test_pack_lays_out_header_and_blocks() -> None:
+    numbers = np.arange(3, dtype=np.uint8)
+    floats = np.array([0.5, 2.0], dtype=np.float32)
+    message = pack({"tokens": ["</script>", "\u05e9"]}, numbers, floats)
+    length = int.from_bytes(message[:4], "little")
+    assert length % 4 == 0
+    header = json.loads(message[4 : 4 + length])
+    assert header["tokens"] == ["</script>", "\u05e9"]
+    body = message[4 + length :]
+    (start, size), (start_2, size_2) = header["blocks"]
+    assert body[start : start + size] == numbers.tobytes()
+    assert start_2 % 4 == 0
+    assert body[start_2 : start_2 + size_2] == floats.tobytes()
+
+
+def test_pack_deflates_what_it_is_told_to() -> None:
+    codes = np.arange(5, dtype=np.uint8)
+    message = pack({}, Deflated(codes), codes)
+    length = int.from_bytes(message[:4], "little")
+    body = message[4 + length :]
+    (start, size, is_deflated), plain = json.loads(message[4 : 4 + length])["blocks"]
+    assert is_deflated == 1
+    assert zlib.decompress(body[start : start + size]) == codes.tobytes()
+    assert body[plain[0] : sum(plain)] == codes.tobytes()
+
+
+@pytest.mark.parametrize("sharpness", [0, 0.5, 1, 2, 4])
+def test_all_heads_of_a_layer_at_512_tokens_stay_small(sharpness: float) -> None:
+    """12 heads and 512 tokens are 3.1 million weights; at most 2.5 MB go to the browser."""
+    torch.manual_seed(0)
+    weights = torch.softmax(torch.randn(12, 512, 512) * sharpness, -1)
+    assert len(pack({}, Deflated(encode(weights).codes))) < 1_700_000

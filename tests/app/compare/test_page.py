@@ -1,0 +1,368 @@
+"""The Compare page on tiny checkpoints, without a browser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app.compare import case as app_compare
+from bertcore import Bert, Tokenizer, load
+from bertcore.analysis.compare.checkpoints import (
+    TextComparison,
+    compare_gradients,
+    compare_text,
+    questions,
+)
+from bertcore.analysis.compare.decision import open_decisions
+from bertcore.analysis.compare.texts import compare_texts
+from bertcore.analysis.compare.weight_drift import weight_drift
+from bertcore.analysis.heads.texts import read_pasted_texts
+from tests.support.opened import named_charts, numbers, ok, page_of, said
+from tests.support.task_checkpoints import LABELS, save_task_checkpoint
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
+
+A, B = "the film [MASK] very good", "she sat on the mat"
+PASTED = "the cat sat on the mat\na dog runs ||| she sat\nno good film"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    start = tiny_bert().save(folder / "start")
+    found = {"start": start, **{t: save_task_checkpoint(folder, t) for t in ("classify", "tag")}}
+    broken = tiny_bert()
+    broken.module.layers[0].attention.key_weight.data[0, 0] = torch.nan
+    found["broken"] = broken.save(folder / "broken")
+    pieces = [p for p in tiny_vocabulary() if p not in ("film", "very")]
+    config = tiny_config(
+        vocab_size=len(pieces), hidden_size=24, num_hidden_layers=3, num_attention_heads=2
+    )
+    tokenizer = Tokenizer(pieces, do_lower_case=True, model_max_length=64)
+    found["other"] = Bert(tiny_network(config, seed=5), tokenizer).save(folder / "other")
+    return found
+
+
+@pytest.fixture
+def page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders["start"]))
+    with_it = str(folders["classify"])
+    return page_of("compare", seconds=120, text_a=A, text_b=B, compare_with=with_it)
+
+
+def with_chart(app: AppTest, name: str) -> AppTest:
+    """Run the page until the work beside it is done and a figure is there."""
+    deadline = time.monotonic() + 100
+    while name not in charts(ok(app.run())) and time.monotonic() < deadline:
+        time.sleep(0.3)
+    return app
+
+
+def charts(app: AppTest) -> dict[str, Any]:
+    return named_charts(app, "compare")
+
+
+def truth(one: Path, two: Path, text_b: str | None = B) -> tuple[Any, TextComparison]:
+    """Return what the core says of both checkpoints."""
+    berts = [load(folder, device="cpu") for folder in (one, two)]
+    decisions = [open_decisions(b, f) for b, f in zip(berts, (one, two), strict=True)]
+    asked = questions(*berts, tuple(decisions))  # type: ignore[arg-type]
+    traces = tuple(bert.trace(A, text_b) for bert in berts)
+    return (berts, asked, traces), compare_text(*berts, traces, asked)  # type: ignore[arg-type]
+
+
+def test_answers_layers_and_gradients_are_the_cores(
+    page: AppTest, folders: dict[str, Path]
+) -> None:
+    app = ok(page.run())
+    found = charts(app)
+    assert list(found) == ["answers", "layers", "gradients"]
+    (berts, _, traces), true = truth(folders["start"], folders["classify"])
+    question, one, two = true.answers[0]
+    assert one is not None
+    assert two is not None
+    last = np.stack([one.probabilities[-1, 0], two.probabilities[-1, 0]])
+    order = np.argsort(-last.max(0), kind="stable")
+    for trace, side in zip(found["answers"][:2], (one, two), strict=True):
+        np.testing.assert_allclose(numbers(trace["x"]), side.probabilities[-1, 0][order], atol=1e-6)
+        assert trace["customdata"] == [LABELS["classify"][i] for i in order]
+    best = int(last[1].argmax())
+    curves = [t for t in found["layers"] if t["mode"] == "lines+markers"]
+    rings = [t for t in found["layers"] if t["mode"] == "markers"]
+    for curve, ring, side in zip(curves, rings, (one, two), strict=True):
+        np.testing.assert_allclose(numbers(curve["y"]), side.probabilities[:, 0, best], atol=1e-6)
+        assert list(ring["x"]) == [side.settled[0]]
+    both = compare_gradients(*berts, traces, question, (best, best))
+    shares = [part.shares().numpy() for part in both if part is not None]
+    np.testing.assert_allclose(numbers(found["gradients"][0]["y"]), shares[0], atol=1e-5)
+    np.testing.assert_allclose(numbers(found["gradients"][1]["y"]), shares[1], atol=1e-5)
+    np.testing.assert_allclose(
+        numbers(found["gradients"][2]["y"]), shares[1] - shares[0], atol=1e-5
+    )
+    assert "start has no head for this question" in said(app)
+    assert two.settled[0] == 2  # of two layers
+    sentence = f"classify decides {two.final[0]} only after the last layer"
+    assert sentence in said(app).replace("*", "")
+    names: dict[str, Any] = {}
+    exec(max((c.value for c in app.code), key=len), names)  # what the visitor would run
+    for part, share in zip(names["shares"], shares, strict=True):
+        np.testing.assert_allclose(part, share, atol=1e-5)
+
+
+def test_a_word_is_followed_where_its_head_is(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_question"] = "word"
+    app = ok(page.run())
+    _, true = truth(folders["start"], folders["classify"])
+    _, one, two = next(a for a in true.answers if a[0].kind == "word")
+    assert one is not None
+    assert two is not None
+    curves = [t for t in charts(app)["layers"] if t["mode"] == "lines+markers"]
+    word = int(one.answers[-1, 0])
+    np.testing.assert_allclose(numbers(curves[0]["y"]), one.probabilities[:, 0, word], atol=1e-6)
+    np.testing.assert_allclose(numbers(curves[1]["y"]), two.probabilities[:, 0, word], atol=1e-6)
+
+
+def test_heads_are_the_cores_and_one_opens(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_view"] = "heads"
+    app = ok(page.run())
+    _, true = truth(folders["start"], folders["classify"])
+    assert true.divergence is not None
+    np.testing.assert_allclose(numbers(charts(app)["heads"][0]["z"]), true.divergence, atol=1e-6)
+    offered = [b for b in app.button if b.label.endswith(" bits")]
+    layer, head = np.unravel_index(np.argsort(-true.divergence, axis=None)[1], (2, 4))
+    assert offered[1].label.startswith(f"{layer}.{head}: ")
+    app = ok(offered[1].click().run())
+    assert app.subheader[0].value.startswith(f"Layer {layer} head {head} in both")
+    assert app.query_params["compare_head"] == f"{layer}.{head}"
+
+
+def test_weights_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_view"] = "weights"
+    app = ok(page.run())
+    first, second = (load(folders[name], device="cpu") for name in ("start", "classify"))
+    drift = weight_drift(first, second)
+    grid = charts(app)["weights"][0]
+    expected = [[drift.layers[layer, kind].relative for kind in _kinds()] for layer in range(2)]
+    np.testing.assert_allclose(numbers(grid["z"]), expected, atol=1e-6)
+    assert "Only start has: masked-word head, next-sentence head." in said(app)
+    app.segmented_control(key="compare_measure").set_value("turn")
+    app = ok(app.run())
+    turned = [[1 - drift.layers[layer, kind].cosine for kind in _kinds()] for layer in range(2)]
+    np.testing.assert_allclose(numbers(charts(app)["weights"][0]["z"]), turned, atol=1e-6)
+
+
+def _kinds() -> list[str]:
+    from bertcore.analysis.compare.weight_drift import LAYER_KINDS
+
+    return list(LAYER_KINDS.values())
+
+
+def test_many_texts_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_view"] = "texts"
+    page.query_params["heads_source"] = "pasted"
+    page.session_state["_heads_pasted"] = PASTED
+    app = with_chart(page, "cka")
+    found = charts(app)
+    (berts, asked, _), _ = truth(folders["start"], folders["classify"])
+    true = compare_texts(*berts, read_pasted_texts(PASTED).sentences, asked)
+    np.testing.assert_allclose(numbers(found["cka"][0]["z"]), true.similarity.plain, atol=1e-6)
+    diagonal = np.diagonal(true.similarity.plain)
+    np.testing.assert_allclose(numbers(found["cka-diagonal"][0]["y"]), diagonal, atol=1e-6)
+    np.testing.assert_allclose(numbers(found["heads-texts"][0]["z"]), true.divergence, atol=1e-6)
+    count = true.similarity.num_examples
+    assert f"Only {count} tokens for vectors of 32 numbers" in said(app)
+    changed = sum(answer.is_changed for answer in true.answers)
+    assert list(app.dataframe[0].value["Text"]).count("a dog runs ||| she sat") == 2  # class, next
+    assert "nan" not in " ".join(app.dataframe[0].value["Text"])
+    assert f"{changed} of {len(true.answers)} answers differ" in said(app).replace("*", "")
+
+
+def test_the_same_twice_is_zero_and_said(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_with"] = str(folders["start"])
+    page.query_params["compare_view"] = "heads"
+    app = ok(page.run())
+    assert "Both hold the same weights" in said(app)
+    assert (numbers(charts(app)["heads"][0]["z"]) == 0).all()
+
+
+def test_nothing_chosen_suggests_what_it_came_from(
+    page: AppTest, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    del page.query_params["compare_with"]
+    app = ok(page.run())
+    assert "untrained has the shape and the vocabulary of start" in said(app).replace("*", "")
+    assert "default" not in app_compare.suggested(str(folders["start"]))
+    settings = {"checkpoint": str(folders["start"])}
+    (tmp_path / "finetune.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert app_compare.suggested(str(tmp_path)) == str(folders["start"])
+    for wrong in ("[]", "{", json.dumps({"checkpoint": str(tmp_path / "gone")})):
+        (tmp_path / "finetune.json").write_text(wrong, encoding="utf-8")
+        assert app_compare.suggested(str(tmp_path)) == app_compare.UNTRAINED
+
+
+def test_other_shapes_are_said_and_the_rest_is_shown(
+    page: AppTest, folders: dict[str, Path]
+) -> None:
+    page.query_params["compare_with"] = str(folders["other"])
+    app = ok(page.run())
+    assert "Their vocabularies differ" in said(app)
+    assert "words are compared" in said(app)
+    assert {"answers", "layers", "gradients"} <= set(charts(app))
+    for view in ("heads", "weights"):
+        app.segmented_control(key="compare_view").set_value(view)
+        assert charts(ok(app.run())) == {}, view
+    app.segmented_control(key="compare_view").set_value("texts")
+    app = with_chart(app, "cka")
+    assert set(charts(app)) == {"cka", "cka-diagonal"}
+    assert numbers(charts(app)["cka"][0]["z"]).shape == (3, 4)
+
+
+def test_nan_is_marked(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_with"] = str(folders["broken"])
+    page.query_params["compare_view"] = "weights"
+    app = page.run()
+    assert not app.exception
+    assert [e.value.replace("\\", "").split(": ")[0] for e in app.error] == (
+        ["NaN or infinity is in 1 tensor"]
+    )
+    grid = numbers(charts(app)["weights"][0]["z"])
+    assert np.isnan(grid[0, 1])
+    assert np.isfinite(np.delete(grid.ravel(), 1)).all()
+    app.segmented_control(key="compare_view").set_value("answers")
+    app = app.run()
+    assert not app.exception
+    assert "hold NaN or infinity" in app.error[0].value
+
+
+def test_tags_of_each_token(page: AppTest, folders: dict[str, Path]) -> None:
+    page.query_params["compare_with"] = str(folders["tag"])
+    page.query_params["compare_place"] = "2"
+    app = ok(page.run())
+    assert app.selectbox(key="compare_question").value == "tag"
+    (table,) = app.dataframe
+    _, true = truth(folders["start"], folders["tag"])
+    _, one, two = true.answers[0]
+    assert one is not None
+    assert two is not None
+    units = [u.first[0] for u in true.units.units if not u.is_special]
+    assert sorted(zip(table.value["first"], table.value["second"], strict=True)) == sorted(
+        (one.final[place], two.final[place]) for place in units
+    )
+    curve = next(t for t in charts(app)["layers"] if t["mode"] == "lines+markers")
+    place = units[2]
+    answer = int(two.answers[-1, place])
+    np.testing.assert_allclose(numbers(curve["y"]), one.probabilities[:, place, answer], atol=1e-6)
+
+
+def test_what_does_not_open_is_one_sentence(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["compare_with"] = str(tmp_path / "none")
+    app = page.run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "There is no folder" in app.error[0].value.replace("\\", "")
+    assert charts(app) == {}
+
+
+def test_a_link_fetches_nothing(page: AppTest) -> None:
+    page.query_params["compare_with"] = "someone/some-bert"
+    app = ok(page.run())
+    assert "not on this machine" in said(app)
+    assert any(b.label == "Fetch it from the hub" for b in app.button)
+    assert charts(app) == {}
+
+
+def test_they_change_places(page: AppTest, folders: dict[str, Path]) -> None:
+    app = ok(page.run())
+    swap = next(b for b in app.button if b.label == "Swap")
+    app = ok(swap.click().run())
+    assert app.session_state["checkpoint"] == str(folders["classify"])
+    assert app.session_state["compare_with"] == str(folders["start"])
+    assert "start has no head for this question" in said(app)
+
+
+def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]) -> None:
+    began = {"checkpoint": str(folders["start"])}
+    (folders["classify"] / "finetune.json").write_text(json.dumps(began), encoding="utf-8")
+    page.query_params["checkpoint"] = str(folders["classify"])
+    del page.query_params["compare_with"]
+    app = ok(page.run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["start", "classify"]
+    assert "classify was fine-tuned from start" in said(app)
+    app = ok(next(b for b in app.button if b.label == "Swap").click().run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["classify", "start"]
+    assert "was fine-tuned from" not in said(app)
+
+
+def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "mine"
+    for step, seed in ((10, 0), (20, 1)):
+        tiny_bert(seed=seed).save(run / "checkpoints" / f"step-{step}")
+        (run / "checkpoints" / f"step-{step}" / "training_state.pt").write_bytes(b"x")
+    config = {"train": {"steps": 20}}
+    (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    page.query_params["runs"] = str(tmp_path / "runs")
+    app = ok(page.run())
+    button = next(b for b in app.button if b.label == "Compare these moments")
+    app = ok(button.click().run())
+    assert app.session_state["checkpoint"].endswith("step-10")
+    assert app.session_state["compare_with"].endswith("step-20")
+    assert charts(app)["answers"][0]["name"] == "mine/step-10"
+
+
+def test_two_epochs_of_a_fine_tuning(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the result of a fine-tuning one comes to the epochs that it kept, with their labels."""
+    fine_tuned = tmp_path / "mine"
+    for epoch, seed in ((1, 1), (2, 2)):
+        place = fine_tuned / "runs" / "lr-0.0003-seed-1" / "checkpoints"
+        made = save_task_checkpoint(tmp_path / f"made-{epoch}", "classify", seed=seed)
+        place.mkdir(parents=True, exist_ok=True)
+        made.rename(place / f"epoch-{epoch}")
+    shutil.copytree(place / "epoch-2", fine_tuned, dirs_exist_ok=True)
+    settings = {"checkpoint": "default"}
+    (fine_tuned / "finetune.json").write_text(json.dumps(settings), encoding="utf-8")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(fine_tuned))
+    app = ok(page.run())
+    choices = {box.label: box for box in app.selectbox}
+    assert choices["Run"].value == "mine/lr-0.0003-seed-1"
+    assert choices["First moment"].options == ["epoch 1", "epoch 2"]
+    button = next(b for b in app.button if b.label == "Compare these moments")
+    app = ok(button.click().run())
+    assert app.session_state["checkpoint"].endswith("epoch-1")
+    assert app.session_state["compare_with"].endswith("epoch-2")
+    answers = charts(app)["answers"]
+    assert [side["name"] for side in answers[:2]] == [
+        "lr-0.0003-seed-1/epoch-1",
+        "lr-0.0003-seed-1/epoch-2",
+    ]
+    assert sorted(answers[0]["customdata"]) == sorted(LABELS["classify"])
+
+
+def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = save_task_checkpoint(tmp_path / name, "classify")
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config["id2label"] = {number: number for number in config["id2label"]}
+        config.pop("label2id", None)
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    page.query_params["checkpoint"] = str(tmp_path / "one" / "classify")
+    page.query_params["compare_with"] = str(tmp_path / "two" / "classify")
+    app = ok(page.run())
+    assert "Both call their labels by numbers alone" in said(app)
+    assert "label 0" in charts(app)["answers"][0]["customdata"]
+
+
+def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["compare_with"] = str(save_task_checkpoint(tmp_path, "pair"))
+    warning = "pair was fine-tuned on pairs, and here is one text alone"
+    assert warning not in said(ok(page.run()))
+    app = ok(page.text_area(key="text_b").set_value("").run())
+    assert warning in said(app)

@@ -1,0 +1,27 @@
+"""What most tests of pages share: a tiny checkpoint, and the core on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.shell import waiting
+from bertcore import Bert, load
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a random checkpoint of two layers; of each file its own, as pages cache."""
+    return str(tiny_bert().save(tmp_path_factory.mktemp("checkpoint")))
+
+
+@pytest.fixture(scope="module")
+def bert(checkpoint: str) -> Bert:
+    """The same checkpoint, opened by the core."""
+    return load(checkpoint, device="cpu")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page wait in its own run: there is no browser that would ask again."""
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60.0)

@@ -1,0 +1,70 @@
+"""What is said of a head: numbers, and whether they are more than chance or place."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from app.heads.answer import ends, place_name, sentences
+from app.heads.names import QUESTIONS, Measured, all_measured
+from bertcore.analysis.heads.report import HeadReport, report_heads
+from bertcore.analysis.heads.texts import HeadTexts, bundled_trees, of_trees, split_pairs
+from tests.support.tiny import tiny_bert
+
+TEXTS = HeadTexts(split_pairs(["the man went to the river bank", "it had rained ||| he went"]), ())
+
+
+@pytest.fixture(scope="module")
+def report() -> HeadReport:
+    return report_heads(tiny_bert(), TEXTS, of_trees(bundled_trees().trees[:20]))
+
+
+def with_hits(report: HeadReport, share: float) -> HeadReport:
+    """Return a report in which head 0.0 finds this share of the objects."""
+    scores = report.scores
+    hits = np.zeros_like(scores.hits)
+    arcs = np.flatnonzero(scores.pairs[:, 3] == scores.names.index("obj"))
+    hits[arcs[: round(share * len(arcs))], :, 0, 0] = True
+    return dataclasses.replace(report, scores=dataclasses.replace(scores, hits=hits))
+
+
+def test_every_measure_and_relation_has_a_sentence(report: HeadReport) -> None:
+    known = all_measured(report)
+    assert set(QUESTIONS) <= set(known)
+    for measured in known.values():
+        said = sentences(report, measured, (1, 2), is_best=False)
+        assert said.startswith("**Layer 1 head 2**: ")
+        assert said.endswith(".")
+        assert not {"{", "}"} & set(said)
+
+
+def test_a_relation_is_held_against_the_fixed_place(report: HeadReport) -> None:
+    measured = Measured("obj", "to_dependent")
+    offset, baseline = report.scores.baseline("obj", "to_dependent")
+    assert 0.1 < baseline < 0.9
+    for share, verdict in ((1.0, "more than the place"), (0.0, "does worse"), (baseline, "cannot")):
+        said = sentences(with_hits(report, share), measured, (0, 0), is_best=share == 1)
+        assert verdict in said
+        assert f"{place_name(offset)} is right in {baseline:.1%}" in said
+        assert ("does it most" in said) == (share == 1)
+
+
+def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) -> None:
+    """A random head looks at all tokens about alike."""
+    said = sentences(report, Measured("to_previous"), (0, 1), is_best=True)
+    value = report.statistics.of("to_previous").mean[0, 1]
+    assert f"{value:.1%} of its attention" in said
+    assert said.endswith("so this is no habit.")
+
+
+def test_names_of_places_and_ends() -> None:
+    assert [place_name(n) for n in (-3, -1, 1, 2)] == [
+        "word 3 places before",
+        "word before",
+        "word after",
+        "word 2 places after",
+    ]
+    assert ends(Measured("obj", "to_head")) == ("a direct object", "its verb")
+    assert ends(Measured("x:y", "to_dependent")) == ("a head word", "its x:y")

@@ -1,0 +1,225 @@
+"""The Heads page on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.heads import job as head_job
+from app.shell import background, waiting
+from bertcore import load
+from bertcore.analysis.heads.report import HeadReport, report_heads
+from bertcore.analysis.heads.similarity import head_map
+from bertcore.analysis.heads.texts import bundled_sentences, bundled_trees
+from tests.support.opened import PAGES, ok, said
+from tests.support.opened import charts as figures
+from tests.support.opened import numbers as values
+
+ROW = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n"
+
+
+@pytest.fixture(scope="module")
+def own(checkpoint: str) -> HeadReport:
+    return report_heads(load(checkpoint), bundled_sentences(), bundled_trees())
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    return AppTest.from_file(str(PAGES / "heads.py"), default_timeout=120)
+
+
+def table(app: AppTest) -> str:
+    (found,) = [m.value for m in app.markdown if m.value.startswith("| ")]
+    return str(found)
+
+
+def test_opens_with_all_heads_the_best_one_and_the_map(page: AppTest, own: HeadReport) -> None:
+    app = ok(page.run())
+    grid, bars, places = figures(app)
+    expected = own.statistics.of("to_previous")
+    np.testing.assert_allclose(values(grid["data"][0]["z"]), expected.mean, rtol=1e-5)
+    layer, head = own.statistics.best("to_previous")
+    assert grid["layout"]["shapes"][0]["x0"] == head - 0.5
+    assert grid["layout"]["shapes"][0]["y0"] == layer - 0.5
+    assert f"What layer {layer} head {head} looks at" == bars["layout"]["title"]["text"]
+    assert expected.mean[layer, head] in values(bars["data"][0]["x"])
+    points = [trace for trace in places["data"] if trace.get("customdata") is not None]
+    assert sum(len(values(trace["x"])) for trace in points) == 8
+    assert f"{expected.mean[layer, head]:.1%}" in said(app)
+    assert f"Stress {head_map(own.distances).stress:.2f}" in said(app)
+
+
+def test_every_row_of_the_list_leads_to_its_head_and_an_example(
+    page: AppTest, own: HeadReport
+) -> None:
+    app = ok(page.run())
+    rows = table(app).splitlines()[2:]
+    assert len(rows) == 10
+    assert rows[0].startswith("| the token before |")
+    layer, head = own.statistics.best("to_previous")
+    assert f"[**{layer}.{head}**](" in rows[0]
+    for row in rows:
+        (address,) = re.findall(r"\]\((.*?)\)", row)
+        parts = urlsplit(address)
+        asked = parse_qs(parts.query)
+        assert parts.path == "attention"
+        assert f"[**{asked['layer'][0]}.{asked['heads'][0]}**]" in row
+        texts = {(s.text, s.text_pair) for s in bundled_sentences().sentences}
+        assert (asked["text_a"][0], asked.get("text_b", [None])[0]) in texts
+
+
+def test_relations_with_their_baseline(page: AppTest, own: HeadReport) -> None:
+    page.query_params.update({"heads_list": "to_dependent", "heads_measure": "obj>to_dependent"})
+    app = ok(page.run())
+    best = own.scores.best("obj", "to_dependent")
+    (row,) = [line for line in table(app).splitlines() if line.startswith("| obj\\: ")]
+    assert f"[**{best.layer}.{best.head}**](" in row
+    assert f"{best.accuracy:.0%}" in row
+    assert f"{best.baseline:.0%} ({best.offset:+d})" in row
+    expected = own.scores.accuracy("obj", "to_dependent").mean
+    np.testing.assert_allclose(values(figures(app)[0]["data"][0]["z"]), expected)
+    few = len(table(app).splitlines())
+    app.toggle(key="heads_rare").set_value(True).run()
+    assert len(table(ok(app)).splitlines()) > few
+    app.selectbox(key="heads_order").set_value("value").run()
+    shares = [own.scores.accuracy(name, "to_dependent").mean.max() for name in own.scores.relations]
+    first = table(ok(app)).splitlines()[2]
+    assert f"{max(shares):.0%}" in first
+    assert "of our own" in said(app)
+
+
+def test_a_question_is_answered_with_the_best_head(page: AppTest, own: HeadReport) -> None:
+    app = ok(page.run())
+    assert app.pills(key="heads_find").value == "to_previous"
+    assert "of its attention goes to the token before" in said(app)
+    app.pills(key="heads_find").set_value("obj>to_dependent").run()
+    best = own.scores.best("obj", "to_dependent")
+    answer = said(ok(app))
+    assert f"**Layer {best.layer} head {best.head}** does it most: from a verb" in answer
+    assert f"in {best.accuracy:.1%} of {best.num_cases} cases" in answer
+    assert f"{best.low:.1%} to {best.high:.1%}" in answer
+    assert f"is right in {best.baseline:.1%}" in answer
+    assert app.query_params["heads_measure"] == "obj>to_dependent"
+    assert figures(app)[0]["layout"]["title"]["text"].startswith("obj: direct object")
+    app.selectbox(key="heads_open").set_value("1.2").run()
+    assert "**Layer 1 head 2**" in said(ok(app))
+    app.pills(key="heads_find").set_value(None).run()  # clicked again: back to its best head
+    assert app.pills(key="heads_find").value == "obj>to_dependent"
+    assert f"**Layer {best.layer} head {best.head}** does it most" in said(ok(app))
+    app.selectbox(key="heads_measure").set_value("entropy").run()
+    assert app.pills(key="heads_find").value is None
+
+
+def test_another_measure_opens_its_best_head_and_any_head_can_be_chosen(
+    page: AppTest, own: HeadReport
+) -> None:
+    app = ok(page.run())
+    app.selectbox(key="heads_open").set_value("1.2").run()
+    assert figures(ok(app))[1]["layout"]["title"]["text"] == "What layer 1 head 2 looks at"
+    assert app.query_params["heads_open"] == "1.2"
+    app.selectbox(key="heads_measure").set_value("entropy").run()
+    layer, head = own.statistics.best("entropy")
+    title = figures(ok(app))[1]["layout"]["title"]["text"]
+    assert title == f"What layer {layer} head {head} looks at"
+    assert "heads_open" not in app.query_params
+    app.segmented_control(key="heads_colour").set_value("layer").run()
+    names = [trace.get("name") for trace in figures(ok(app))[2]["data"]]
+    assert names == [None, "layer 0", "layer 1"]
+
+
+def test_pasted_sentences(page: AppTest) -> None:
+    page.query_params["heads_source"] = "pasted"
+    app = ok(page.run())
+    assert "Paste some sentences" in said(app)
+    assert not figures(app)
+    hostile = "</script><img src=x onerror=alert(1)> | [a](http://evil) `b` $c$ **d** ![e](f)"
+    app.text_area(key="heads_pasted").set_value(f"the river bank\n{hostile}\n{hostile}").run()
+    ok(app)
+    assert "mean over 3 sentences" in said(app)
+    shown = table(app)
+    assert "](http" not in shown
+    assert "<img" not in shown.replace("\\<img", "")
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 7 for line in shown.splitlines())
+    assert "from text A to text B" not in shown  # no pair, no such habit
+    app.text_area(key="heads_pasted").set_value("hi").run()
+    ok(app)
+    assert "too few for an interval" in said(app)
+
+
+def test_an_uploaded_treebank_measures_both(page: AppTest) -> None:
+    page.query_params.update({"heads_source": "file", "heads_list": "to_head"})
+    app = ok(page.run())
+    assert "Upload a text or CSV file" in said(app)
+    tree = ROW.format(1, "the", 2, "det") + ROW.format(2, "bank", 0, "root") + "\n"
+    app.file_uploader(key="heads_upload").upload("x.conllu", tree.encode() * 6, "text/plain").run()
+    ok(app)
+    assert "mean over 6 sentences" in said(app)
+    assert "| det\\: article\\, determiner |" in table(app)
+    assert "100% (+1)" in table(app)
+    assert "of our own" not in said(app)
+    damaged = tree.replace("\t2\t", "\t9\t", 1).encode()
+    app.file_uploader(key="heads_upload").upload("y.conllu", damaged, "text/plain").run()
+    assert "Line 1 of" in app.error[0].value
+    assert not app.exception
+
+
+def test_progress_is_shown_and_the_work_can_be_stopped(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(background, "_jobs", type(background._jobs)())
+    go_on = threading.Event()
+
+    def endless(*_args: object, progress: background.Progress) -> None:
+        for step in range(10_000):
+            progress(step / 10_000, "3 of 9 sentences read")
+            go_on.wait(0.01)
+
+    monkeypatch.setattr(head_job, "report_heads", endless)
+    app = ok(page.run())
+    (job,) = background._jobs.values()
+    while job.stage in ("Waiting", "Starting"):
+        time.sleep(0.01)
+    app = ok(app.run())
+    assert "3 of 9 sentences read" in str(app.get("progress")[0].proto)
+    (stop,) = [button for button in app.button if button.label == "Stop"]
+    stop.click().run()
+    deadline = time.monotonic() + 30
+    while not job.done:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert isinstance(job.error, background.GivenUp)
+    app = ok(app.run())
+    assert "Stopped" in said(app)
+    monkeypatch.setattr(head_job, "report_heads", report_heads)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60)
+    (again,) = [button for button in app.button if button.label == "Start again"]
+    again.click().run()
+    assert len(figures(ok(app))) == 3
+
+
+def test_a_link_with_nonsense_shows_the_defaults(page: AppTest) -> None:
+    page.query_params.update(
+        {"heads_measure": "x>y", "heads_open": "99.1", "heads_list": "z", "heads_source": "q"}
+    )
+    assert len(figures(ok(page.run()))) == 3
+
+
+def test_the_python_shown_computes_the_numbers(page: AppTest, own: HeadReport) -> None:
+    page.query_params["heads_list"] = "to_head"
+    app = ok(page.run())
+    codes = [block.value for block in app.code]
+    assert len(codes) == 4
+    for code in codes:
+        scope: dict[str, object] = {}
+        exec(code, scope)
+        found = scope["report"]
+        assert isinstance(found, HeadReport)
+        np.testing.assert_array_equal(found.distances.matrix, own.distances.matrix)

@@ -1,0 +1,373 @@
+"""The Inspect page on tiny fine-tuned checkpoints, without a browser."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.inspect_checkpoint import file_results
+from app.shell import background, waiting
+from bertcore import load
+from bertcore.analysis.attribution.gradients import integrated_gradients
+from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.analysis.attribution.task_answers import answer
+from bertcore.analysis.attribution.task_input import task_input
+from bertcore.analysis.attribution.task_target import ClassTarget
+from bertcore.finetuning import open_task_model
+from tests.support.finetuning_files import write_questions, write_scored_pairs, write_tags
+from tests.support.opened import charts, complaints, numbers, ok, page_of, said
+from tests.support.rigged_models import LABELS, random_model
+from tests.support.tiny import tiny_bert
+
+A, B = "the film was very good", "the man is in paris"
+TASKS = ("classify", "pair", "tag", "regress", "qa")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    top = tmp_path_factory.mktemp("checkpoints")
+    found = {task: random_model(task).save(top / task) for task in (*TASKS, "choice")}
+    return found | {"none": tiny_bert().save(top / "none")}
+
+
+@pytest.fixture(autouse=True)
+def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the tiny checkpoint with a masked-word head stand for the shipped one."""
+    from app.inspect_checkpoint import model as inspection
+
+    bert = load(folders["none"], device="cpu")
+    monkeypatch.setattr(inspection, "proposer", lambda key: (bert, False))
+
+
+def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    return page_of("inspect_checkpoint", seconds=120, **{"text_a": A, "text_b": text_b, **query})
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("why", ["words", "parts", "layers", "swaps"])
+def test_every_task_is_explained(
+    task: str, why: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders[task], monkeypatch, inspect_why=why).run())
+    answers = 0 if task == "regress" else 1
+    expected = {"words": 3, "parts": 1, "layers": 2, "swaps": 0}[why]
+    assert len(charts(app)) == answers + expected
+    code = " ".join(block.value for block in app.code)
+    assert "open_task_model" in code
+    wanted = {
+        "words": "integrated_gradients",
+        "parts": "parts=PARTS",
+        "layers": "layer_conductance",
+        "swaps": "find_counterfactuals",
+    }[why]
+    assert wanted in code
+
+
+def test_the_numbers_are_those_of_the_core(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["classify"], monkeypatch, "").run())
+    model = open_task_model(folders["classify"], device="cpu")
+    source = task_input(model, A)
+    found = answer(model, source)
+    order = sorted(range(3), key=lambda i: -found.probabilities[i])
+    bars = charts(app)[0]["data"][0]
+    assert bars["x"] == pytest.approx([found.probabilities[i] for i in order], abs=1e-5)
+    assert bars["customdata"] == [LABELS["classify"][i] for i in order]
+    expected = integrated_gradients(model, source, ClassTarget(found.best))
+    boxes = charts(app)[1]["data"][0]
+    shown = source.merge(expected.parts["token"])
+    assert list(numbers(boxes["marker"]["color"])) == pytest.approx(shown.tolist(), abs=1e-4)
+
+
+def test_a_cut_text_is_cut_as_in_fine_tuning_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = replace(random_model("classify"), max_seq_length=8).save(tmp_path / "short")
+    app = ok(opened(folder, monkeypatch, "", text_a=" ".join([A] * 3)).run())
+    assert "The limit is that of its fine-tuning" in said(app)
+    whole = ok(opened(folder, monkeypatch, "").run())
+    assert "The limit is that of its fine-tuning" not in said(whole)
+
+
+def test_another_label_and_another_method_are_chosen(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["classify"], monkeypatch, "", inspect_label="2").run())
+    assert "ClassTarget(label=2)" in " ".join(block.value for block in app.code)
+    before = charts(app)[1]["data"][0]["text"]
+    app = ok(app.button_group(key="inspect_method").set_value("erasure").run())
+    assert charts(app)[1]["data"][0]["text"] != before
+    assert "if this word alone is replaced by [MASK]" in said(app)
+    app = ok(app.button_group(key="inspect_erase").set_value("drop").run())
+    assert "if this word alone is left out" in said(app)
+
+
+def test_the_tag_of_a_chosen_word(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["tag"], monkeypatch, inspect_word="3").run())
+    assert "sentence B is left out" in said(app)
+    assert "TagTarget(position=3" in " ".join(block.value for block in app.code)
+    assert "masked but not left out" in said(app)
+    app = opened(folders["tag"], monkeypatch, inspect_word="99", inspect_label="x")
+    ok(app.run())  # what a link asks for and does not exist is ignored
+
+
+@pytest.mark.parametrize(("task", "text"), [("qa", "question as sentence A"), ("pair", "pair of")])
+def test_a_missing_second_text_is_asked_for(
+    task: str, text: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders[task], monkeypatch, "").run())
+    assert text in said(app)
+    assert charts(app) == []
+
+
+def test_a_checkpoint_without_a_task_head_is_told_what_to_do(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["none"], monkeypatch).run())
+    assert "has no head for a task" in said(app)
+    assert "bertscope finetune --task classify" in " ".join(block.value for block in app.code)
+    assert charts(app) == []
+    app = opened(folders["choice"], monkeypatch).run()
+    assert "bertscope evaluate --task choice" in complaints(app)
+
+
+def test_words_are_swapped_and_the_text_is_taken_over(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["regress"], monkeypatch, "", inspect_why="swaps").run())
+    app = ok(app.number_input(key="inspect_score").set_value(0.1).run())
+    assert "with another answer; the model was run" in said(app)
+    first = answer_score(folders, A)
+    app = ok(app.button(key="swap_0").click().run())
+    taken = app.text_area(key="text_a").value
+    assert taken != A
+    assert abs(answer_score(folders, taken) - first) >= 0.1
+
+
+def answer_score(folders: dict[str, Path], text: str) -> float:
+    model = open_task_model(folders["regress"], device="cpu")
+    score = answer(model, task_input(model, text)).score
+    assert score is not None
+    return score
+
+
+def test_that_no_swap_is_enough_is_said(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(folders["regress"], monkeypatch, "", inspect_why="swaps", inspect_score="99.0")
+    app = ok(app.run())
+    assert "No other answer was found" in said(app)
+    assert "came closest" in said(app)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a",
+        "!!! ...",
+        "\u200b",
+        "</script><img src=x onerror=alert(1)>",
+        "**b** $x$ [a](b) :smile: שלום 🙂",
+        "the river " * 99,
+    ],
+)
+@pytest.mark.parametrize("task", ["classify", "tag", "qa"])
+def test_odd_texts(
+    task: str, text: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(folders[task], monkeypatch, text)
+    app.query_params["text_a"] = text
+    app.query_params["inspect_why"] = "swaps" if "<" in text else "words"
+    ok(app.run())
+
+
+def test_nan_weights_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = random_model("classify")
+    model.module.head.weight.data[0, 0] = float("nan")
+    app = opened(model.save(tmp_path / "nan"), monkeypatch).run()
+    assert "NaN or infinity" in complaints(app)
+
+
+# ---- a labelled file ----
+
+
+class Upload(io.BytesIO):
+    """What the file uploader hands over."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        super().__init__(content)
+        self.name, self.file_id = name, f"{name}{hash(content)}"
+
+
+def with_file(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes | str
+) -> AppTest:
+    content = content.encode() if isinstance(content, str) else content
+    upload = Upload(name, content)
+    monkeypatch.setattr(file_results.st, "file_uploader", lambda *args, **kwargs: upload)
+    app.query_params["inspect_view"] = "file"
+    return app.run()
+
+
+def ran(app: AppTest) -> AppTest:
+    return next(b for b in app.button if "Run the file" in b.label).click().run()
+
+
+def content_of(task: str, folder: Path) -> tuple[str, bytes]:
+    if task == "tag":
+        path = write_tags(folder / "a.txt", 20)
+    elif task == "qa":
+        path = write_questions(folder / "a.json", 12)
+    elif task == "regress":
+        path = write_scored_pairs(folder / "a.tsv", 20)
+    elif task == "pair":
+        path = folder / "a.tsv"
+        rows = [f"the house\tshe ran\t{('no', 'yes')[i % 2]}" for i in range(9)]
+        path.write_text("\n".join(["sentence1\tsentence2\tlabel", *rows]))
+    else:
+        path = folder / "a.csv"
+        path.write_text("text,label\n" + "the film was good,good\nan old fish,bad\nno,so-so\n" * 5)
+    return path.name, path.read_bytes()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_file_is_run(
+    task: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name, content = content_of(task, tmp_path)
+    app = ok(with_file(opened(folders[task], monkeypatch), monkeypatch, name, content))
+    assert charts(app) == []
+    app = ok(ran(app))
+    expected = run_file(open_task_model(folders[task], device="cpu"), tmp_path / name)
+    shown = [float(metric.value) for metric in app.metric]
+    assert shown == pytest.approx(list(expected.metrics()[0].values()), abs=2e-3)
+    # Confusion and calibration (tags, labels), calibration (qa) or dots (scores), and the slices.
+    assert len(charts(app)) == (3 if task in ("classify", "pair", "tag") else 2)
+    table = app.dataframe[0].value
+    assert len(table) == len(expected.errors)
+    assert {"Attention", "Mixing", "What if?"} <= set(table.columns)
+    assert table["Attention"].str.startswith("attention?text_a=").all()
+
+
+def test_bad_files_are_told_and_mended_by_choices(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "said,mood\nthe film was good,good\nan old fish,sad\n"
+    app = ok(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "a.csv", text))
+    assert "it has 'said', 'mood'" in complaints(ran(app))
+    app.selectbox(key="column_text").set_value("said")
+    app.selectbox(key="column_label").set_value("mood")
+    app = ran(app.run())
+    assert "the label 'sad'" in complaints(app)
+    app.toggle(key="inspect_skip").set_value(True)
+    app = ok(ran(app.run()))
+    assert "1 bad row was left out" in said(app)
+    assert "1 example" in " ".join(header.value for header in app.subheader)
+
+
+@pytest.mark.parametrize("content", ["", "text,label\n", b"\xff\xfe\x00", 'text,label\n"a,b\n'])
+def test_broken_files(
+    content: str | bytes, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = with_file(opened(folders["classify"], monkeypatch), monkeypatch, "a.csv", content)
+    if not app.error:
+        app = ran(app)
+    assert complaints(app)
+
+
+def test_a_row_leads_to_its_text(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A click on a row of the errors; AppTest cannot click, so what it calls is called."""
+    from app.shell.frame import Page
+    from app.shell.sidebar import chosen_key
+
+    app = opened(folders["tag"], monkeypatch)
+    name, content = content_of("tag", tmp_path)
+    ok(ran(with_file(app, monkeypatch, name, content)))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders["tag"]))
+    error = run_file(open_task_model(folders["tag"], device="cpu"), tmp_path / name).errors[0]
+    put: dict[str, object] = {}
+    monkeypatch.setattr(file_results.state, "put", put.__setitem__)
+    page = Page(chosen_key(), "", None, False, False)
+    file_results._open(page, error)
+    assert put["text_a"] == error.text
+    assert put["inspect_view"] == "text"
+    model = open_task_model(folders["tag"], device="cpu")
+    word = task_input(model, error.text).words[put["inspect_word"]]  # type: ignore[index]
+    assert error.gold.startswith(f"{word.text}:")
+
+
+def test_a_stopped_run_keeps_what_is_done(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.inspect_checkpoint import labelled_files
+
+    monkeypatch.setattr(
+        labelled_files,
+        "run_file",
+        lambda *args, **kwargs: run_file(*args, **{**kwargs, "rows_at_once": 4}),
+    )
+    text = "text,label\n" + "the film was good,good\n" * 40
+    app = ok(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "a.csv", text))
+
+    class Stopped(labelled_files.Stop):
+        def __init__(self) -> None:
+            super().__init__()
+            self.wanted.set()
+
+    monkeypatch.setattr(file_results, "Stop", Stopped)
+    app = ok(ran(app))
+    assert "of the first 4 examples" in said(app)
+
+
+def test_a_run_can_be_stopped_while_it_is_awaited(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.inspect_checkpoint import labelled_files
+
+    def until_stopped(*args: Any, should_stop: Callable[[], bool], **kwargs: Any) -> FileRun:
+        while not should_stop():
+            time.sleep(0.01)
+        return run_file(*args, **kwargs, should_stop=should_stop, rows_at_once=4)
+
+    monkeypatch.setattr(labelled_files, "run_file", until_stopped)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.0)
+    text = "text,label\n" + "the film was bad,bad\n" * 40
+    app = ok(ran(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "b.csv", text)))
+    assert len(app.get("progress")) == 1
+    app.button(key="stop_keep").click().run()
+    for job in list(background._jobs.values()):
+        while not job.done:
+            time.sleep(0.01)
+    app = ok(app.run())  # in a browser it comes by itself
+    assert "of the first 4 examples" in said(app)
+    assert "Stop and keep what is done" not in [button.label for button in app.button]
+
+
+def test_nothing_is_left_running() -> None:
+    assert all(job.done for job in background._jobs.values())
+
+
+def test_a_checkpoint_of_another_vocabulary_gets_no_swaps(
+    monkeypatch: pytest.MonkeyPatch, folders: dict[str, Path]
+) -> None:
+    from app.inspect_checkpoint import model as inspection
+
+    def refuse(key: object) -> None:
+        raise ValueError("default has another vocabulary than mine.")
+
+    monkeypatch.setattr(inspection, "proposer", refuse)
+    app = opened(folders["classify"], monkeypatch, "", inspect_why="swaps").run()
+    assert "another vocabulary" in complaints(app)

@@ -1,0 +1,272 @@
+"""The layer map's figures from real small tables; no browser."""
+
+import json
+
+import numpy as np
+import pytest
+
+from app.layer_map import curve_figures
+from app.layer_map import figures as layer_map
+from app.layer_map.figures import travel
+from app.layer_map.overview_figures import MAX_OVERVIEW, overview
+from app.layer_map.places import display_places
+from app.layer_map.point_styles import Marks
+from app.layer_map.points import (
+    COLOUR_BY,
+    MAX_GROUPS,
+    colouring,
+    coordinates_table,
+    hover_texts,
+    point_labels,
+)
+from app.plots import label_places
+from bertcore.analysis.shared.collect import (
+    Sentence,
+    VectorTable,
+    collect_sentences,
+    collect_tokens,
+)
+from bertcore.analysis.space.map_quality import faithfulness, isotropy, separation
+from bertcore.analysis.space.projection import LayerMap, map_layers
+from tests.support.tiny import tiny_bert
+
+BERT = tiny_bert()
+HOSTILE = "</script><img src=x onerror=alert(1)> <a href='http://x'>bank</a> & %{x}"
+
+
+def table_of(*sentences: Sentence) -> VectorTable:
+    return collect_tokens(BERT, sentences)
+
+
+def pair() -> VectorTable:
+    return table_of(Sentence("The river bank was steep.", "It had rained fishing dogs.", "a"))
+
+
+def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
+    found = np.array([bool(word) and w == word for w in table.words])
+    return Marks(colouring(table, by), hover_texts(table), point_labels(table), found)
+
+
+def drawn(fig: object) -> int:
+    """Count the points of the traces that have a hover of their own."""
+    return sum(len(trace.x) for trace in fig.data if trace.hoverinfo == "text")
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("by", COLOUR_BY)
+@pytest.mark.parametrize("word", ["", "bank"])
+def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, word: str) -> None:
+    table = pair()
+    found = map_layers(table.vectors, dims=dims)
+    fig = travel(found, marks_of(table, by, word), layer=1)
+    json.loads(fig.to_json())
+    assert drawn(fig) == len(table)
+    places = display_places(found)
+    frames = {frame.name: frame for frame in fig.frames}
+    for layer in range(len(places)):
+        frame = frames[str(layer)]
+        assert list(frame.traces) == [
+            i for i, trace in enumerate(fig.data) if trace.mode != "lines"
+        ]
+        got = {
+            (x, y)
+            for trace, index in zip(frame.data, frame.traces, strict=True)
+            if fig.data[index].hoverinfo == "text"
+            for x, y in zip(trace.x, trace.y, strict=True)
+        }
+        want = {tuple(float(f"{v:.4g}") for v in place[:2].tolist()) for place in places[layer]}
+        assert got == want
+        assert all(trace.type == fig.data[0].type for trace in frame.data)
+    first = frames["1"]
+    for trace, index in zip(first.data, first.traces, strict=True):
+        assert fig.data[index].x == trace.x  # what is shown first is the asked layer
+    assert fig.layout.sliders[0].active == 1
+    assert [step.label for step in fig.layout.sliders[0].steps] == ["0", "1", "2"]
+
+
+def test_playing_goes_through_frames_that_exist() -> None:
+    for dims in (2, 3):
+        found = map_layers(pair().vectors, dims=dims)
+        fig = travel(found, marks_of(pair()), layer=0)
+        names = {frame.name for frame in fig.frames}
+        play = fig.layout.updatemenus[0].buttons[0]
+        assert set(play.args[0]) == names
+        assert play.args[0][0] == "0"
+        assert play.args[0][-1] == "2"
+        assert len(names) == (3 if dims == 2 else 3 + 2 * (layer_map.TWEENS - 1))
+
+
+def test_axes_hold_all_points_of_all_layers() -> None:
+    for space in ("joint", "separate"):
+        found = map_layers(pair().vectors, space=space)
+        fig = travel(found, marks_of(pair()), layer=0)
+        places = display_places(found)
+        assert fig.layout.xaxis.range[1] > np.abs(places[..., 0]).max()
+        assert fig.layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
+        assert fig.layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
+
+
+def test_separate_maps_are_drawn_at_one_size() -> None:
+    found = map_layers(pair().vectors * np.array([1, 10, 100])[:, None, None], space="separate")
+    size = np.sqrt((display_places(found) ** 2).sum(-1).mean(1))
+    np.testing.assert_allclose(size, 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("num_points", [1, 2, 3, 4])
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("space", ["joint", "separate"])
+def test_few_points_are_drawn(num_points: int, dims: int, space: str) -> None:
+    table = table_of(Sentence("the"))
+    table = table.select(np.arange(len(table)) < num_points)
+    found = map_layers(table.vectors, dims=dims, space=space)
+    fig = travel(found, marks_of(table), layer=9)
+    assert drawn(fig) == len(table)
+    reaches = [fig.layout.xaxis.range] if dims == 2 else [fig.layout.scene.xaxis.range]
+    assert all(low < high for low, high in reaches)
+    json.loads(overview(found, marks_of(table)).to_json())
+
+
+def test_points_with_nan_are_gaps() -> None:
+    table = pair()
+    vectors = table.vectors.copy()
+    vectors[1, 3] = np.nan
+    fig = travel(map_layers(vectors), marks_of(table), layer=0)
+    assert sum(x is None for trace in fig.data for x in trace.x) == 1
+    assert "NaN" not in fig.to_json()
+
+
+def test_found_points_get_a_ring_a_path_and_stand_out() -> None:
+    table = pair()
+    found = map_layers(table.vectors)
+    fig = travel(found, marks_of(table, word="bank"), layer=2)
+    paths = [trace for trace in fig.data if trace.mode == "lines"]
+    assert [len(trace.x) for trace in paths] == [3]
+    bank = display_places(found)[:, table.words.index("bank"), 0]
+    np.testing.assert_allclose(paths[0].x, bank, rtol=1e-3)
+    assert fig.data[-1].marker.symbol == "circle-open"
+    opacities = {o for trace in fig.data if trace.hoverinfo == "text" for o in trace.marker.opacity}
+    assert len(opacities) == 2
+    # Maps of their own have no common plane that a path could lie in.
+    apart = travel(
+        map_layers(table.vectors, space="separate"), marks_of(table, word="bank"), layer=2
+    )
+    assert not [trace for trace in apart.data if trace.mode == "lines"]
+
+
+def test_names_are_written_for_few_points_only() -> None:
+    few = travel(map_layers(pair().vectors), marks_of(pair()), layer=0)
+    assert "bank" in [text for trace in few.data for text in trace.text or ()]
+    table = table_of(*[Sentence(f"the river bank was {i}") for i in range(20)])
+    found = map_layers(table.vectors)
+    many = travel(found, marks_of(table), layer=0)
+    assert not any(text for trace in many.data for text in trace.text or ())
+    searched = travel(found, marks_of(table, word="7"), layer=0)
+    assert [t for trace in searched.data for t in trace.text or () if t] == ["7"]
+
+
+def test_names_do_not_cover_each_other() -> None:
+    spread = np.array([[[0, 0], [0.05, 0], [5, 5], [10, 0]]], dtype=float)
+    sides = label_places.label_places(spread, ["word"] * 4, width=600, height=400)
+    assert None not in sides
+    assert sides[0] != sides[1]  # two points on almost one place: each its own side
+    heap = np.zeros((3, 30, 2))
+    heap[:, 0] = 100
+    sides = label_places.label_places(heap, ["word"] * 30, width=600, height=400)
+    assert 1 <= sum(side is not None for side in sides) <= 5
+    assert label_places.label_places(heap * np.nan, ["w"] * 30, width=1, height=1) == [None] * 30
+
+
+def test_hostile_text_is_escaped_wherever_plotly_reads_html() -> None:
+    table = table_of(Sentence(HOSTILE, "<b>B</b>", "<i>label</i>"))
+    sentences = collect_sentences(BERT, table.sentences)
+    for points in (table, sentences):
+        found = map_layers(points.vectors)
+        for by in COLOUR_BY:
+            marks = marks_of(points, by)
+            for fig in (travel(found, marks, layer=0), overview(found, marks)):
+                for trace in fig.data:
+                    shown = [trace.name or "", *(trace.text or ()), *(trace.hovertext or ())]
+                    plain = " ".join(shown).replace("<b>", "").replace("</b>", "")
+                    assert "<" not in plain.replace("<br>", "")
+                    assert trace.hovertemplate is None  # no %{...} of the text is filled in
+
+
+def test_hover_shows_the_token_in_its_sentence() -> None:
+    table = table_of(Sentence("x " * 40 + "the bank was steep" + " y" * 40, None, "river"))
+    hover = hover_texts(table)[table.tokens.index("bank")]
+    assert "the <b>bank</b> was steep" in hover
+    assert hover.count("…") == 2
+    assert "label river" in hover
+    assert "sentence 1" in hover
+    second = hover_texts(pair())
+    fishing = second[pair().tokens.index("##ing")]
+    assert "rained fish<b>ing</b> dogs" in fishing
+    assert "in fishing" in fishing
+
+
+def test_the_commonest_groups_have_colours_and_the_rest_is_counted() -> None:
+    text = "a b c d e f g h i j k l m n o p a a b"
+    names = colouring(table_of(Sentence(text)), "word")
+    assert len(names.groups) == MAX_GROUPS == len(set(names.colours))
+    assert names.groups[-1] == "7 others"  # 16 letters, [CLS] and [SEP], of which 11 are named
+    assert np.bincount(names.codes).sum() == 21
+    segments = colouring(pair(), "segment")
+    assert segments.groups == ("sentence A", "sentence B", "special tokens")
+    many = table_of(*[Sentence("the")] * 20)
+    assert colouring(many, "sentence").groups == ()
+    assert colouring(many, "label").groups == ("no label",)
+    with pytest.raises(ValueError, match="'mood'; expected one of word"):
+        colouring(many, "mood")
+
+
+def test_the_table_has_a_row_for_each_point_and_layer() -> None:
+    table = pair()
+    found: LayerMap = map_layers(table.vectors, dims=3)
+    rows = coordinates_table(table, found)
+    assert len(rows) == 3 * len(table)
+    row = rows[(rows.layer == 2) & (rows.token == "bank")].iloc[0]
+    place = found.coordinates[2, table.tokens.index("bank")]
+    np.testing.assert_allclose(row[["x", "y", "z"]].to_numpy(float), place)
+    assert (row.sentence, row.label, row.text) == (1, "a", "The river bank was steep.")
+
+
+def test_frames_of_the_overview_stay_apart() -> None:
+    """Room that Plotly makes by itself widens frames over their neighbours in a narrow window."""
+    table = pair()
+    fig = overview(map_layers(table.vectors, dims=2), marks_of(table))
+    axes = [*fig.select_xaxes(), *fig.select_yaxes()]
+    assert len(axes) == 2 * len(table.vectors)
+    assert not any(axis.automargin for axis in axes)
+
+
+def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
+    table = table_of(*[Sentence("the river bank was steep and old")] * 100)
+    found = map_layers(table.vectors)
+    fig = overview(found, marks_of(table, "position"))
+    assert [a.text for a in fig.layout.annotations] == ["embeddings", "layer 1", "layer 2"]
+    assert len(table) > MAX_OVERVIEW
+    assert [len(trace.x) for trace in fig.data] == [MAX_OVERVIEW] * 3
+
+
+def test_curves_draw_the_measures() -> None:
+    sentences = [Sentence("the river bank", None, "a"), Sentence("the old bank", None, "b")] * 3
+    table = table_of(*sentences)
+    found = map_layers(table.vectors)
+    parted = separation(table.vectors, table.labels)
+    assert parted is not None
+    fig = curve_figures.separation_curve(parted)
+    np.testing.assert_allclose(fig.data[0].y, parted.purity)
+    np.testing.assert_allclose(fig.data[1].y, parted.silhouette)
+    assert fig.layout.shapes[0].y0 == parted.chance
+    narrow = isotropy(table.vectors, table.words)
+    fig = curve_figures.isotropy_curve(narrow)
+    np.testing.assert_allclose(fig.data[0].y, narrow.any_pair)
+    np.testing.assert_allclose(fig.data[1].y, narrow.same_word)
+    one_word = table.select(np.array([word == "bank" for word in table.words]))
+    assert len(curve_figures.isotropy_curve(isotropy(one_word.vectors, one_word.words)).data) == 1
+    true = faithfulness(table.vectors, found.coordinates)
+    fig = curve_figures.faithfulness_curve(true, found)
+    np.testing.assert_allclose(fig.data[2].y, found.explained.sum(1))
+    rows = curve_figures.table(true, ("trustworthiness", "overlap"))
+    assert list(rows.columns) == ["layer", "trustworthiness", "overlap"]
+    assert len(rows) == 3

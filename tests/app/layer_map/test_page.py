@@ -1,0 +1,216 @@
+"""The layer map page on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+import ast
+import time
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.layer_map import view as map_view
+from bertcore import Bert, load
+from bertcore.analysis.space.projection import UmapSettings
+from tests.support.opened import charts, ok, page_of, said
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    pair = {"text_a": "The river bank was steep.", "text_b": "It had rained."}
+    return page_of("layer_map", **pair)
+
+
+def names(figure: dict) -> list[str]:
+    return [trace["name"] for trace in figure["data"] if trace.get("showlegend")]
+
+
+def num_points(figure: dict) -> int:
+    return sum(len(t["x"]) for t in figure["data"] if t.get("hoverinfo") == "text")
+
+
+def test_opens_with_the_pca_map_of_the_sentence(page: AppTest) -> None:
+    app = ok(page.run())
+    travel, overview, narrow, true = charts(app)
+    assert num_points(travel) == 10
+    assert set(names(travel)) == {
+        "the",
+        "river",
+        "bank",
+        "was",
+        "steep",
+        ".",
+        "it",
+        "had",
+        "rained",
+    }
+    assert num_points(overview) == 3 * num_points(travel)
+    assert len(narrow["data"]) == 2
+    assert len(true["data"]) == 3
+    assert app.session_state["map_layer"] == 2
+
+
+@pytest.mark.parametrize("text", ["hi", "a", "[CLS]", "a b", "😀 שלום", "</script><img src=x>"])
+@pytest.mark.parametrize("dims", ["2", "3"])
+@pytest.mark.parametrize("space", ["joint", "separate"])
+def test_few_and_strange_tokens(page: AppTest, text: str, dims: str, space: str) -> None:
+    page.query_params.update({"text_a": text, "text_b": "", "map_dims": dims, "map_space": space})
+    app = ok(page.run())
+    assert num_points(charts(app)[0]) >= 1
+
+
+@pytest.mark.parametrize("unit", list(map_view.UNITS))
+@pytest.mark.parametrize("colour", ["word", "token", "segment", "sentence", "position"])
+def test_every_kind_of_point_and_colour(page: AppTest, unit: str, colour: str) -> None:
+    page.query_params.update({"map_unit": unit, "map_colour": colour, "map_word": "bank"})
+    app = ok(page.run())
+    expected = {"tokens": 10, "words": 10, "word": 1, "mean": 1, "cls": 1}[unit]
+    assert num_points(charts(app)[0]) == expected
+
+
+def test_special_tokens_can_be_shown(page: AppTest) -> None:
+    page.query_params["map_hide"] = "0"
+    assert num_points(charts(ok(page.run()))[0]) == 13
+
+
+def test_a_words_senses_with_one_click(page: AppTest) -> None:
+    app = ok(page.run())
+    app.segmented_control(key="map_source").set_value("senses").run()
+    ok(app)
+    travel, _, parted, *_ = charts(app)
+    assert names(travel) == ["money", "river"]
+    assert num_points(travel) == 16
+    assert parted["data"][0]["name"].startswith("neighbours with the same label")
+    app.pills(key="map_set").set_value("spring").run()
+    assert names(charts(ok(app))[0]) == ["season", "water", "coil"]
+    app.segmented_control(key="map_source").set_value("sentence").run()
+    assert num_points(charts(ok(app))[0]) == 10  # every token again, not the demo's word
+
+
+def test_pasted_sentences_with_labels(page: AppTest) -> None:
+    page.query_params["map_source"] = "pasted"
+    app = ok(page.run())
+    assert "Paste some sentences" in said(app)
+    assert not charts(app)
+    text = "the river bank\twater\nmoney in the bank\tcash\nthe dog\twater\nhe bought fish\tcash"
+    app.text_area(key="map_pasted").set_value(text).run()
+    app.selectbox(key="map_colour").set_value("label").run()
+    assert names(charts(ok(app))[0]) == ["water", "cash"]
+    assert "map_pasted" not in app.query_params  # too long for an address
+    app.text_area(key="map_pasted").set_value(" \n ").run()
+    assert "Paste some sentences" in said(ok(app))
+
+
+def test_an_uploaded_table(page: AppTest) -> None:
+    page.query_params["map_source"] = "file"
+    app = ok(page.run())
+    assert "Upload a text or CSV file" in said(app)
+    data = b"id,text,label\n1,the river bank,x\n2,money in the bank,y\n3,the dog,x\n"
+    app.file_uploader(key="map_upload").upload("my <b>.csv", data, "text/csv").run()
+    ok(app)
+    assert num_points(charts(app)[0]) == 9
+    choices = {box.label: box.value for box in app.selectbox}
+    assert choices["Column of the sentences"] == "text"
+    assert choices["Column of the labels"] == "label"
+    box = next(box for box in app.selectbox if box.label == "Column of the sentences")
+    box.set_value("label").run()
+    assert num_points(charts(ok(app))[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.xlsx", b"PK\x03\x04" + bytes(100), "not text"),
+        ("a.csv", b"text,label\n,\n", "no sentence in column"),
+        ("![x](http://evil/x.png).csv", bytes(range(256)) * 4, "is not a text file"),
+    ],
+)
+def test_bad_files_get_one_sentence(page: AppTest, name: str, data: bytes, message: str) -> None:
+    page.query_params["map_source"] = "file"
+    app = page.run()
+    app.file_uploader(key="map_upload").upload(name, data, "text/csv").run()
+    assert not app.exception
+    assert len(app.error) == 1
+    shown = app.error[0].value
+    assert message in shown.replace("\\", "")
+    assert "![x](http" not in shown  # Markdown would fetch the picture
+    app.segmented_control(key="map_source").set_value("sentence").run()
+    assert num_points(charts(ok(app))[0]) == 10  # nothing of the session is lost
+
+
+def test_a_word_that_is_not_there(page: AppTest) -> None:
+    page.query_params.update({"map_unit": "word", "map_word": "money"})
+    app = page.run()
+    assert "'money' is not in these sentences" in app.error[0].value.replace("\\", "")
+    assert "river" in app.error[0].value
+    app.text_input(key="map_word").set_value("BANK").run()
+    assert num_points(charts(ok(app))[0]) == 1
+
+
+def test_a_link_brings_back_the_view(page: AppTest) -> None:
+    page.query_params.update(
+        {"map_dims": "3", "map_layer": "1", "map_word": "bank", "map_colour": "segment"}
+    )
+    app = ok(page.run())
+    figure = charts(app)[0]
+    assert figure["data"][0]["type"] == "scatter3d"
+    assert figure["layout"]["sliders"][0]["active"] == 1
+    assert names(figure) == ["sentence A", "sentence B"]
+    assert figure["data"][-1]["marker"]["symbol"] == "circle-open"
+    page.query_params.update({"map_dims": "7", "map_layer": "99", "map_colour": "x"})
+    assert charts(ok(AppTest.run(page)))
+
+
+@pytest.mark.slow  # opening UMAP compiles its kernels
+def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
+    page.query_params.update({"map_method": "umap", "umap_neighbors": "4", "umap_seed": "5"})
+    app = ok(page.run())
+    assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "PCA axis 1"
+    deadline = time.monotonic() + 600
+    while "PCA" in charts(app)[0]["layout"]["xaxis"]["title"]["text"]:
+        assert time.monotonic() < deadline
+        time.sleep(1)  # each look draws the page, which takes the compiler's time
+        ok(app.run())
+    assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "UMAP axis 1"
+    assert "do not read the size of a cluster" in said(app)
+
+
+def test_umap_of_too_few_points_says_that_it_is_pca(page: AppTest) -> None:
+    page.query_params.update({"text_a": "a", "text_b": "", "map_method": "umap"})
+    app = page.run()
+    deadline = time.monotonic() + 60
+    while "Shown by PCA" not in said(app):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        ok(app.run())
+    assert "UMAP needs 8 different points" in said(app)
+
+
+@pytest.mark.parametrize("unit", ["tokens", "words", "word", "mean"])
+def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> None:
+    bert: Bert = load(checkpoint)
+    sentences = tuple(map_view.Sentence(f"the bank was {word}'", None, "x") for word in "abcd")
+    points = map_view.Points(sentences, unit, "Bank" if unit == "word" else "", True)
+    view = map_view.View(3, "pca", "separate", False, UmapSettings(seed=7))
+    code = map_view.code(checkpoint, points, view)
+    ast.parse(code)
+    scope: dict[str, object] = {}
+    exec(code, scope)
+    vectors = map_view._table(bert, points).vectors
+    expected = map_view.map_layers(vectors, dims=3, space="separate", level_layers=False)
+    np.testing.assert_allclose(scope["found"].coordinates, expected.coordinates, atol=1e-5)
+
+
+def test_pieces_of_one_word_are_no_word_twice(page: AppTest) -> None:
+    def curves(app: AppTest) -> set[str]:
+        return {trace.get("name") for figure in charts(ok(app)) for trace in figure["data"]}
+
+    page.query_params["text_a"] = "the river fishing"  # "fishing" has several pieces
+    page.query_params["text_b"] = ""
+    app = page.run()
+    assert "any two points" in curves(app)
+    assert "the same word twice" not in curves(app)
+    app = app.text_area(key="text_a").set_value("the river fishing and fishing").run()
+    assert "the same word twice" in curves(app)

@@ -1,0 +1,113 @@
+"""The sentence-pairs page on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.plots.untrusted_text import plain
+from app.plots.words import percent
+from bertcore import Bert
+from bertcore.network import ALL_HEADS
+from tests.support.opened import charts, ok, page_of, said
+from tests.support.tiny import tiny_bert
+
+A, B = "the river bank was steep", "it had rained"
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    return page_of("sentence_pairs", text_a=A, text_b=B)
+
+
+def test_the_answer_is_that_of_the_core(page: AppTest, bert: Bert) -> None:
+    app = ok(page.run())
+    assert f"**{percent(bert.next_sentence(A, B).is_next)}** that B follows A" in said(app)
+    assert len(charts(app)) == 4  # answer, variants, attention, matrix
+    assert "topic" in said(app)
+
+
+def test_swapping_exchanges_the_texts_and_the_answer(page: AppTest, bert: Bert) -> None:
+    app = ok(page.run())
+    swap = next(b for b in app.button if b.label == "Swap A and B")
+    ok(swap.click().run())
+    assert (app.session_state["text_a"], app.session_state["text_b"]) == (B, A)
+    assert f"**{percent(bert.next_sentence(B, A).is_next)}** that B follows A" in said(app)
+
+
+@pytest.mark.parametrize(("way", "one"), [("all 0", 0), ("exchanged", 1)])
+def test_other_segment_ids_change_the_answer(page: AppTest, bert: Bert, way: str, one: int) -> None:
+    page.query_params["segments"] = way
+    app = ok(page.run())
+    before = bert.tokenize(A, B).segment_ids
+    ids = [0] * len(before) if way == "all 0" else [1 - s for s in before]
+    answer = bert.next_sentence(A, B, segment_ids=ids).is_next
+    assert f"**{percent(answer)}** that B follows A" in said(app)
+
+
+def test_another_b_is_put_in_place(page: AppTest) -> None:
+    app = ok(page.run())
+    other = next(b for b in app.button if b.key and b.key.startswith("b_"))
+    ok(other.click().run())
+    assert app.session_state["text_b"] == other.key.removeprefix("b_")
+
+
+def test_without_b_examples_are_offered_and_taken(page: AppTest) -> None:
+    page.query_params["text_b"] = ""
+    app = ok(page.run())
+    assert "needs a second sentence" in said(app)
+    assert len(charts(app)) == 1  # the matrix needs no B
+    ok(app.button[0].click().run())
+    assert app.session_state["text_b"].strip()
+    assert "that B follows A" in said(app)
+
+
+def test_every_head_is_a_heat_map(page: AppTest) -> None:
+    page.query_params["mass"] = "Every head"
+    app = ok(page.run())
+    maps = [c for c in charts(app) if [t["type"] for t in c["data"]] == ["heatmap", "heatmap"]]
+    assert len(maps) == 1
+
+
+def test_the_matrix_follows_its_sentences(page: AppTest) -> None:
+    app = ok(page.run())
+    ok(app.text_area(key="sentences").set_value("a\n\n b \nc").run())
+    assert len(charts(app)[-1]["layout"]["yaxis"]["ticktext"]) == 3
+    ok(app.text_area(key="sentences").set_value("one").run())
+    assert "at least two sentences" in said(app)
+    ok(app.text_area(key="sentences").set_value("\n".join(f"it {i}" for i in range(20))).run())
+    assert "the first 12" in said(app)
+    assert len(charts(app)[-1]["layout"]["yaxis"]["ticktext"]) == 12
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["🕊️", "[SEP] [SEP]", "</script><img src=x onerror=alert(1)>", "سلام", "{braces}", "x " * 600],
+)
+def test_strange_texts_do_not_break_the_page(page: AppTest, text: str) -> None:
+    page.query_params["text_b"] = text
+    app = ok(page.run())
+    assert "that B follows A" in said(app)
+
+
+def test_a_b_of_nothing_is_one_sentence(page: AppTest) -> None:
+    page.query_params["text_b"] = "\u200b"
+    app = page.run()
+    assert not app.exception
+    assert [error.value for error in app.error] == [
+        plain("Text B has no token, so no attention flows between two texts. Write both sentences.")
+    ]
+
+
+def test_without_the_head_one_sentence_says_so_and_attention_is_there(
+    tmp_path: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_bert(heads=ALL_HEADS - {"nsp"}).save(tmp_path / "headless")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = ok(page.run())
+    assert "no next-sentence (NSP) head" in said(app)
+    assert len(app.warning) == 1
+    assert len(charts(app)) == 1

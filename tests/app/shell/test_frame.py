@@ -1,0 +1,180 @@
+"""The frame: navigation, sidebar, errors, downloads."""
+
+import io
+import logging
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app.plots.untrusted_text import plain, safe_card
+from app.shell import data_files, examples, frame, sidebar, state
+from tests.support.tiny import tiny_bert
+
+MAIN = Path(__file__).parents[3] / "app" / "main.py"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    folder = tiny_bert().save(tmp_path / "tiny")
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    return folder
+
+
+def test_main_draws_sidebar_and_first_page(folder):
+    at = AppTest.from_file(str(MAIN), default_timeout=30).run()
+    assert not at.exception
+    assert not at.error
+    assert at.title[0].value == "Tokens & embeddings"
+    told = " ".join(m.value for m in at.sidebar.markdown)
+    for fact in ("**2** layers", "**32** wide", "**4** heads", "float32", "cpu", "64"):
+        assert fact in told
+
+
+def test_a_bad_checkpoint_leaves_the_choices(folder):
+    at = AppTest.from_file(str(MAIN), default_timeout=30)
+    at.query_params["checkpoint"] = "/no/such"
+    at.query_params["text_a"] = "The river."
+    at.run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert at.sidebar.selectbox(key="checkpoint").value == "/no/such"
+    assert at.text_area(key="text_a").value == "The river."
+    at.sidebar.selectbox(key="checkpoint").set_value(str(folder)).run()
+    assert not at.error
+    assert at.text_area(key="text_a").value == "The river."
+
+
+def test_text_and_choices_are_in_the_address(folder):
+    at = AppTest.from_file(str(MAIN), default_timeout=30).run()
+    at.text_area(key="text_a").set_value("It had rained.")
+    at.sidebar.selectbox(key="dtype").set_value("bfloat16").run()
+    assert not at.exception
+    assert at.query_params["text_a"] == "It had rained."
+    assert at.query_params["dtype"] == "bfloat16"
+    assert "bfloat16" in " ".join(m.value for m in at.sidebar.markdown)
+
+
+def guarded(kind: str):
+    def script(kind):
+        import streamlit as st
+
+        from app.shell import frame
+
+        with frame.guard():
+            raise {"value": ValueError, "bug": KeyError, "memory": MemoryError}[kind](
+                "width is ![x](http://x.org/a.png); expected 4. Choose 4."
+            )
+        st.text("the page goes on")
+
+    return AppTest.from_function(script, kwargs={"kind": kind}, default_timeout=20).run()
+
+
+def test_an_expected_error_is_one_sentence():
+    at = guarded("value")
+    assert not at.exception
+    assert at.error[0].value == plain("Width is ![x](http://x.org/a.png); expected 4. Choose 4.")
+    assert at.text[0].value == "the page goes on"
+
+
+def test_an_unexpected_error_is_one_sentence_and_is_logged(caplog):
+    with caplog.at_level(logging.ERROR, logger="bertscope.app"):
+        at = guarded("bug")
+    assert not at.exception
+    assert "KeyError" in at.error[0].value
+    assert "Traceback" not in at.error[0].value
+    assert caplog.records[0].exc_info is not None
+
+
+def test_too_little_memory_is_one_sentence():
+    at = guarded("memory")
+    assert at.error[0].value.startswith("There is not enough memory")
+
+
+def test_figure_offers_picture_data_and_code():
+    def script():
+        import pandas as pd
+        import plotly.graph_objects as go
+
+        from app.shell import frame
+
+        frame.figure(go.Figure(), "lines", pd.DataFrame({"a": [1]}), "print(1)")
+
+    at = AppTest.from_function(script, default_timeout=20).run()
+    assert not at.exception
+    assert at.get("plotly_chart")
+    assert at.get("download_button")
+    assert at.code[0].value == "print(1)"
+
+
+def test_tables_and_arrays_come_back_as_they_were():
+    table = pd.DataFrame({"token": ["שלום", "</script>", "a,b"], "x": [1.5, 2.0, -3.0]})
+    again = pd.read_csv(io.BytesIO(data_files.to_csv(table)), encoding="utf-8-sig")
+    pd.testing.assert_frame_equal(again, table)
+    arrays = {"token": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    assert np.array_equal(np.load(io.BytesIO(data_files.to_npz(arrays)))["token"], arrays["token"])
+
+
+def test_setup_code_makes_the_same_trace(folder):
+    key = frame.cache.bert_key(str(folder))
+    trace = frame.cache.trace(key, 'it\'s "steep"\n', "rain")
+    page = frame.Page(key, trace.text_a, trace.text_b, True, False)
+    assert page.trace is trace
+    scope = {}
+    exec(page.setup_code, scope)
+    assert scope["trace"].tokens == trace.tokens
+
+
+@pytest.mark.parametrize(
+    "text", ["![a](http://x)", "<img onerror=1>", ":red[a] :material/bug:", "$x$ `b` *c* _d_ # e"]
+)
+def test_plain_leaves_no_markdown(text):
+    escaped = plain(text)
+    assert escaped.replace("\\", "") == text
+    special = set("!<>[]():$`*_#")
+    assert all(escaped[i - 1] == "\\" for i, c in enumerate(escaped) if c in special)
+
+
+def test_a_card_fetches_no_pictures():
+    assert safe_card("![a](http://x) ![b][c] !![d](e) Hi!") == ("[a](http://x) [b][c] [d](e) Hi!")
+
+
+def test_examples_are_of_every_kind():
+    assert any(example.text_b for example in examples.EXAMPLES)
+    titles = [example.title for example in examples.EXAMPLES]
+    assert len(set(titles)) == len(titles)
+    assert all(len(e.text_a) + len(e.text_b) < state.MAX_URL_CHARACTERS for e in examples.EXAMPLES)
+
+
+def test_checkpoints_of_one_name_are_told_apart():
+    sources = ["default", "/a/SST-2/seed-1", "/a/RTE/seed-1", "/b/mine", "me/seed-1"]
+    names = sidebar.distinct_names(sources)
+    assert list(names.values())[1:] == ["SST-2/seed-1", "RTE/seed-1", "mine", "me/seed-1"]
+    assert len(set(names.values())) == len(sources)
+    same_tails = ["/a/x/seed-1", "/b/x/seed-1", "x/seed-1"]
+    assert len(set(sidebar.distinct_names(same_tails).values())) == 3
+
+
+def test_short_names():
+    assert sidebar.short_name("/home/me/my-bert") == "my-bert"
+    assert sidebar.short_name("google-bert/bert-base-uncased") == "google-bert/bert-base-uncased"
+    assert sidebar.short_name("default").startswith("default")
+
+
+def test_a_name_that_training_gives_comes_with_the_runs_own():
+    assert sidebar.short_name("/runs/SST-2/seed-1") == "SST-2/seed-1"
+    assert sidebar.short_name("/runs/law/checkpoints/step-500") == "law/step-500"
+    assert sidebar.short_name("/trained/checkpoint-1200") == "trained/checkpoint-1200"
+    assert sidebar.short_name("/seed-1") == "seed-1"
+    assert sidebar.short_name("/home/me/best-of-all") == "best-of-all"
+
+
+def test_local_checkpoints_are_found(folder, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert sidebar.local_checkpoints() == []
+    saved = tiny_bert().save(tmp_path / "runs" / "one" / "checkpoints" / "step-5")
+    assert sidebar.local_checkpoints() == [str(saved)]

@@ -1,0 +1,104 @@
+"""Session state and its URL form, on AppTest."""
+
+from streamlit.testing.v1 import AppTest
+
+from app.shell import state
+
+
+def run(script, **query):
+    at = AppTest.from_function(script, default_timeout=20)
+    for name, given in query.items():
+        at.query_params[name] = given
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def widgets():
+    import streamlit as st
+
+    from app.shell import state
+
+    state.begin_run()
+    st.text_input("A", key=state.keep("text_a", "hello"))
+    if st.session_state.get("page", 1) == 1:
+        st.slider("Layer", 0, 11, key=state.keep("layer", 0, low=0, high=11))
+        st.selectbox("Mode", ["x", "y"], key=state.keep("mode", "x", options=["x", "y"]))
+        st.multiselect("Heads", [0, 1, 2], key=state.keep("heads", [0], options=[0, 1, 2]))
+        st.toggle("Flip", key=state.keep("flip", False))
+        st.number_input("Rate", key=state.keep("rate", 0.5, low=0.0, high=1.0))
+    state.sync_url()
+
+
+def test_defaults_are_not_written_to_the_address():
+    at = run(widgets)
+    assert at.slider(key="layer").value == 0
+    assert dict(at.query_params) == {}
+
+
+def test_a_link_sets_every_kind_of_value():
+    at = run(widgets, layer="7", mode="y", heads=["1", "2"], flip="1", rate="0.25", text_a="a b")
+    assert at.slider(key="layer").value == 7
+    assert at.selectbox(key="mode").value == "y"
+    assert at.multiselect(key="heads").value == [1, 2]
+    assert at.toggle(key="flip").value is True
+    assert at.number_input(key="rate").value == 0.25
+    assert at.text_input(key="text_a").value == "a b"
+
+
+def test_nonsense_in_a_link_is_discarded_or_moved_into_range():
+    at = run(widgets, layer="99", mode="<script>", heads=["7", "x"], flip="maybe", rate="nan")
+    assert at.slider(key="layer").value == 11
+    assert at.selectbox(key="mode").value == "x"
+    assert at.multiselect(key="heads").value == []
+    assert at.toggle(key="flip").value is False
+    assert at.number_input(key="rate").value == 0.5
+
+
+def test_choices_reach_the_address_and_survive_another_page():
+    at = run(widgets)
+    at.slider(key="layer").set_value(3)
+    at.multiselect(key="heads").set_value([2])
+    at.run()
+    assert at.query_params["layer"] == "3"
+    assert at.query_params["heads"] == "2"
+    at.session_state["page"] = 2
+    at.run()
+    assert "layer" not in at.query_params  # this page does not use it
+    at.session_state["page"] = 1
+    at.run()
+    assert at.slider(key="layer").value == 3
+    assert at.query_params["layer"] == "3"
+
+
+def test_long_texts_stay_out_of_the_address():
+    at = run(widgets)
+    at.text_input(key="text_a").set_value("x" * (state.MAX_URL_CHARACTERS + 1)).run()
+    assert "text_a" not in at.query_params
+    assert len(at.text_input(key="text_a").value) == state.MAX_URL_CHARACTERS + 1
+    at.text_input(key="text_a").set_value("short").run()
+    assert at.query_params["text_a"] == "short"
+
+
+def test_put_and_value_work_without_a_widget():
+    def script():
+        import streamlit as st
+
+        from app.shell import state
+
+        state.begin_run()
+        state.put("picked", 4)
+        state.keep("picked", 0, low=0, high=9)
+        st.text(f"{state.value('picked')} {state.value('unknown', 'none')}")
+        state.sync_url()
+
+    at = run(script)
+    assert at.text[0].value == "4 none"
+    assert at.query_params["picked"] == "4"
+
+
+def test_default_source_follows_the_environment(monkeypatch):
+    monkeypatch.delenv(state.CHECKPOINT_VARIABLE, raising=False)
+    assert state.default_source() == "default"
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, "/some/folder")
+    assert state.default_source() == "/some/folder"

@@ -1,0 +1,100 @@
+"""The Python that each view offers runs as it stands, also for a text with quotes and marks.
+
+That it gives the view's numbers is tested where the numbers are (tests/app, tests/pages).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from app.canvas.shared.attention_data import mean_weights, neuron_arrays
+from app.shell import background
+from bertcore import load
+from bertcore.analysis.heads.measures import measure_heads
+from tests.support.opened import ok, page_of
+from tests.support.tiny import tiny_bert
+
+TEXTS = {
+    "text_a": 'He said "don\'t" \\ {braces} </script> the [MASK] river\n\u2028 \u202e was',
+    "text_b": "it's 'quoted' \"\"\" too",
+}
+VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
+    # page, what is in the address, how many snippets there are at least
+    "lines": ("attention", {"view": "lines", "layer": "1", "heads": ["0", "2"]}, 2),
+    "heat map": ("attention", {"view": "heat-map", "layers": ["0", "1"]}, 2),
+    "neurons": ("attention", {"view": "neurons", "layer": "1", "heads": ["3"]}, 2),
+    "head view": ("attention", {"view": "bertviz", "bertviz": "head"}, 2),
+    "model view": ("attention", {"view": "bertviz", "bertviz": "model"}, 2),
+    "neuron view": ("attention", {"view": "bertviz", "bertviz": "neuron", "heads": ["2"]}, 2),
+    "one token": ("mixing", {"mix_layer": "1"}, 2),
+    "one token, one head": ("mixing", {"mix_head": "2", "mix_target": "next"}, 2),
+    "every token": ("mixing", {"mix_view": "all", "mix_layer": "0"}, 2),
+    "what if": (
+        "what_if",
+        {"off": ["0.3", "1.0"], "segment": ["2.1"], "cell": ["0.1:2-5:0.75"], "rank": "1"},
+        2,
+    ),
+    "minimal pair": ("minimal_pair", {"other_a": "the 'other' bank", "pair_head": "1"}, 2),
+    "heads": ("heads", {"heads_open": "1.2"}, 4),
+    "masked words": ("masked_words", {}, 3),
+    "sentence pairs": ("sentence_pairs", {}, 3),
+    "tokens": ("tokens", {}, 2),
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_bert().save(tmp_path_factory.mktemp("a 'checkpoint'")))
+
+
+@pytest.fixture
+def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
+    """Draw a view and return what each of its snippets defines."""
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+
+    def run_snippets(page: str, address: dict[str, Any]) -> list[dict[str, Any]]:
+        app = page_of(page, seconds=300, **TEXTS, **address).run()
+        if background._jobs:  # what takes long is drawn when it is done
+            for job in list(background._jobs.values()):
+                while not job.done:
+                    time.sleep(0.02)
+            app.run()
+        ok(app)
+        made = []
+        for snippet in dict.fromkeys(code.value for code in app.code if code.language == "python"):
+            names: dict[str, Any] = {}
+            exec(compile(snippet, "shown", "exec"), names)
+            made.append(names)
+        return made
+
+    return run_snippets
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_snippet_runs(run, view: str) -> None:
+    page, address, least = VIEWS[view]
+    made = run(page, address)
+    assert len(made) >= least
+    assert all({"bertcore", "bert"} <= names.keys() for names in made)
+    if page != "heads":  # it measures sentences of its own
+        assert all(names["trace"].text_a == TEXTS["text_a"] for names in made if "trace" in names)
+
+
+def test_the_snippets_of_attention_give_what_is_drawn(run, checkpoint: str) -> None:
+    trace = load(checkpoint).trace(*TEXTS.values())
+    measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
+    overview, lines = run("attention", {"view": "lines", "layer": "1", "heads": ["2"]})
+    torch.testing.assert_close(overview["measures"].to_next, measures.to_next, equal_nan=True)
+    np.testing.assert_allclose(lines["weights"], trace.attentions[1, 2], atol=1e-6)
+    _, mean = run("attention", {"view": "heat-map", "layers": ["0", "1"]})
+    np.testing.assert_allclose(mean["weights"], mean_weights(trace, [0, 1], [])[0], atol=1e-6)
+    _, neurons = run("attention", {"view": "neurons", "layer": "1", "heads": ["3"]})
+    arrays = neuron_arrays(trace, 1, 3)
+    np.testing.assert_allclose(neurons["found"].scores, arrays["scores"], atol=1e-5)
+    products = arrays["queries"][1] * arrays["keys"]
+    np.testing.assert_allclose(neurons["products"], products, atol=1e-5)

@@ -1,0 +1,133 @@
+"""The tokens page on a tiny checkpoint."""
+
+import pytest
+import streamlit as st
+
+from app.shell import cache, examples, state
+from tests.support.opened import page_of
+from tests.support.tiny import tiny_bert
+
+VIEWS = ["Three embeddings", "LayerNorm", "Leave one out", "Position table", "Nearest words"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_bert().save(tmp_path_factory.mktemp("tokens") / "tiny")
+
+
+@pytest.fixture
+def page(folder, monkeypatch):
+    st.cache_resource.clear()
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    return page_of("tokens", seconds=30)
+
+
+def alerts(at):
+    return [box.value for box in (*at.error, *at.warning, *at.info)]
+
+
+def test_opens_with_the_first_example(page):
+    at = page.run()
+    assert not at.exception
+    assert at.title[0].value == "Tokens & embeddings"
+    assert at.text_area(key="text_a").value == examples.DEFAULT.text_a
+    assert not alerts(at)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_picture_is_drawn(page, view):
+    page.query_params["view"] = view
+    page.query_params["token"] = "2"
+    at = page.run()
+    assert not at.exception
+    assert not at.error
+    assert at.get("plotly_chart")
+    assert any("How to read this" in caption.value for caption in at.caption)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_picture_is_drawn_in_bfloat16(page, view):
+    page.query_params["view"] = view
+    page.query_params["dtype"] = "bfloat16"
+    at = page.run()
+    assert not at.exception
+    assert not at.error
+    assert at.get("plotly_chart")
+
+
+def test_float16_on_a_cpu_is_one_sentence(page):
+    page.query_params["dtype"] = "float16"
+    page.query_params["device"] = "cpu"
+    at = page.run()
+    assert not at.exception
+    assert "float16" in at.error[0].value
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi",
+        "\u200b\u200b",
+        "<script>alert(1)</script><img src=x onerror=alert(1)>",
+        "שלום عليكم 🕊️ 和平",
+        "ꙮ" * 150,
+        "[MASK] [SEP] [UNK]",
+        "e\u0301" * 40,
+    ],
+)
+def test_odd_texts_are_shown(page, text, view):
+    page.query_params["view"] = view
+    at = page.run()
+    at.text_area(key="text_a").set_value(text).run()
+    assert not at.exception
+    assert not at.error
+    assert at.text_area(key="text_a").value == text
+
+
+def test_a_blank_text_is_asked_for(page):
+    at = page.run()
+    at.text_area(key="text_b").set_value("It had rained.")
+    at.text_area(key="text_a").set_value("  \n ").run()
+    assert not at.exception
+    assert alerts(at)[0].startswith("Sentence A is empty")
+    assert at.text_area(key="text_b").value == "It had rained."
+    at.text_area(key="text_a").set_value("The river.").run()
+    assert not alerts(at)
+
+
+def test_a_long_text_says_what_was_cut(page):
+    at = page.run()
+    at.text_area(key="text_a").set_value("the river " * 100).run()
+    assert not at.exception
+    assert "limit is 64" in at.warning[0].value
+    assert "138 tokens of text A" in at.warning[0].value
+
+
+def test_an_example_fills_both_boxes(page):
+    at = page.run()
+    pair = next(e for e in examples.EXAMPLES if e.text_b)
+    at.selectbox(key="example").set_value(pair.title).run()
+    assert at.text_area(key="text_a").value == pair.text_a
+    assert at.text_area(key="text_b").value == pair.text_b
+    assert at.selectbox(key="example").value is None
+    assert not at.exception
+
+
+def test_a_token_beyond_the_text_is_the_last(page, folder):
+    page.query_params["token"] = "999"
+    at = page.run()
+    trace = cache.trace(cache.bert_key(str(folder)), examples.DEFAULT.text_a)
+    assert not at.exception
+    assert at.session_state["token"] == trace.num_tokens - 1
+
+
+def test_a_missing_folder_is_one_sentence_and_the_text_stays(page):
+    page.query_params["checkpoint"] = "/no/such/folder"
+    page.query_params["text_a"] = "The river."
+    at = page.run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert "folder" in at.error[0].value
+    assert "Traceback" not in at.error[0].value
+    assert at.text_area(key="text_a").value == "The river."

@@ -1,0 +1,369 @@
+"""The training page on a real tiny run."""
+
+import json
+import shutil
+
+import pytest
+import streamlit as st
+
+from app.training import process as training_process
+from app.training import runs as training_runs
+from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
+from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.training.run_lock import lock_run
+from tests.support.opened import button, page_of
+from tests.support.small_corpus import small_documents, write_documents
+from tests.support.tiny import tiny_config, tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A finished run of 24 steps with probes at 0, 8, 16 and 24 and three saved moments."""
+    folder = tmp_path_factory.mktemp("trained")
+    text = write_documents(folder / "text.txt", small_documents(60))
+    start_run(
+        folder / "mine",
+        corpus=[text],
+        valid=text,
+        tokenizer=tiny_tokenizer(),
+        shape=tiny_config(),
+        train_config=TrainConfig(
+            steps=24,
+            device="cpu",
+            log_every=2,
+            evaluate_every=8,
+            evaluate_rows=16,
+            save_every=8,
+            keep_checkpoints=3,
+        ),
+        data_config=DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=4),
+        optimizer_config=OptimizerConfig(),
+    ).run()
+    return folder / "mine"
+
+
+@pytest.fixture(scope="module")
+def words_alone(tmp_path_factory):
+    """A finished run of 8 steps that learned no next sentences."""
+    folder = tmp_path_factory.mktemp("trained")
+    text = write_documents(folder / "text.txt", small_documents(60))
+    start_run(
+        folder / "words",
+        corpus=[text],
+        valid=text,
+        tokenizer=tiny_tokenizer(),
+        shape=tiny_config(),
+        train_config=TrainConfig(
+            steps=8, device="cpu", log_every=2, evaluate_every=2, save_every=8, evaluate_rows=8
+        ),
+        data_config=DataConfig.for_length(24, objective="mlm", batch_size=4),
+        optimizer_config=OptimizerConfig(),
+    ).run()
+    return folder / "words"
+
+
+@pytest.fixture
+def runs(tmp_path, trained):
+    st.cache_resource.clear()
+    training_process._children.clear()
+    shutil.copytree(trained, tmp_path / "runs" / "mine")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def page(runs):
+    return page_of("training", runs=str(runs))
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What would have been started: the run's folder, the options, and whether to append."""
+    calls = []
+
+    def start(run, options, *, append=False):
+        calls.append((run, list(options), append))
+        training_process.log_file(run).parent.mkdir(parents=True, exist_ok=True)
+        training_process.log_file(run).write_text("$ bertscope pretrain\n")
+
+    monkeypatch.setattr(training_process, "start", start)
+    return calls
+
+
+@pytest.mark.parametrize("view", ["Watch", "Replay", "Start a run"])
+def test_every_view_is_drawn(page, view):
+    page.query_params["training_view"] = view
+    at = page.run()
+    assert not at.exception
+    assert [e.value for e in at.error] == []
+    assert len(at.get("plotly_chart")) == {"Watch": 1, "Replay": 2, "Start a run": 0}[view]
+
+
+def test_the_numbers_are_those_of_the_run(page, runs):
+    at = page.run()
+    last = training_runs.metrics(runs / "mine")[-1]
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert shown["Step"] == "24"
+    assert shown["Done"] == "100%"
+    assert shown["Words right"] == f"{last['valid_mlm_top1']:.1%}"
+    assert shown["Next sentence"] == f"{last['valid_nsp_accuracy']:.1%}"
+    assert [b.label for b in at.button if b.label in ("Stop", "Resume")] == []
+
+
+@pytest.mark.parametrize("view", ["Watch", "Replay"])
+def test_a_run_without_next_sentences_says_nothing_of_them(page, runs, words_alone, view):
+    shutil.copytree(words_alone, runs / "words")
+    page.query_params.update({"training_view": view, "run": "words"})
+    at = page.run()
+    assert not at.exception
+    assert [e.value for e in at.error] == []
+    assert "Next sentence" not in [metric.label for metric in at.metric]
+    said = " ".join(element.value for element in (*at.caption, *at.warning, *at.info))
+    assert "pair" not in said
+    drawn = " ".join(chart.proto.spec for chart in at.get("plotly_chart"))
+    assert "Next sentence" not in drawn
+    assert "B follows A" not in drawn
+    assert not [code.value for code in at.code if "nsp" in code.value]
+
+
+def test_the_caption_names_the_dashed_line_only_where_it_is_drawn(page, runs):
+    def captions():
+        return " ".join(caption.value for caption in page.run().caption)
+
+    assert "at the dashed line" in captions()
+    config = json.loads((runs / "mine" / "config.json").read_text())
+    del config["data_report"]["train"]["unigram_entropy"]  # as runs of old
+    (runs / "mine" / "config.json").write_text(json.dumps(config))
+    assert "How to read this" in captions()
+    assert "dashed" not in captions()
+
+
+def test_the_coach_speaks(page, runs):
+    lines = [
+        json.loads(line) for line in (runs / "mine" / "metrics.jsonl").read_text().split("\n")[:-1]
+    ]
+    for line in lines:
+        if "valid_nsp_accuracy" in line:
+            line |= {"valid_nsp_accuracy": 0.5, "valid_num_pairs": 512, "valid_share_random": 0.5}
+    (runs / "mine" / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    at = page.run()
+    assert any("told from chance" in warning.value for warning in at.warning)
+
+
+def test_a_saved_moment_is_opened(page, runs):
+    at = page.run()
+    at.button(key="open_step-16").click().run()
+    assert not at.exception
+    assert at.session_state["checkpoint"] == str(runs / "mine" / "checkpoints" / "step-16")
+    links = [m.value for m in at.markdown if "in a new tab" in m.value]
+    assert len(links) == 3
+    assert "(attention?checkpoint=" in links[0]
+
+
+def test_the_replay_follows_its_controls(page):
+    page.query_params["training_view"] = "Replay"
+    at = page.run()
+    for name, wanted in (("replay_sentence", 4), ("replay_layer", 0), ("replay_head", -1)):
+        at.selectbox(key=name).set_value(wanted).run()
+        assert not at.exception
+        assert at.session_state[name] == wanted
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert [frame["name"] for frame in spec["frames"]] == ["0", "8", "16", "24"]
+    title = spec["layout"]["annotations"][0]["text"]
+    assert title == "Attention: layer 0, mean of the heads"
+
+
+def test_a_folder_without_runs_offers_to_start_one(page, tmp_path):
+    page.query_params["runs"] = str(tmp_path / "none")
+    at = page.run()
+    assert not at.exception
+    assert button(at, "Start training")
+    at.segmented_control(key="training_view").set_value("Watch").run()
+    assert "There is no run in" in at.info[0].value
+
+
+def test_a_start_gives_the_command_what_was_chosen(page, runs, started):
+    page.query_params["training_view"] = "Start a run"
+    at = page.run()
+    at.text_input(key="run_name").set_value("other")
+    at.segmented_control(key="length_unit").set_value("steps").run()
+    at.number_input(key="length_steps").set_value(30)
+    at.number_input(key="shape_layers").set_value(3)
+    at.selectbox(key="shape_hidden").set_value(64).run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    run, options, append = started[0]
+    assert (run, append) == (runs / "other", False)
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    assert given["--corpus"] == str(NOVEL.train)
+    assert given["--valid"] == str(NOVEL.valid)
+    assert (given["--steps"], given["--layers"], given["--hidden"]) == ("30", "3", "64")
+    assert "--minutes" not in given
+    assert at.session_state["run"] == "other"  # and it is watched at once
+    assert at.session_state["training_view"] == "Watch"
+
+
+def options_of(started):
+    return dict(zip(started[-1][1][::2], started[-1][1][1::2], strict=True))
+
+
+def test_a_checkpoint_brings_shape_and_vocabulary(page, runs, started):
+    begin = str(runs / "mine" / "checkpoints" / "step-16")
+    page.query_params.update({"training_view": "Start a run", "checkpoint": begin})
+    at = page.run()
+    at.segmented_control(key="start_from").set_value("checkpoint").run()
+    assert not at.exception
+    shown = [box.label for box in (*at.selectbox, *at.number_input)]
+    assert not {"Layers", "Width", "Word pieces"} & set(shown)
+    assert at.selectbox(key="start_checkpoint").value == begin  # what is open in the sidebar
+    at.segmented_control(key="objective").set_value("mlm").run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    given = options_of(started)
+    assert given["--from-checkpoint"] == begin
+    assert given["--objective"] == "mlm"
+    assert not {"--layers", "--hidden", "--vocab-size", "--start", "--tokenizer"} & set(given)
+
+
+@pytest.mark.parametrize("start", ["warm", "noise"])
+def test_a_start_from_nothing_has_a_shape(page, started, start):
+    page.query_params.update({"training_view": "Start a run", "start_from": start})
+    at = page.run()
+    button(at, "Start training").click().run()
+    given = options_of(started)
+    assert (given["--start"], given["--objective"]) == (start, "mlm+nsp")
+    assert {"--layers", "--hidden", "--vocab-size"} <= set(given)
+    assert "--from-checkpoint" not in given
+
+
+def test_a_server_that_forbids_training_only_shows_it(page, runs, monkeypatch):
+    monkeypatch.setenv("BERTSCOPE_NO_TRAINING", "1")
+    config = json.loads((runs / "mine" / "config.json").read_text())
+    config["train"]["steps"] = 48
+    (runs / "mine" / "config.json").write_text(json.dumps(config))
+    at = page.run()
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 1
+    assert "Resume" not in [b.label for b in at.button]  # it was stopped at step 24
+    with lock_run(runs / "mine"):
+        assert "Stop" not in [b.label for b in page.run().button]
+    at.segmented_control(key="training_view").set_value("Start a run").run()
+    assert not at.exception
+    assert at.info[0].value.startswith("This server starts no runs")
+    assert "Start training" not in [b.label for b in at.button]
+
+
+@pytest.mark.parametrize("name", ["../up", "a b", "mine"])
+def test_a_name_that_is_not_good_is_one_sentence(page, started, name):
+    page.query_params["training_view"] = "Start a run"
+    at = page.run()
+    at.text_input(key="run_name").set_value(name).run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert not started
+
+
+def test_a_folder_of_texts_is_parted(page, runs, started, tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    write_documents(texts / "a.txt", small_documents(30))
+    write_documents(texts / "b.txt", small_documents(30, seed=1))
+    page.query_params.update({"training_view": "Start a run", "corpus": "path"})
+    at = page.run()
+    at.text_input(key="corpus_path").set_value(str(texts)).run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    run, options, _ = started[0]
+    own = run.with_name(f"{run.name}-text")
+    assert options[:4] == ["--corpus", str(own / "train.txt"), "--valid", str(own / "valid.txt")]
+    assert (own / "train.txt").stat().st_size > 10 * (own / "valid.txt").stat().st_size > 0
+
+
+@pytest.mark.parametrize("typed", ["", "/no/such/place", "empty"])
+def test_a_text_that_is_not_there_is_one_sentence(page, started, tmp_path, typed):
+    if typed == "empty":
+        (tmp_path / "empty").mkdir()
+        typed = str(tmp_path / "empty")
+    page.query_params.update({"training_view": "Start a run", "corpus": "path"})
+    at = page.run()
+    at.text_input(key="corpus_path").set_value(typed).run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert not started
+
+
+def test_an_upload_is_written_beside_the_run(page, runs, started, tmp_path):
+    text = write_documents(tmp_path / "my words.txt", small_documents(30)).read_bytes()
+    page.query_params.update({"training_view": "Start a run", "corpus": "upload"})
+    at = page.run()
+    button(at, "Start training").click().run()
+    assert "no text was uploaded" in at.error[0].value.lower()
+    at.file_uploader(key="corpus_upload").upload("../my words.TXT", text, "text/plain").run()
+    button(at, "Start training").click().run()
+    assert not at.exception
+    own = runs / "run-1-text"
+    assert (own / "upload-0.txt").read_bytes() == text
+    assert started[0][1][1] == str(own / "train.txt")
+
+
+def test_no_more_than_a_few_runs_at_once(page, runs, started, monkeypatch):
+    monkeypatch.setattr(training_process, "MAX_RUNNING", 1)
+    page.query_params["training_view"] = "Start a run"
+    with lock_run(runs / "mine"):
+        at = page.run()
+        button(at, "Start training").click().run()
+    assert "are at work already (mine)" in at.error[0].value.replace("\\", "")
+    assert not started
+
+
+def test_a_running_run_is_stopped_and_a_stopped_one_resumed(page, runs, started, monkeypatch):
+    asked = []
+    monkeypatch.setattr(training_process, "stop", lambda pid, **how: asked.append((pid, how)))
+    config = json.loads((runs / "mine" / "config.json").read_text())
+    config["train"]["steps"] = 48
+    (runs / "mine" / "config.json").write_text(json.dumps(config))
+    with lock_run(runs / "mine"):
+        at = page.run()
+        assert any("running" in m.value for m in at.markdown)
+        button(at, "Stop").click().run()
+        assert len(asked) == 1
+        assert asked[0][1] == {"has_begun": True}
+        assert button(at, "Stop").disabled
+    at.run()
+    assert any("stopped" in m.value for m in at.markdown)
+    button(at, "Resume").click().run()
+    assert not at.exception
+    assert started == [(runs / "mine", ["--resume"], True)]
+
+
+def test_a_start_that_failed_says_why_in_plain_text(page, runs):
+    (runs / "bad.log").write_text("$ bertscope\nError: the text ![x](http://x.org/a.png) is bad.\n")
+    page.query_params["run"] = "bad"
+    at = page.run()
+    assert not at.exception
+    assert at.error[0].value.replace("\\", "").startswith("The text ![x](http")
+    assert "![x]" not in at.error[0].value
+
+
+@pytest.mark.parametrize("name", ["config.json", "metrics.jsonl"])
+def test_a_damaged_run_is_one_sentence(page, runs, name):
+    (runs / "mine" / name).write_bytes(b"\xff\x00{")
+    at = page.run()
+    assert not at.exception
+    assert len(at.error) == (1 if name == "config.json" else 0)
+
+
+def test_a_damaged_probe_is_one_sentence(page, runs):
+    (runs / "mine" / "probes" / "step-8.npz").write_bytes(b"half")
+    page.query_params["training_view"] = "Replay"
+    at = page.run()
+    assert not at.exception
+    assert len(at.error) == 1
+
+
+@pytest.mark.parametrize("folder", ["\0", "x" * 5000, "~nobody/x"])
+def test_folders_that_cannot_be(page, folder):
+    page.query_params["runs"] = folder
+    at = page.run()
+    assert not at.exception

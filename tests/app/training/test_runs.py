@@ -1,0 +1,199 @@
+"""The states of runs, and the processes behind them; a stand-in takes the command's place."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from app.training import process as training_process
+from app.training import runs as training_runs
+from bertcore.training.run_lock import lock_run
+
+CONFIG = {"train": {"steps": 100, "minutes": None}, "data_report": {"train": {}}}
+LINE = {"step": 20, "loss": 5.0, "mlm_loss": 4.0, "seconds": 10.0, "num_tokens": 5000}
+SCORES = {
+    "valid_mlm_loss": 4.5,
+    "valid_mlm_top1": 0.2,
+    "valid_nsp_accuracy": 0.6,
+    "valid_num_pairs": 64,
+    "valid_share_random": 0.5,
+}
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    st.cache_resource.clear()
+    training_process._children.clear()
+    yield
+    st.cache_resource.clear()
+
+
+def write_run(path: Path, *steps: int, config: object = CONFIG) -> Path:
+    path.mkdir(parents=True)
+    (path / "config.json").write_text(json.dumps(config))
+    lines = [json.dumps(LINE | SCORES | {"step": step}) + "\n" for step in steps]
+    (path / "metrics.jsonl").write_text("".join(lines))
+    return path
+
+
+def wait_for(wanted, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not wanted():
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(0.05)
+
+
+def test_states_of_runs(tmp_path):
+    write_run(tmp_path / "half", 20, 50)
+    write_run(tmp_path / "whole", 20, 100)
+    write_run(tmp_path / "broken", 20, config=["no settings"])
+    (tmp_path / "never.log").write_text("$ bertscope\nError: the text is too small.\n")
+    (tmp_path / "notes").mkdir()
+    found = {run.name: run for run in training_runs.list_runs(tmp_path)}
+    assert {name: run.state for name, run in found.items()} == {
+        "half": "stopped",
+        "whole": "finished",
+        "broken": "damaged",
+        "never": "not started",
+    }
+    assert found["never"].detail == "the text is too small."
+    half = found["half"]
+    assert (half.step, half.share, half.seconds_left) == (50, 0.5, 10.0)
+    assert half.scores is not None
+    assert half.scores["valid_mlm_top1"] == 0.2
+    assert "does not hold the settings" in found["broken"].detail
+
+
+def test_a_run_by_the_clock(tmp_path):
+    config = {"train": {"steps": None, "minutes": 0.5}}
+    run = training_runs.read_run(write_run(tmp_path / "run", 20, config=config))
+    assert run.share == pytest.approx(10 / 30)
+    assert run.seconds_left == pytest.approx(20)
+
+
+def test_a_locked_run_is_running_and_a_locked_hidden_folder_is_preparing(tmp_path):
+    path = write_run(tmp_path / "run", 20)
+    with lock_run(path):
+        run = training_runs.read_run(path)
+        assert (run.state, run.pid) == ("running", os.getpid())
+    assert training_runs.read_run(path).state == "stopped"
+    hidden = tmp_path / ".next.partial"
+    hidden.mkdir()
+    assert [run.name for run in training_runs.list_runs(tmp_path)] == ["run"]
+    with lock_run(hidden):
+        states = {run.name: run.state for run in training_runs.list_runs(tmp_path)}
+    assert states == {"run": "stopped", "next": "preparing"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '{"train": {}}', '{"train": {"steps": "many"}}', '{"train": 3}'],
+)
+def test_settings_that_cannot_be_read_are_a_damaged_run(tmp_path, text):
+    path = write_run(tmp_path / "run", 20)
+    (path / "config.json").write_text(text)
+    run = training_runs.read_run(path)
+    assert run.state == "damaged"
+    assert run.detail
+    assert "\n" not in run.detail
+
+
+def test_a_line_cut_by_a_kill_is_left_out(tmp_path):
+    path = write_run(tmp_path / "run", 20)
+    with (path / "metrics.jsonl").open("ab") as lines:
+        lines.write(b'{"step": 40, "lo\xff\xfe')
+    assert [line["step"] for line in training_runs.metrics(path)] == [20]
+    assert training_runs.read_run(path).state == "stopped"
+
+
+def test_a_diverged_run_says_so(tmp_path):
+    path = write_run(tmp_path / "run", 20)
+    with (path / "metrics.jsonl").open("a") as lines:
+        lines.write(json.dumps({"step": 33, "diverged": "loss nan, gradient norm nan"}) + "\n")
+    run = training_runs.read_run(path)
+    assert (run.state, run.step) == ("stopped", 20)
+    assert run.detail.startswith("diverged: loss nan")
+
+
+def test_a_folder_that_is_not_there_has_no_runs(tmp_path):
+    assert training_runs.list_runs(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "a b", ".hidden", "-x", "x" * 61, "ü"])
+def test_names_that_are_no_plain_folder_are_refused(name):
+    with pytest.raises(ValueError, match="cannot be a run's name"):
+        training_process.check_name(name)
+    training_process.check_name("run-1_B")
+
+
+def start_stand_in(monkeypatch, run: Path, code: str, *, append: bool = False) -> None:
+    """Start `code` in place of the command."""
+    real = subprocess.Popen
+
+    def popen(command, **options):
+        assert command[1:5] == ["-P", "-m", "bertcore.cli.main", "pretrain"]
+        assert options["start_new_session"]
+        return real([sys.executable, "-c", code], **options)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    training_process.start(run, ["--steps", "5"], append=append)
+    monkeypatch.setattr(subprocess, "Popen", real)
+
+
+def test_what_a_process_says_is_in_the_log_and_its_end_is_seen(tmp_path, monkeypatch):
+    run = tmp_path / "runs" / "mine"
+    start_stand_in(monkeypatch, run, "import sys; sys.exit('Error: no text to train on.')")
+    wait_for(lambda: training_process.pid_of(run) is None)
+    log = training_process.log_file(run).read_text()
+    assert log.startswith(f"$ bertscope pretrain --out {run} --steps 5\n")
+    found = training_runs.read_run(run)
+    assert (found.state, found.detail) == ("not started", "no text to train on.")
+    start_stand_in(monkeypatch, run, "raise KeyError('oops')", append=True)
+    wait_for(lambda: training_process.pid_of(run) is None)
+    assert training_process.last_error(run) == "KeyError: 'oops'"
+    assert "Error: no text" in training_process.log_file(run).read_text()
+
+
+def test_stop_asks_a_run_to_save_and_ends_a_preparation(tmp_path, monkeypatch):
+    wait = "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit('saved'));"
+    run = tmp_path / "mine"
+    start_stand_in(monkeypatch, run, wait + "print('ready', flush=True); time.sleep(60)")
+    log = training_process.log_file(run)
+    wait_for(lambda: "ready" in log.read_text())
+    assert training_runs.read_run(run).state == "preparing"
+    assert training_process.num_alive() == 1
+    other = training_runs.list_runs(tmp_path / "elsewhere")
+    monkeypatch.setattr(training_process, "MAX_RUNNING", 1)
+    with pytest.raises(ValueError, match="1 runs are at work"):
+        training_runs.check_room(other)
+    pid = training_process.pid_of(run)
+    assert os.getsid(pid) == pid  # a session of its own: it does not end with the server
+    training_process.stop(pid, has_begun=True)
+    wait_for(lambda: training_process.pid_of(run) is None)
+    assert log.read_text().endswith("saved\n")
+    start_stand_in(monkeypatch, run, "import time; time.sleep(60)")
+    pid = training_process.pid_of(run)
+    child = training_process._children[run.resolve()]
+    training_process.stop(pid, has_begun=False)
+    wait_for(lambda: training_process.pid_of(run) is None)
+    assert child.returncode == -signal.SIGTERM
+    assert training_process.num_alive() == 0
+    training_process.stop(pid, has_begun=True)  # it has ended: nothing to do
+
+
+@pytest.mark.parametrize(("value", "may"), [("", True), ("0", True), ("1", False), ("yes", False)])
+def test_a_server_may_forbid_to_start(tmp_path, monkeypatch, value, may):
+    monkeypatch.setenv("BERTSCOPE_NO_TRAINING", value)
+    assert training_process.may_start() is may
+    if not may:
+        with pytest.raises(ValueError, match="starts no training runs"):
+            training_process.start(tmp_path / "run", ["--steps", "5"])
+        assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,118 @@
+"""What a visitor's changes look like in an address, and the pictures of what they do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from app.plots import before_after as figures
+from app.plots import before_after_tables as tables
+from app.what_if import changes as what_if
+from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
+from bertcore.analysis.heads.importance import HeadImportance
+from bertcore.bert import NextSentence
+from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
+from tests.support.tiny import tiny_bert
+
+HOSTILE = "</b><img src=x>"
+
+
+def shift(words: tuple[str, ...] = ("bank", HOSTILE)) -> WordShift:
+    before, after = np.array([0.5, 0.25], np.float32), np.array([0.2, 0.4], np.float32)
+    return WordShift(3, words, before, after, 0.125)
+
+
+@pytest.fixture
+def found() -> BeforeAfter:
+    hidden = np.array([[0, 0], [0.1, 0.3]], np.float32)
+    return BeforeAfter(
+        (shift(),),
+        NextSentence(0.9, 0.1),
+        NextSentence(0.6, 0.4),
+        hidden,
+        np.array([[0.0, 0.5]], np.float32),
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_drawing_survives_the_address(seed: int) -> None:
+    allowed = torch.rand(23, 23, generator=torch.Generator().manual_seed(seed)) < 0.7
+    allowed |= torch.eye(23, dtype=torch.bool)
+    blocks = blocks_of(allowed)
+    again = what_if.parse_blocks(what_if.format_blocks(blocks))
+    assert again == blocks
+    mask = pattern_mask("drawn", 23, 0, again)
+    assert mask is not None
+    assert torch.equal(mask, allowed)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "1", "1:", ":1", "3-2:1", "1:2-1", "-1:2", "1:2;", "9" * 99]
+)
+def test_what_is_no_drawing_is_left_out(text: str) -> None:
+    assert what_if.parse_blocks(text) == ()
+    assert what_if.parse_blocks(f"{text},0:1") == (Block(0, 0, 1, 1),)
+
+
+def test_a_typed_word_is_brought_into_the_vocabularys_form() -> None:
+    bert = tiny_bert()
+    assert what_if.one_piece(bert, "  ") is None
+    assert what_if.one_piece(bert, "Bank") == "bank"
+    assert what_if.one_piece(bert, "riverbank") == "riverbank"
+
+
+def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
+    fig = figures.word_bars([shift(), shift(("a", "b"))], ["river", None])
+    before, after, labels = fig.data[:3]
+    assert (list(before.x), list(after.x)) == ([0.5, 0.25], pytest.approx([0.2, 0.4]))
+    assert [before.name, after.name] == ["before", "after"]
+    assert "50% → <b>20%</b>  −30.0" in labels.text[0]
+    assert "25% → <b>40%</b>  +15.0" in labels.text[1]
+    assert "<img" not in str(fig.to_json())
+    titles = [annotation.text for annotation in fig.layout.annotations]
+    assert titles == [
+        "[MASK] at 3, was <b>river</b>: KL 0.125 nats",
+        "[MASK] at 3: KL 0.125 nats",
+    ]
+
+
+def test_the_answer_shows_both_runs() -> None:
+    fig = figures.answer_bars([0.9, 0.6])
+    assert list(fig.data[0].x) == [0.9, 0.6]
+    assert list(fig.data[1].x) == pytest.approx([0.1, 0.4])
+    assert "−30.0" in fig.layout.annotations[1].text
+
+
+def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
+    fig = figures.hidden_bars(found, ["[CLS]", HOSTILE])
+    assert list(fig.data[0].y) == pytest.approx([0, 0.2])
+    assert list(fig.data[1].y) == pytest.approx([0, 0.3])
+    assert "<img" not in str(fig.to_json())
+
+
+def test_heads_that_are_off_are_crossed(found: BeforeAfter) -> None:
+    fig = figures.attention_grid(found.attention_change, {(0, 1)})
+    assert np.array_equal(fig.data[0].z, found.attention_change)
+    assert (list(fig.data[1].x), list(fig.data[1].y)) == ([1], [0])
+    assert len(figures.attention_grid(found.attention_change).data) == 1
+
+
+def test_effects_below_and_above_zero_have_two_colours() -> None:
+    effect = np.array([[-0.5, 0.25], [np.nan, 0.0]], np.float32)
+    ranked = HeadImportance(3, "bank", effect, np.abs(effect), None, np.abs(effect))
+    fig = figures.effect_grid(ranked, "word")
+    assert (fig.data[0].zmin, fig.data[0].zmax) == (-0.5, 0.5)
+    assert (list(fig.data[1].x), list(fig.data[1].y)) == ([0], [1])
+    assert figures.effect_grid(ranked, "hidden").data[0].zmin == 0
+
+
+def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
+    assert len(tables.word_table(found.shifts)) == 2
+    assert list(tables.answer_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
+    hidden = tables.hidden_table(found, ["[CLS]", "the"])
+    assert len(hidden) == 4
+    assert hidden["one_minus_cosine"].iloc[3] == pytest.approx(0.3)
+    heads = tables.head_table({"bits": found.attention_change})
+    assert list(heads.columns) == ["layer", "head", "bits"]
+    assert heads["bits"].tolist() == pytest.approx([0, 0.5])

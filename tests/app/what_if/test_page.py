@@ -1,0 +1,231 @@
+"""The what-if page on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertcore import Bert, load
+from bertcore.checkpoints.save import zeroed_heads
+from bertcore.interventions.what_if import Changes
+from bertcore.network import ALL_HEADS
+from tests.support.opened import button, charts, complaints, ok, page_of, said
+from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+
+A, B = "the river [MASK] was steep", "it had rained"
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    monkeypatch.chdir(tmp_path)
+    return page_of("what_if", text_a=A, text_b=B)
+
+
+def ranked(app: AppTest) -> AppTest:
+    """Wait for the ranking: the timer that asks for it does not run here."""
+    for _ in range(30):
+        if "strongest**" in said(ok(app)):
+            return app
+        app = app.run()
+    pytest.fail("the ranking did not come")
+
+
+def shown_answer(app: AppTest) -> list[float]:
+    """Return the next-sentence probability before and after, as drawn."""
+    values: list[float] = charts(app)[1]["data"][0]["x"]
+    return values
+
+
+def true_answer(bert: Bert, changes: Changes) -> float:
+    hidden = bert.trace(A, B, changes=changes).hidden_states[-1]
+    return float(bert.module.nsp_logits(hidden[None])[0].softmax(-1)[0].detach())
+
+
+def test_opens_with_nothing_changed(page: AppTest, bert: Bert) -> None:
+    app = ok(page.run())
+    assert "Nothing is changed yet" in said(app)
+    assert len(charts(app)) == 4  # words, answer, layers, heads
+    before, after = shown_answer(app)
+    assert before == after == pytest.approx(true_answer(bert, Changes()), abs=1e-6)
+    assert button(app, "Undo all").disabled
+
+
+@pytest.mark.parametrize(
+    ("query", "changes"),
+    [
+        ({"off": ["0.3", "1.0"]}, Changes(heads_off=frozenset({(0, 3), (1, 0)}))),
+        ({"skip": ["1"]}, Changes(layers_skipped=frozenset({1}))),
+        ({"pattern": "causal"}, Changes(pattern="causal")),
+        ({"pattern": "prefix", "prefix": "3"}, Changes(pattern="prefix", prefix_length=3)),
+        ({"pattern": "prefix"}, Changes(pattern="prefix")),
+        (
+            {"pattern": "drawn", "drawn": "0-3:6,5:1-2"},
+            Changes(pattern="drawn", blocked=((0, 3, 6, 6), (5, 5, 1, 2))),
+        ),
+        (
+            {"segment": ["2.1"], "position": ["1.9"]},
+            Changes(segment_ids=((2, 1),), position_ids=((1, 9),)),
+        ),
+        ({"cell": ["0.1:2-5:0.75"]}, Changes(cells=((0, 1, 2, 5, 0.75),))),
+    ],
+)
+def test_a_link_is_a_view(
+    page: AppTest, bert: Bert, query: dict[str, str | list[str]], changes: Changes
+) -> None:
+    for name, value in query.items():
+        page.query_params[name] = value
+    app = ok(page.run())
+    before, after = shown_answer(app)
+    assert before == pytest.approx(true_answer(bert, Changes()), abs=1e-6)
+    assert after == pytest.approx(true_answer(bert, changes), abs=1e-6)
+    if changes.pattern != "prefix":
+        assert repr(changes) in " ".join(code.value for code in app.code)
+    assert "Nothing is changed" not in said(app)
+
+
+def test_what_a_link_asks_for_and_does_not_exist_is_ignored(page: AppTest) -> None:
+    page.query_params["off"] = ["9.9", "x", "0.1"]
+    page.query_params["skip"] = ["77"]
+    page.query_params["pattern"] = "sideways"
+    page.query_params["segment"] = ["99.1", "1.7", "y"]
+    page.query_params["position"] = ["1.99999", "-1.0"]
+    page.query_params["cell"] = ["0.0:0-99:0.5", "9.9:0-0:0.5", "0.0:1-1:7", "z"]
+    page.query_params["drawn"] = "0:99,q"
+    app = ok(page.run())
+    assert app.session_state["off"] == ["0.1"]
+    assert "Changes(heads_off=frozenset([(0, 1)]))" in " ".join(code.value for code in app.code)
+
+
+def test_changes_are_undone(page: AppTest) -> None:
+    page.query_params["off"] = ["0.3"]
+    page.query_params["segment"] = ["2.1"]
+    page.query_params["cell"] = ["0.1:2-5:0.75"]
+    app = ok(page.run())
+    app = ok(button(app, "segment 1").click().run())
+    assert app.session_state["segment"] == []
+    app = ok(button(app, "looks at").click().run())
+    assert app.session_state["cell"] == []
+    assert app.session_state["off"] == ["0.3"]
+    app = ok(button(app, "Undo all").click().run())
+    assert app.session_state["off"] == []
+    assert "Nothing is changed yet" in said(app)
+
+
+def test_ids_and_weights_are_set_in_the_forms(page: AppTest) -> None:
+    app = ok(page.run())
+    app.selectbox(key="edit_token").set_value(2)
+    app = ok(app.run())
+    app.number_input(key="edit_position_2").set_value(30)
+    app = ok(app.run())
+    app = ok(app.button(key="set_position").click().run())
+    assert app.session_state["position"] == ["2.30"]
+    app.slider(key="edit_weight").set_value(0.5)
+    app.selectbox(key="edit_target").set_value(4)
+    app = ok(app.run())
+    app = ok(app.button(key="set_cell").click().run())
+    assert app.session_state["cell"] == ["0.0:0-4:0.5"]
+    words = " ".join(code.value for code in app.code)
+    assert "position_ids=((2, 30),)" in words
+    assert "cells=((0, 0, 0, 4, 0.5),)" in words
+
+
+def test_a_drawing_that_blinds_a_token_is_told_and_can_be_mended(page: AppTest) -> None:
+    page.query_params["pattern"] = "drawn"
+    page.query_params["drawn"] = "2:0-10"
+    app = page.run()
+    assert not app.exception
+    assert "Token 2 may look at nothing" in complaints(app)
+    ok(button(app, "Undo all").click().run())
+
+
+def test_heads_are_ranked_and_switched_off_from_the_list(page: AppTest) -> None:
+    app = ok(page.run())
+    app = ranked(button(app, "Rank all heads").click().run())
+    assert len(charts(app)) == 5
+    assert "The 8 strongest" in said(app)
+    assert "Change of ln p" in said(app)
+    first = next(b for b in app.button if str(b.key).startswith("strong_"))
+    name = str(first.key).removeprefix("strong_")
+    app = ok(first.click().run())
+    assert app.session_state["off"] == [name]
+    assert "other changes in force" in said(app)
+    app = ok(app.button_group(key="rank_by").set_value("hidden").run())
+    assert "vectors turn without the head" in said(app)
+
+
+def test_a_link_with_a_ranking_ranks(page: AppTest) -> None:
+    page.query_params["rank"] = "1"
+    assert "The 8 strongest" in said(ranked(page.run()))
+
+
+def test_the_chosen_heads_are_removed_for_good(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["off"] = ["0.3", "1.2"]
+    app = ok(page.run())
+    app.text_input(key="pruned_name").set_value("two-less")
+    app = ok(app.run())
+    app = ok(button(app, "Save without 2 of 8").click().run())
+    folder = tmp_path / "checkpoints" / "two-less"
+    assert zeroed_heads(load(folder, device="cpu").module) == {0: [3], 1: [2]}
+    app = button(app, "Save without 2 of 8").click().run()
+    assert "exists already" in complaints(app)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "x" * 99])
+def test_no_folder_outside_is_written(page: AppTest, name: str, tmp_path: Path) -> None:
+    page.query_params["off"] = ["0.3"]
+    app = ok(page.run())
+    app.text_input(key="pruned_name").set_value(name)
+    app = app.run()
+    app = button(app, "Save without 1 of 8").click().run()
+    assert "cannot be a folder's name" in complaints(app)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_newcomer_gets_a_word_hidden_once(page: AppTest) -> None:
+    page.query_params["text_a"] = "the river bank was steep"
+    page.query_params["text_b"] = ""
+    app = ok(page.run())
+    assert len(app.session_state["masked"]) == 1
+    assert len(charts(app)) == 3
+    app.session_state["masked"] = []
+    app = ok(app.run())
+    assert app.session_state["masked"] == []
+    assert "no question to answer" in said(app)
+
+
+def test_a_checkpoint_without_heads_shows_what_changes_inside(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"}).save(tmp_path / "bare")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bare))
+    page.query_params["off"] = ["0.3"]
+    app = ok(page.run())
+    assert "no masked-word (MLM) head" in said(app)
+    assert len(charts(app)) == 2
+    app = ranked(button(app, "Rank all heads").click().run())
+    assert "vectors turn without the head" in said(app)
+
+
+def test_nan_weights_are_told(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = tiny_network()
+    network.layers[0].attention.output_weight.data[0, 0] = float("nan")
+    folder = Bert(network, tiny_tokenizer()).save(tmp_path / "nan")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = page.run()
+    assert not app.exception
+    assert "hold NaN or infinity" in complaints(app)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "</script><img src=x onerror=alert(1)>", "שלום \U0001f642", "the " * 200]
+)
+def test_odd_texts(page: AppTest, text: str) -> None:
+    page.query_params["text_a"] = text
+    page.query_params["pattern"] = "drawn"
+    page.query_params["segment"] = ["1.1"]
+    ok(page.run())

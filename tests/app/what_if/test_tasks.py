@@ -1,0 +1,186 @@
+"""The what-if page on fine-tuned checkpoints, and the Python and JSON that it hands out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.shell import to_json
+from bertcore import load
+from bertcore.analysis.compare.task_shift import TaskShift, compare_task
+from bertcore.analysis.heads.importance import rank_heads
+from bertcore.checkpoints.task_head import read_task_head
+from bertcore.interventions.what_if import Changes
+from tests.app.what_if.test_page import B, ranked
+from tests.support.opened import button, charts, numbers, ok, page_of, said
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_tasks import make_task
+
+A = "the river bank was steep"
+OFF = ["0.1", "1.3"]
+CHANGES = Changes(heads_off=frozenset({(0, 1), (1, 3)}))
+
+
+def page(folder: Path, monkeypatch: pytest.MonkeyPatch, **query: str | list[str]) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    return page_of("what_if", **{"text_a": A, "text_b": B, "off": OFF, **query})
+
+
+def expected(folder: Path) -> TaskShift:
+    bert = load(folder, device="cpu")
+    reader = read_task_head(bert)
+    assert reader is not None
+    return compare_task(bert, reader, bert.trace(A, B), bert.trace(A, B, changes=CHANGES))
+
+
+def bars(chart: dict[str, Any]) -> list[dict[str, tuple[float, float]]]:
+    """Return for each answer of a picture: choice -> p before and after."""
+    traces = [trace for trace in chart["data"] if trace["type"] == "bar"]
+    pairs = zip(traces[::2], traces[1::2], strict=True)
+    return [
+        {
+            name: (float(p), float(q))
+            for name, p, q in zip(
+                old["customdata"], numbers(old["x"]), numbers(new["x"]), strict=True
+            )
+        }
+        for old, new in pairs
+    ]
+
+
+def reproduced(app: AppTest, *needed: str) -> dict[str, Any]:
+    """Run the Python of the page that has all these words, and return its names."""
+    code = next(c.value for c in app.code if all(word in c.value for word in needed))
+    names: dict[str, Any] = {}
+    exec(compile(code, "shown", "exec"), names)
+    return names
+
+
+def test_classes_before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_task(tmp_path)
+    app = ok(page(tmp_path, monkeypatch).run())
+    found = expected(tmp_path)
+    (drawn,) = bars(charts(app)[0])
+    assert set(drawn) == {"bad", "good", "so-so"}
+    for place, label in enumerate(found.choices):
+        assert drawn[label] == pytest.approx(
+            (found.before[0, place], found.after[0, place]), abs=1e-6
+        )
+    assert "five best classes" in said(app)
+    assert "no masked-word" not in said(app)
+    again = reproduced(app, "compare_task")["task"]
+    np.testing.assert_allclose(again.after, found.after, atol=1e-6)
+
+
+def test_the_heads_are_ranked_by_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_task(tmp_path)
+    app = ranked(page(tmp_path, monkeypatch, rank="1", rank_label="good").run())
+    assert "Change of the probability of **good** without the head" in said(app)
+    bert = load(tmp_path, device="cpu")
+    wanted = rank_heads(
+        bert, bert.tokenize(A, B), changes=CHANGES, task=read_task_head(bert), label="good"
+    )
+    names = reproduced(app, "rank_heads")
+    np.testing.assert_allclose(names["found"].label, wanted.label, atol=1e-6)
+    shown = next(b.label for b in app.button if str(b.key).startswith("strong_"))
+    layer, head, effect = wanted.strongest("label")[0]
+    assert shown.startswith(f"Head {layer}.{head}  ·  {effect:+.4f}")
+    app = ok(app.button_group(key="rank_by").set_value("answer").run())
+    assert "probabilities of all classes move" in said(app)
+    app = ranked(app.selectbox(key="rank_label").set_value("bad").run())
+    assert reproduced(app, "rank_heads")["found"].chosen_label == "bad"
+    assert app.query_params["rank_label"] == "bad"
+
+
+def test_tags_and_the_words_that_get_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task(tmp_path, "TokenClassification")
+    app = ok(page(tmp_path, monkeypatch).run())
+    found = expected(tmp_path)
+    assert len(bars(charts(app)[0])) == 5
+    changed = found.changed()
+    total = (
+        f"{len(changed)} of {len(found.names)} words get another tag" if changed else "keeps its"
+    )
+    assert total in said(app)
+    for i in changed[:8]:
+        assert f"**{found.names[i]}** ({found.positions[i]})" in said(app)
+    app = ranked(button(app, "Rank all heads").click().run())
+    assert "How far the tags move" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("task", "labels", "words"),
+    [
+        ("QuestionAnswering", ("a", "b"), "start and end"),
+        ("SequenceClassification", ("score",), None),
+    ],
+)
+def test_spans_and_scores(
+    task: str,
+    labels: tuple[str, ...],
+    words: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_task(tmp_path, task, labels=labels)
+    app = ok(page(tmp_path, monkeypatch).run())
+    found = expected(tmp_path)
+    if words is None:
+        assert charts(app)[0]["data"][0]["x"] == pytest.approx(
+            [found.before.item(), found.after.item()], abs=1e-5
+        )
+    else:
+        assert words in said(app)
+        start, end = bars(charts(app)[0])
+        best = int(found.before[0].argmax())
+        assert start[f"{found.choices[best]} ({best})"][0] == pytest.approx(found.before[0].max())
+        assert len(end) >= 4
+    app = ranked(button(app, "Rank all heads").click().run())
+    assert "without the head" in said(app)
+
+
+def test_a_head_that_cannot_be_read_is_told_and_the_rest_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task(tmp_path, "MultipleChoice")
+    app = ok(page(tmp_path, monkeypatch).run())
+    assert "A multiple-choice head compares several texts" in said(app)
+    assert len(charts(app)) == 2  # what changed inside
+    app = ranked(button(app, "Rank all heads").click().run())
+    assert "vectors turn without the head" in said(app)
+
+
+def test_the_python_of_words_makes_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    app = ranked(page(folder, monkeypatch, masked="3", rank="1", skip="1").run())
+    (drawn,) = bars(charts(app)[0])
+    (shift,) = reproduced(app, "compare_runs")["found"].shifts
+    assert drawn == {
+        word: pytest.approx((p, q), abs=1e-6)
+        for word, p, q in zip(shift.words, shift.before, shift.after, strict=True)
+    }
+    again = reproduced(app, "rank_heads")["found"]
+    layer, head, effect = again.strongest("word")[0]
+    shown = next(b.label for b in app.button if str(b.key).startswith("strong_"))
+    assert shown.startswith(f"Head {layer}.{head}  ·  {effect:+.4f}")
+
+
+def test_what_is_no_number_is_null_in_json() -> None:
+    bert = tiny_bert()
+    found = rank_heads(bert, bert.tokenize(A, B), changes=CHANGES)
+    record = json.loads(to_json.to_json({"changes": CHANGES, "ranking": found}))
+    assert record["ranking"]["hidden"][0][1] is None  # it was off
+    assert record["ranking"]["hidden"][0][0] == pytest.approx(found.hidden[0, 0])
+    assert record["ranking"]["word"] is None
+    assert record["changes"]["heads_off"] == [[0, 1], [1, 3]]
+    with pytest.raises(TypeError, match="a object cannot"):
+        to_json.to_json({"x": object()})

@@ -1,0 +1,204 @@
+"""Labelled files: the numbers of `score_model`, streamed; the worst errors; bad files told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bertcore.analysis.attribution.labelled_file import NUM_ERRORS, FileRun, run_file
+from bertcore.analysis.attribution.task_answers import answer
+from bertcore.analysis.attribution.task_input import task_input
+from bertcore.finetuning import Columns, read_task_data, score_model
+from bertcore.finetuning.model import TaskModel
+from tests.support.finetuning_files import (
+    write_questions,
+    write_reviews,
+    write_scored_pairs,
+    write_tags,
+)
+from tests.support.rigged_models import bag_of_words, random_model
+
+WORDS = {"bad": (3.0, 0.0), "old": (1.0, 0.0), "good": (0.0, 2.0), "new": (0.0, 1.0)}
+
+
+def write(task: str, folder: Path, num: int = 48) -> Path:
+    path = folder / f"{task}.data"
+    if task == "classify":
+        return write_reviews(path.with_suffix(".tsv"), num)
+    if task == "regress":
+        return write_scored_pairs(path.with_suffix(".tsv"), num)
+    if task == "tag":
+        return write_tags(path.with_suffix(".txt"), num)
+    if task == "pair":
+        lines = [f"the house\t{'she ran'[: 3 + i % 4]}\t{('no', 'yes')[i % 2]}" for i in range(num)]
+        path = path.with_suffix(".tsv")
+        path.write_text("\n".join(["sentence1\tsentence2\tlabel", *lines]))
+        return path
+    return write_questions(path.with_suffix(".json"), num, impossible=task == "qa2")
+
+
+@pytest.mark.parametrize("task", ["classify", "pair", "regress", "tag", "qa", "qa2"])
+@pytest.mark.parametrize("rows_at_once", [7, 2000])
+def test_numbers_are_those_of_evaluate(task: str, rows_at_once: int, tmp_path: Path) -> None:
+    path = write(task, tmp_path)
+    model = random_model(task[:2] if task == "qa2" else task)
+    if task == "classify":
+        model = random_model("classify")
+        model = TaskModel(model.task, model.module, model.tokenizer, ("bad", "good", "x"), "m")
+    data = read_task_data(
+        path,
+        model.task,
+        model.tokenizer,
+        max_length=64,
+        labels=model.labels if model.task.has_labels else None,
+        is_train=False,
+    )
+    expected = score_model(model.module, data)
+    found = run_file(model, path, rows_at_once=rows_at_once, max_length=64)
+    metrics, intervals, matrix = found.metrics()
+    theirs = expected.scores.metrics
+    # Of equal inputs the last bit differs by batch, and ranks with it.
+    near = 1e-2 if task == "regress" else 1e-5
+    for name, value in metrics.items():
+        assert value == pytest.approx(theirs[name], abs=near), name
+        assert intervals[name] == pytest.approx(expected.scores.intervals[name], abs=near)
+    if matrix is not None:
+        assert matrix.tolist() == expected.scores.confusion
+    assert found.num_examples == expected.scores.num_examples
+    assert found.is_whole
+    if task in ("classify", "pair"):
+        sure = [line["confidence"] for line in expected.predictions]
+        np.testing.assert_allclose(found.confidence, sure, atol=1e-5)
+
+
+def test_the_most_confident_errors_come_first(tmp_path: Path) -> None:
+    rows = ["the bad film", "the good film", "the new film", "the old film", "good new day"]
+    labels = ["good", "good", "bad", "good", "bad"]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["text,label", *map(",".join, zip(rows, labels, strict=True))]))
+    found = run_file(bag_of_words(WORDS), path)
+    assert found.num_errors == 4
+    errors = [(one.row, one.text, one.gold, one.predicted) for one in found.errors]
+    assert errors[:2] == [
+        (1, "the bad film", "good", "bad"),
+        (5, "good new day", "bad", "good"),
+    ]
+    assert {row for row, *_ in errors[2:]} == {3, 4}
+    assert found.errors[0].severity == pytest.approx(1 / (1 + np.exp(-3)), abs=1e-6)
+    assert found.right.tolist() == [False, True, False, False, False]
+
+
+def test_of_very_many_errors_the_worst_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    lines = [f"{'good ' * (i % 5 + 1)}\tbad" for i in range(3 * NUM_ERRORS)]
+    path.write_text("\n".join(["text\tlabel", *lines]))
+    found = run_file(bag_of_words(WORDS), path, rows_at_once=50)
+    assert found.num_errors == 3 * NUM_ERRORS
+    assert len(found.errors) == NUM_ERRORS
+    sure = [one.severity for one in found.errors]
+    assert sure == sorted(sure, reverse=True)
+    assert min(sure) >= 1 / (1 + np.exp(-8)) - 1e-6  # 5 and 4 times "good"; the rest fell out
+
+
+def test_the_confidence_of_an_answer_is_that_of_one_text(tmp_path: Path) -> None:
+    path = write("qa", tmp_path, 6)
+    model = random_model("qa")
+    found = run_file(model, path)
+    content = json.loads(path.read_text())
+    for number, paragraph in enumerate(content["data"][0]["paragraphs"]):
+        question = paragraph["qas"][0]["question"]
+        best = answer(model, task_input(model, question, paragraph["context"])).spans[0]
+        assert found.confidence[number] == pytest.approx(best.probability, abs=1e-5)
+
+
+def test_tags_are_told_by_sentence(tmp_path: Path) -> None:
+    model = random_model("tag")
+    found = run_file(model, write("tag", tmp_path, 20), rows_at_once=6)
+    assert found.sentences.sum() == len(found.gold) == len(found.confidence)
+    assert len(found.sentences) == found.num_examples == 20
+    starts = np.cumsum(found.sentences) - found.sentences
+    assert found.num_errors == len(
+        {int(np.searchsorted(starts, i, "right")) for i in np.flatnonzero(~found.right)}
+    )
+    error = found.errors[0]
+    assert error.word is not None
+    assert error.gold.startswith(f"{error.text.split()[error.word]}: ")
+
+
+def test_it_stops_when_told_and_keeps_what_is_done(tmp_path: Path) -> None:
+    path = write("classify", tmp_path, 60)
+    seen: list[int] = []
+
+    def many() -> bool:
+        return seen[-1] >= 20
+
+    model = bag_of_words(WORDS)
+    found = run_file(model, path, rows_at_once=10, on_rows=seen.append, should_stop=many)
+    assert not found.is_whole
+    assert found.num_examples == len(found.gold) == 20
+    assert seen == sorted(seen)
+    assert found.metrics()[0]["accuracy"] == pytest.approx(found.right.mean())
+    # A stop that comes after the last row leaves nothing out.
+    whole = run_file(model, path, rows_at_once=10_000, should_stop=lambda: True)
+    assert whole.is_whole
+    assert whole.num_examples > found.num_examples
+
+
+def test_slices_and_calibration_come_from_the_same_answers(tmp_path: Path) -> None:
+    found = run_file(bag_of_words(WORDS), write("classify", tmp_path, 60))
+    total = sum(one.mean * one.number for one in found.slices_by_label())
+    assert total == pytest.approx(found.right.sum())
+    assert {one.name for one in found.slices_by_label()} == {"bad", "good"}
+    calibrated = found.calibration()
+    assert calibrated is not None
+    assert calibrated.counts.sum() == 60
+    scores: FileRun = run_file(random_model("regress"), write("regress", tmp_path))
+    assert scores.calibration() is None
+    assert scores.slices_by_label() == []
+    assert np.isfinite([one.mean for one in scores.slices_by_length()]).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("text,label\n", "0 rows"),
+        ("text,mood\nfine,good\n", "it has 'text', 'mood'"),
+        ("text,label\nfine,gut\n", "row 1 of .* has the label 'gut'"),
+        ("text,label\nfine,\n", "has no label"),
+        ("text,label\n,good\n", "has no text"),
+    ],
+)
+def test_bad_files_are_told(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        run_file(bag_of_words(WORDS), path)
+
+
+def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\nfine,gut\nthe good film,good\nbad,\n")
+    found = run_file(bag_of_words(WORDS), path, skip_bad_rows=True)
+    assert found.num_examples == 1
+    assert "2 bad rows were left out" in found.notes[0]
+    path.write_text("text,label\nfine,gut\n")
+    with pytest.raises(ValueError, match=r"0 rows.*'gut'"):
+        run_file(bag_of_words(WORDS), path, skip_bad_rows=True)
+
+
+def test_columns_by_name_and_one_class_only(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("said,mood\nthe good film,good\nnew,good\n")
+    found = run_file(bag_of_words(WORDS), path, columns=Columns(text="said", label="mood"))
+    assert found.right.all()
+    assert found.errors == ()
+    assert found.metrics()[0]["accuracy"] == 1.0
+
+
+def test_a_model_for_choices_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="bertscope evaluate --task choice"):
+        run_file(random_model("choice"), tmp_path / "a.csv")

@@ -1,0 +1,330 @@
+"""Decisions against transformers' logits, layer by layer; gradients; what two checkpoints share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from bertcore import Bert, Tokenizer, load
+from bertcore.analysis.compare.checkpoints import (
+    compare_gradients,
+    compare_text,
+    limits,
+    questions,
+    with_mask_of,
+)
+from bertcore.analysis.compare.decision import (
+    NEXT_LABELS,
+    Decisions,
+    open_decisions,
+    pretraining_decisions,
+)
+from bertcore.analysis.compare.decision_gradients import decision_gradients, log_odds
+from bertcore.analysis.compare.layer_decisions import layer_decisions, settling_layer
+from bertcore.analysis.compare.texts import compare_texts
+from bertcore.analysis.compare.untrained import untrained
+from bertcore.analysis.compare.weight_drift import weight_drift
+from bertcore.analysis.shared.collect import Sentence
+from bertcore.trace import Trace
+from tests.support.task_checkpoints import LABELS, save_task_checkpoint
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
+from tests.support.tiny_others import make_other
+
+A, B = "the film was very good", "she sat on the mat"
+MASKED = "the [MASK] was on the [MASK]"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    tasks = ("classify", "regress", "tag", "qa", "choice")
+    found = {task: save_task_checkpoint(folder / task, task) for task in tasks}
+    return {**found, "start": tiny_bert().save(folder / "start")}
+
+
+def opened(folder: Path) -> tuple[Bert, Decisions]:
+    bert = load(folder, device="cpu")
+    return bert, open_decisions(bert, folder)
+
+
+def theirs(kind: str, folder: Path, trace: Trace) -> Any:
+    model = getattr(transformers, kind).from_pretrained(folder).eval()
+    ids, segments = (torch.tensor([row]) for row in (trace.input_ids, trace.segment_ids))
+    with torch.no_grad():
+        return model, model(input_ids=ids, token_type_ids=segments, output_hidden_states=True)
+
+
+def test_a_class_at_each_layer_is_transformers(folders: dict[str, Path]) -> None:
+    bert, decisions = opened(folders["classify"])
+    trace = bert.trace(A, B)
+    model, out = theirs("BertForSequenceClassification", folders["classify"], trace)
+    decision = decisions.of("class")
+    assert decision is not None
+    found = layer_decisions(decision, trace, bert.device)
+    assert found.names == LABELS["classify"]
+    assert found.logits.shape == (3, 1, 3)
+    np.testing.assert_allclose(found.logits[-1, 0], out.logits[0].numpy(), atol=1e-5)
+    for layer, state in enumerate(out.hidden_states):
+        with torch.no_grad():
+            expected = model.classifier(model.bert.pooler(state))[0].numpy()
+        np.testing.assert_allclose(found.logits[layer, 0], expected, atol=1e-5)
+    np.testing.assert_allclose(found.probabilities.sum(-1), 1, atol=1e-5)
+    assert found.final == [LABELS["classify"][int(out.logits.argmax())]]
+    same = [bool(a == found.answers[-1, 0]) for a in found.answers[:, 0]]
+    assert found.settled == (settling_layer(found.answers[:, 0].tolist()),)
+    assert all(same[found.settled[0] :])  # type: ignore[misc]
+    np.testing.assert_array_equal(
+        found.of_final()[:, 0], found.probabilities[:, 0, found.answers[-1, 0]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "model"),
+    [
+        ("regress", "score", "BertForSequenceClassification"),
+        ("tag", "tag", "BertForTokenClassification"),
+        ("qa", "span", "BertForQuestionAnswering"),
+    ],
+)
+def test_other_heads_are_transformers(
+    folders: dict[str, Path], task: str, kind: str, model: str
+) -> None:
+    bert, decisions = opened(folders[task])
+    decision = decisions.of(kind)
+    assert decision is not None
+    assert decisions.no_task == ""
+    trace = bert.trace(A, B)
+    found = layer_decisions(decision, trace, bert.device)
+    _, out = theirs(model, folders[task], trace)
+    if kind == "span":
+        inside = [i for i, text in enumerate(trace.text_ids) if text == 1]
+        for place, logits in enumerate((out.start_logits, out.end_logits)):
+            np.testing.assert_allclose(
+                found.logits[-1, place][inside], logits[0, inside].numpy(), atol=1e-5
+            )
+            assert found.answers[-1, place] == inside[int(logits[0, inside].argmax())]
+        assert len(set(found.names)) == trace.num_tokens  # "the" is there twice
+        return
+    np.testing.assert_allclose(
+        found.logits[-1], out.logits.reshape(found.logits[-1].shape), atol=1e-5
+    )
+    if kind == "score":
+        assert found.settled == (None,)
+        np.testing.assert_array_equal(found.probabilities, found.logits)
+    else:
+        assert len(found.places) == trace.num_tokens
+
+
+def test_pretraining_heads_are_transformers(folders: dict[str, Path]) -> None:
+    bert, decisions = opened(folders["start"])
+    assert [decision.kind for decision in decisions.found] == ["next", "word"]
+    assert "no task head" in decisions.no_task
+    trace = bert.trace(MASKED, B)
+    _, out = theirs("BertForPreTraining", folders["start"], trace)
+    following, word = (decisions.of(kind) for kind in ("next", "word"))
+    assert following is not None
+    assert word is not None
+    found = layer_decisions(following, trace, bert.device)
+    np.testing.assert_allclose(found.logits[-1, 0], out.seq_relationship_logits[0], atol=1e-5)
+    assert found.names == NEXT_LABELS
+    words = layer_decisions(word, trace, bert.device)
+    assert words.places == (2, 6)
+    expected = out.prediction_logits[0, [2, 6]]
+    np.testing.assert_allclose(words.logits[-1], expected, atol=1e-5)
+    alone = bert.trace(A)
+    assert not following.applies_to(alone)
+    assert not word.applies_to(alone)
+    with pytest.raises(ValueError, match="a pair of texts"):
+        layer_decisions(following, alone, bert.device)
+
+
+def test_heads_that_read_several_things_say_so(folders: dict[str, Path]) -> None:
+    _, decisions = opened(folders["choice"])
+    assert decisions.found == ()
+    assert "several texts at once" in decisions.no_task
+
+
+def test_gradients_are_those_of_transformers(folders: dict[str, Path]) -> None:
+    bert, decisions = opened(folders["classify"])
+    trace = bert.trace(A, B)
+    decision = decisions.of("class")
+    assert decision is not None
+    found = decision_gradients(bert, trace, decision, 1)
+    model, _ = theirs("BertForSequenceClassification", folders["classify"], trace)
+    ids, segments = (torch.tensor([row]) for row in (trace.input_ids, trace.segment_ids))
+    tokens = model.bert.embeddings.word_embeddings(ids).detach().requires_grad_()
+    logits = model(inputs_embeds=tokens, token_type_ids=segments).logits[0]
+    odds = torch.log(logits.softmax(-1)[1]) - torch.log(1 - logits.softmax(-1)[1])
+    (gradient,) = torch.autograd.grad(odds, tokens)
+    assert found.target == pytest.approx(float(odds.detach()), abs=1e-5)
+    expected = (gradient * tokens).sum(-1)[0].detach()
+    torch.testing.assert_close(found.values, expected, atol=1e-5, rtol=1e-4)
+    assert float(found.shares().abs().sum()) == pytest.approx(1, abs=1e-5)
+    assert log_odds(torch.tensor([4.0]), 0) == 4.0
+    with pytest.raises(ValueError, match="no answer 7 at place 0; there are 3 answers"):
+        decision_gradients(bert, trace, decision, 7)
+
+
+def test_a_missing_head_is_borrowed(folders: dict[str, Path]) -> None:
+    (first, one), (second, two) = opened(folders["start"]), opened(folders["classify"])
+    asked = questions(first, second, (one, two))
+    assert [(q.kind, q.borrower, q.same_answers) for q in asked] == (
+        [("class", 0, True), ("next", 1, True), ("word", 1, True)]
+    )
+    traces = (first.trace(MASKED, B), second.trace(MASKED, B))
+    found = compare_text(first, second, traces, asked)
+    assert [question.kind for question, _, _ in found.answers] == ["class", "next", "word"]
+    _, borrowed, own = found.answers[0]
+    assert borrowed is not None
+    assert own is not None
+    decision = two.of("class")
+    assert decision is not None
+    expected = layer_decisions(decision, traces[0], second.device)
+    np.testing.assert_array_equal(borrowed.logits, expected.logits)
+    both = compare_gradients(first, second, traces, asked[0], (2, 2))
+    assert both[0] is not None
+    assert both[1] is not None
+    assert both[0].target == pytest.approx(
+        float(log_odds(torch.tensor(borrowed.logits[-1, 0]), 2)), abs=1e-4
+    )
+    assert compare_gradients(first, second, traces, asked[0], (None, 2))[0] is None
+    # A single text without [MASK] poses no question to the pretraining heads.
+    single = (first.trace(A), second.trace(A))
+    assert [q.kind for q, _, _ in compare_text(first, second, single, asked).answers] == ["class"]
+
+
+def test_the_same_twice_differs_nowhere(folders: dict[str, Path]) -> None:
+    (first, one), (second, two) = opened(folders["classify"]), opened(folders["classify"])
+    traces = (first.trace(A, B), second.trace(A, B))
+    asked = questions(first, second, (one, two))
+    assert [(q.kind, q.borrower) for q in asked] == [("class", None)]
+    found = compare_text(first, second, traces, asked)
+    assert found.divergence is not None
+    assert (found.divergence == 0).all()
+    _, left, right = found.answers[0]
+    assert left is not None
+    assert right is not None
+    np.testing.assert_array_equal(left.logits, right.logits)
+    many = compare_texts(first, second, [Sentence(A, B), Sentence(A)], asked)
+    assert (np.diagonal(many.similarity.plain) == 1).all()
+    assert many.divergence is not None
+    assert (many.divergence == 0).all()
+    assert [(answer.distance, answer.is_changed) for answer in many.answers] == [(0, False)] * 2
+    assert limits(first, second) == []
+
+
+def other_shape() -> Bert:
+    """A checkpoint that shares next to nothing with the tiny one."""
+    pieces = [p for p in tiny_vocabulary() if p not in ("film", "very", "mat")]
+    config = tiny_config(
+        vocab_size=len(pieces), hidden_size=24, num_hidden_layers=3, num_attention_heads=2
+    )
+    tokenizer = Tokenizer(pieces, do_lower_case=True, model_max_length=64)
+    return Bert(tiny_network(config, seed=5), tokenizer, name="other")
+
+
+def test_other_shapes_are_told_and_the_rest_is_compared(folders: dict[str, Path]) -> None:
+    first, one = opened(folders["classify"])
+    second = other_shape()
+    said = " ".join(limits(first, second))
+    for words in ("vocabularies differ", "32 and 24 numbers", "2 layers of 4 heads and 3 of 2"):
+        assert words in said
+    asked = questions(first, second, (one, Decisions((), "none")))
+    assert [(q.kind, q.borrower) for q in asked] == [("class", None)]
+    traces = (first.trace(A, B), second.trace(A, B))
+    found = compare_text(first, second, traces, asked)
+    assert found.divergence is None
+    assert not found.units.are_tokens
+    assert found.answers[0][2] is None
+    with pytest.raises(ValueError, match="reads vectors of 32 numbers, but these have 24"):
+        layer_decisions(one.found[0], traces[1], first.device)
+    sentences = [Sentence(A, B), Sentence(B), Sentence("the cat runs"), Sentence(MASKED)]
+    many = compare_texts(first, second, sentences, asked)
+    assert many.similarity.plain.shape == (3, 4)
+    assert np.isfinite(many.similarity.plain).all()
+    assert many.divergence is None
+    assert not many.are_tokens
+    assert many.answers[0].answers[1] == ""
+    assert not many.answers[0].is_changed
+
+
+@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "T5ForConditionalGeneration"])
+def test_other_architectures_are_compared_by_their_layers(name: str, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    first, second = tiny_bert(), load(tmp_path, device="cpu")
+    decisions = open_decisions(second, tmp_path)
+    assert decisions.found == ()
+    assert decisions.no_task
+    said = " ".join(limits(first, second))
+    assert "family" in said
+    drift = weight_drift(first, second)
+    assert not drift.layers
+    assert drift.only_first
+    sentences = [Sentence(A), Sentence(B), Sentence("the cat runs and the dog sat")]
+    asked = questions(first, second, (Decisions(pretraining_decisions(first)), decisions))
+    many = compare_texts(first, second, sentences, asked)
+    assert not many.are_tokens
+    assert np.isfinite(many.similarity.plain).all()
+    assert many.similarity.plain.shape[1] == second.config.num_hidden_layers + 1
+    with pytest.raises(ValueError, match="transformers"):
+        untrained(second)
+
+
+def test_many_texts_are_the_mean_of_each(folders: dict[str, Path]) -> None:
+    (first, one), (second, two) = opened(folders["start"]), opened(folders["classify"])
+    asked = questions(first, second, (one, two))
+    sentences = [Sentence(A), Sentence(B, A), Sentence("a dog runs, the cat not")]
+    shares: list[float] = []
+    many = compare_texts(
+        first, second, sentences, asked, progress=lambda share, stage: shares.append(share)
+    )
+    assert shares == pytest.approx([1 / 3, 2 / 3, 1])
+    each = []
+    for sentence in sentences:
+        traces = tuple(b.trace(sentence.text, sentence.text_pair) for b in (first, second))
+        each.append(compare_text(first, second, (traces[0], traces[1]), asked).divergence)
+    np.testing.assert_allclose(many.divergence, np.mean(each, axis=0), atol=1e-6)
+    counted = [first.trace(s.text, s.text_pair).text_ids for s in sentences]
+    assert many.similarity.num_examples == sum(t >= 0 for ids in counted for t in ids)
+    kinds = [(answer.sentence.text, answer.kind) for answer in many.answers]
+    assert kinds == [(A, "class"), (B, "class"), (B, "next"), (sentences[2].text, "class")]
+    left_out = compare_texts(first, second, sentences * 200, asked, max_examples=300)
+    assert left_out.num_left_out == 100
+    assert left_out.similarity.num_examples == 500  # at least one of each text
+    with pytest.raises(ValueError, match="no text to compare on"):
+        compare_texts(first, second, [], asked)
+
+
+def test_nan_is_a_sentence(folders: dict[str, Path]) -> None:
+    first, one = opened(folders["classify"])
+    second, two = opened(folders["start"])
+    second.module.layers[0].attention.value_weight.data[0, 0] = torch.nan
+    traces = (first.trace(A), second.trace(A))
+    asked = questions(first, second, (one, two))
+    with pytest.raises(ValueError, match="hold NaN or infinity"):
+        compare_text(first, second, traces, asked)
+    with pytest.raises(ValueError, match="hold NaN or infinity"):
+        compare_texts(first, second, [Sentence(A)], asked)
+
+
+def test_masks_are_written_as_each_reads_them() -> None:
+    bert = tiny_bert()
+    assert with_mask_of(bert, "a <mask> and a [MASK]") == "a [MASK] and a [MASK]"
+
+
+def test_an_untrained_network_has_the_shape_and_no_knowledge() -> None:
+    bert = tiny_bert()
+    noise, again = untrained(bert), untrained(bert)
+    assert noise.config == bert.config
+    assert noise.module.mlm is not None
+    for (name, one), two in zip(
+        noise.module.named_parameters(), again.module.parameters(), strict=True
+    ):
+        assert torch.equal(one, two), name
+    assert float(noise.module.embeddings.word_embeddings.std()) == pytest.approx(0.0176, abs=2e-3)
+    assert not torch.equal(untrained(bert, seed=1).module.pooler.weight, noise.module.pooler.weight)  # type: ignore[union-attr]

@@ -1,0 +1,141 @@
+"""Removing all heads in batches equals removing one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert, Trace
+from bertcore.analysis.compare.before_after import compare_runs
+from bertcore.analysis.heads import importance as head_importance
+from bertcore.analysis.heads.importance import HeadImportance, rank_heads
+from bertcore.interventions.what_if import Changes
+from bertcore.network import ALL_HEADS
+from tests.support.tiny import tiny_bert, tiny_config
+
+A, B = "The river [MASK] was steep .", "it had [MASK] ."
+POSITION = 10
+PRETRAINED = ("word", "divergence", "next_sentence", "hidden")
+"""The measures without a task head."""
+
+CASES = {
+    "nothing else": Changes(),
+    "causal": Changes(pattern="causal"),
+    "others off": Changes(heads_off=frozenset({(0, 0), (2, 1)})),
+    "a layer skipped": Changes(layers_skipped=frozenset({1})),
+    "edits": Changes(
+        segment_ids=((1, 1),),
+        position_ids=((2, 40),),
+        cells=((0, 1, 4, 2, 0.5), (2, 3, 0, 0, 0.9)),
+    ),
+    "all": Changes(
+        heads_off=frozenset({(1, 2)}),
+        layers_skipped=frozenset({0}),
+        pattern="prefix",
+        prefix_length=3,
+        cells=((2, 2, 4, 2, 0.5),),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert(tiny_config(num_hidden_layers=3))
+
+
+@torch.no_grad()
+def one_at_a_time(bert: Bert, changes: Changes, word: str) -> dict[str, np.ndarray]:
+    before = bert.trace(A, B, changes=changes)
+    word_id = bert.tokenizer.token_to_id(word)
+    out = {name: np.full((3, 4), np.nan) for name in PRETRAINED}
+
+    def log_p(trace: Trace) -> float:
+        logits = bert.module.mlm_logits(trace.hidden_states[-1, POSITION])
+        return float(logits.log_softmax(-1)[word_id])
+
+    for layer in range(3):
+        for head in range(4):
+            if (layer, head) in changes.heads_off:
+                continue
+            off = replace(changes, heads_off=changes.heads_off | {(layer, head)})
+            after = bert.trace(A, B, changes=off)
+            found = compare_runs(bert, before, after)
+            assert found.next_before is not None
+            assert found.next_after is not None
+            out["word"][layer, head] = log_p(after) - log_p(before)
+            out["divergence"][layer, head] = found.shifts[1].divergence
+            is_next = found.next_after.is_next - found.next_before.is_next
+            out["next_sentence"][layer, head] = is_next
+            out["hidden"][layer, head] = found.hidden_change[-1].mean()
+    return out
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("tokens_per_batch", [8192, 1])
+def test_the_batched_removals_are_the_single_ones(
+    bert: Bert, case: str, tokens_per_batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head_importance, "TOKENS_PER_BATCH", tokens_per_batch)
+    changes = CASES[case]
+    found = rank_heads(bert, bert.tokenize(A, B), changes=changes, position=POSITION, word="rained")
+    assert found.measures() == PRETRAINED
+    for name, expected in one_at_a_time(bert, changes, "rained").items():
+        np.testing.assert_allclose(getattr(found, name), expected, atol=2e-5, err_msg=name)
+    assert any(
+        abs(effect) > 1e-3 for *_, effect in found.strongest("word")
+    )  # the heads of the tiny network do something
+
+
+def test_the_strongest_come_first_and_heads_that_are_off_never() -> None:
+    nan = np.nan
+    effects = np.array([[0.1, -0.9], [nan, 0.5]], dtype=np.float32)
+    found = HeadImportance(3, "x", effects, effects, None, effects)
+    assert [(layer, head) for layer, head, _ in found.strongest("word")] == [(0, 1), (1, 1), (0, 0)]
+    assert found.strongest("word", 1)[0][2] == pytest.approx(-0.9)
+    assert found.measures() == ("word", "divergence", "hidden")
+    with pytest.raises(ValueError, match=r"measure is 'next_sentence'; this input has word, div"):
+        found.strongest("next_sentence")
+
+
+def test_the_word_is_the_best_guess_if_none_is_given(bert: Bert) -> None:
+    found = rank_heads(bert, bert.tokenize(A, B))
+    assert found.position == 3
+    assert found.chosen == bert.fill_mask(A, B, top_k=1)[0][0][0]
+
+
+def test_without_a_mask_or_heads_the_hidden_states_are_left(bert: Bert) -> None:
+    assert rank_heads(bert, bert.tokenize("the river")).measures() == ("hidden",)
+    assert rank_heads(bert, bert.tokenize("a b", "c")).measures() == ("next_sentence", "hidden")
+    bare = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"})
+    found = rank_heads(bare, bare.tokenize(A, B))
+    assert (found.measures(), found.position, found.chosen) == (("hidden",), None, None)
+
+
+def test_progress_goes_from_most_to_all(bert: Bert) -> None:
+    shares: list[float] = []
+    rank_heads(bert, bert.tokenize(A, B), on_share=shares.append)
+    assert shares == [pytest.approx(0.5), pytest.approx(5 / 6), 1.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"position": 4}, r"token 4 is not a \[MASK\]. Choose one of \[3, 10\]"),
+        ({"word": "riverbank"}, r"'riverbank' is no piece of this checkpoint's vocabulary"),
+        ({"changes": Changes(heads_off=frozenset({(9, 0)}))}, r"no head 9\.0"),
+    ],
+)
+def test_wrong_questions_are_refused(bert: Bert, asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rank_heads(bert, bert.tokenize(A, B), **asked)
+
+
+def test_nan_weights_are_told_in_a_sentence() -> None:
+    broken = tiny_bert()
+    broken.module.embeddings.norm_bias.data[0] = torch.nan
+    with pytest.raises(ValueError, match="hold NaN or infinity"):
+        rank_heads(broken, broken.tokenize(A, B))

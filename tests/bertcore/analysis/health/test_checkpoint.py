@@ -1,0 +1,165 @@
+"""The checkpoint doctor: fresh weights are called random, trained ones not, collapsed ones so."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import bertcore
+from bertcore import Bert
+from bertcore.analysis.health.checkpoint import Diagnosis, examine, spectral_edge
+from bertcore.network import Network
+from bertcore.network.initialize import initialize
+from tests.support.tiny import tiny_bert, tiny_config, tiny_tokenizer
+
+
+def default() -> Bert:
+    return bertcore.load("default", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def trained() -> Diagnosis:
+    return examine(default())
+
+
+def fresh(config: bertcore.BertConfig, tokenizer: bertcore.Tokenizer, seed: int = 0) -> Bert:
+    generator = torch.Generator().manual_seed(seed)
+    return Bert(initialize(Network(config), generator), tokenizer)
+
+
+def of(found: Diagnosis, sign: str) -> float:
+    return next(finding.value for finding in found.findings if finding.sign == sign)
+
+
+# --- the spectrum ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (256, 64), (100, 400)])
+@pytest.mark.parametrize("std", [0.02, 3.0])
+def test_the_edge_of_random_numbers_is_one(shape: tuple[int, int], std: float) -> None:
+    matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1)) * std
+    exact = torch.linalg.svdvals(matrix)[0] / (
+        matrix.std(correction=0) * sum(map(math.sqrt, shape))
+    )
+    assert spectral_edge(matrix) == pytest.approx(float(exact), rel=0.02)
+    assert spectral_edge(matrix) == pytest.approx(1, abs=min(shape) ** (-2 / 3))
+
+
+def test_a_direction_that_was_learned_stands_out_of_the_edge() -> None:
+    generator = torch.Generator().manual_seed(2)
+    noise = torch.randn(128, 128, generator=generator)
+    left, right = torch.nn.functional.normalize(torch.randn(2, 128, generator=generator), dim=-1)
+    learned = noise + 60.0 * torch.outer(left, right)
+    exact = torch.linalg.svdvals(learned)[0] / (learned.std(correction=0) * 2 * math.sqrt(128))
+    assert spectral_edge(learned) == pytest.approx(float(exact), rel=1e-3)
+    assert spectral_edge(learned) > 2
+    assert math.isnan(spectral_edge(torch.zeros(16, 16)))
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def test_the_shipped_checkpoint_is_trained(trained: Diagnosis) -> None:
+    assert trained.verdict == "trained"
+    assert all(finding.is_healthy for finding in trained.findings)
+    assert trained.sentences()[0] == "Nothing here looks untrained or collapsed."
+    assert trained.entropies.shape == (4, 4)
+    assert 0 < float(trained.entropies.mean()) < 0.9
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_fresh_network_is_random(seed: int) -> None:
+    bert = default()
+    found = examine(fresh(bert.config, bert.tokenizer, seed))
+    assert found.verdict == "random"
+    text = " ".join(found.sentences())
+    assert "look freshly initialised" in text
+    assert "24 of 24 matrices" in text
+    assert "100.0% of their" in text
+    assert "16 of 16 heads spread it evenly" in text
+    assert of(found, "weights") == pytest.approx(1, abs=0.03)
+    assert of(found, "attention") == pytest.approx(1, abs=0.01)
+
+
+def test_a_tiny_fresh_network_is_random_too() -> None:
+    assert examine(fresh(tiny_config(), tiny_tokenizer())).verdict == "random"
+
+
+def test_a_collapsed_encoder_is_called_collapsed() -> None:
+    bert = default()
+    with torch.no_grad():
+        bert.module.layers[-1].feed_forward.norm_weight.mul_(1e-3)  # only its bias is left
+    found = examine(bert)
+    assert found.verdict == "collapsed"
+    assert "looks collapsed" in found.sentences()[0]
+    assert "one vector for all of them" in " ".join(found.sentences())
+    assert of(found, "[CLS]") > 0.9995
+    assert of(found, "weights") == pytest.approx(of(examine(default()), "weights"))
+
+
+def test_uniform_attention_is_told_and_why() -> None:
+    bert = default()
+    with torch.no_grad():
+        for layer in bert.module.layers:
+            layer.attention.query_weight.mul_(1e-3)
+            layer.attention.query_bias.zero_()
+    found = examine(bert)
+    attention = next(f for f in found.findings if f.sign == "attention")
+    assert not attention.is_healthy
+    assert "16 of 16 heads" in attention.sentence
+    assert "queries and keys say nothing yet" in attention.sentence
+
+
+def test_one_reset_layer_and_head_are_named() -> None:
+    bert = default()
+    new = fresh(bert.config, bert.tokenizer).module
+    bert.module.layers[3].load_state_dict(new.layers[3].state_dict())
+    bert.module.pooler.load_state_dict(new.pooler.state_dict())  # type: ignore[union-attr]
+    found = examine(bert)
+    assert found.verdict == "trained"
+    text = " ".join(found.sentences())
+    assert "All of layer 3 look random" in text
+    assert "pooler.weight look random: a head that was added and not trained" in text
+
+
+def test_constant_matrices_are_named() -> None:
+    bert = default()
+    with torch.no_grad():
+        bert.module.layers[0].attention.value_weight.zero_()
+    text = " ".join(examine(bert).sentences())
+    assert "layers.0.attention.value_weight hold one number" in text
+
+
+def test_nan_weights_end_the_examination() -> None:
+    bert = tiny_bert()
+    with torch.no_grad():
+        bert.module.layers[0].attention.value_weight[0, 0] = torch.nan
+    found = examine(bert)
+    assert found.verdict == "not finite"
+    assert np.isnan(found.entropies).all()
+    assert json.loads(json.dumps(found.to_dict()))["findings"] == {}
+
+
+def test_even_attention_has_full_entropy() -> None:
+    bert = tiny_bert()
+    with torch.no_grad():
+        for layer in bert.module.layers:
+            layer.attention.query_weight.zero_()
+            layer.attention.query_bias.zero_()
+    np.testing.assert_allclose(examine(bert).entropies, 1, atol=1e-5)
+
+
+def test_one_text_is_not_enough() -> None:
+    with pytest.raises(ValueError, match="at least two unlike"):
+        examine(tiny_bert(), ["one"])
+
+
+def test_the_diagnosis_is_json(trained: Diagnosis) -> None:
+    values = json.loads(json.dumps(trained.to_dict()))
+    assert values["verdict"] == "trained"
+    assert set(values["findings"]) == {"weights", "biases", "attention", "[CLS]", "tokens"}
+    assert "layers.0.attention.query_weight" in values["matrices"]

@@ -1,0 +1,109 @@
+"""Where an attention weight comes from, against the definition and the trace."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from bertcore import Bert, Trace
+from bertcore.analysis.mixing.neurons import head_neurons
+from bertcore.interventions.what_if import Changes
+from tests.support.tiny import tiny_bert
+
+TEXTS: list[tuple[str, str | None]] = [
+    ("the river bank was steep", "it had rained"),
+    ("the", None),
+    ("", None),
+    ("the man went to the shop " * 9, None),
+]
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.mark.parametrize(("text_a", "text_b"), TEXTS)
+def test_scores_and_weights_of_every_head(bert: Bert, text_a: str, text_b: str | None) -> None:
+    trace = bert.trace(text_a, text_b)
+    num_layers, num_heads, num_tokens, width = trace.queries.shape
+    for layer in range(num_layers):
+        for head in range(num_heads):
+            found = head_neurons(trace, layer, head)
+            for row in range(num_tokens):
+                q = trace.queries[layer, head, row]
+                products = found.products(row)
+                assert torch.equal(products, q * trace.keys[layer, head])
+                for column in range(num_tokens):
+                    dot = float(torch.dot(q, trace.keys[layer, head, column]))
+                    expected = pytest.approx(dot / math.sqrt(width), abs=1e-5)
+                    assert float(found.scores[row, column]) == expected
+                    assert float(products[column].sum()) / math.sqrt(width) == expected
+            difference = (found.weights - trace.attentions[layer, head]).abs().max()
+            assert float(difference) < 1e-6
+            assert found.allowed is None
+            assert found.scores.dtype == found.weights.dtype == torch.float32
+
+
+def test_worked_by_hand(bert: Bert) -> None:
+    trace = bert.trace("")  # [CLS] and [SEP]
+    queries = torch.tensor([[2.0, 0, 0, 0], [0, 1, 0, 0]])[None, None]
+    keys = torch.tensor([[1.0, 0, 3, 0], [2, 5, 0, 0]])[None, None]
+    found = head_neurons(with_heads(trace, queries, keys), 0, 0)
+    assert found.products(0).tolist() == [[2, 0, 0, 0], [4, 0, 0, 0]]
+    assert found.scores.tolist() == [[1, 2], [0, 2.5]]  # divided by sqrt(4)
+    assert float(found.weights[0, 0]) == pytest.approx(1 / (1 + math.e))
+    assert float(found.weights[1, 1]) == pytest.approx(1 / (1 + math.exp(-2.5)))
+
+
+def with_heads(trace: Trace, queries: torch.Tensor, keys: torch.Tensor) -> Trace:
+    return replace(trace, activations=replace(trace.activations, queries=queries, keys=keys))
+
+
+def test_a_mask_hides_and_leaves_the_scores(bert: Bert) -> None:
+    trace = bert.trace("the river bank", changes=Changes(pattern="causal"))
+    size = trace.num_tokens
+    allowed = torch.ones(size, size).tril().bool()
+    for layer in range(2):
+        found = head_neurons(trace, layer, 1, allowed)
+        assert torch.equal(found.scores, head_neurons(trace, layer, 1).scores)
+        assert (found.weights[~allowed] == 0).all()
+        torch.testing.assert_close(found.weights, trace.attentions[layer, 1], rtol=0, atol=1e-6)
+    row = torch.ones(size)
+    row[-1] = 0
+    found = head_neurons(trace, 0, 0, row)
+    assert found.allowed is not None
+    assert found.allowed.shape == (size, size)
+    assert (found.weights[:, -1] == 0).all()
+
+
+def test_a_low_precision_is_read_in_float32(bert: Bert) -> None:
+    trace = bert.trace("the river bank")
+    low = with_heads(trace, trace.queries.bfloat16(), trace.keys.bfloat16())
+    found = head_neurons(low, 1, 2)
+    assert found.scores.dtype == torch.float32
+    torch.testing.assert_close(found.weights, trace.attentions[1, 2], rtol=0, atol=0.02)
+
+
+def test_what_does_not_exist_is_refused(bert: Bert) -> None:
+    trace = bert.trace("the")
+    with pytest.raises(ValueError, match="layer 2 does not exist; there are 2"):
+        head_neurons(trace, 2, 0)
+    with pytest.raises(ValueError, match="head -1 does not exist; there are 4"):
+        head_neurons(trace, 0, -1)
+    with pytest.raises(ValueError, match="token 3 does not exist; there are 3"):
+        head_neurons(trace, 0, 0).products(3)
+    with pytest.raises(ValueError, match=r"the mask has shape \(2,\); expected \(3,\)"):
+        head_neurons(trace, 0, 0, torch.ones(2))
+
+
+def test_nan_stays_nan(bert: Bert) -> None:
+    trace = bert.trace("the river")
+    keys = trace.keys.clone()
+    keys[0, 0, 1, 0] = torch.nan
+    found = head_neurons(with_heads(trace, trace.queries, keys), 0, 0)
+    assert found.scores[:, 1].isnan().all()
+    assert found.weights.isnan().all()

@@ -1,0 +1,174 @@
+"""Norm-weighted attention: against the vectors themselves, and the block's own output."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bertcore import Bert, Trace
+from bertcore.analysis.mixing.norm_weighted import (
+    block_norms,
+    passed_norms,
+    passed_on,
+    weighted_norms,
+)
+from bertcore.network.attention import SelfAttention
+from tests.support.tiny import tiny_bert, tiny_config
+
+TEXT, PAIR = "The river bank was steep.", "It had rained."
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.fixture(scope="module")
+def trace(bert: Bert) -> Trace:
+    return bert.trace(TEXT, PAIR)
+
+
+def pair_vectors(bert: Bert, trace: Trace, layer: int) -> Tensor:
+    """Return alpha_ij f(x_j) of each head as the paper writes it, from the input of the layer.
+
+    An independent way: the head's own slices of W_V and W_O, applied to x_j. [H, T, T, D]
+    """
+    block = bert.module.layers[layer].attention
+    size = block.value_weight.shape[0] // block.num_heads
+    x = trace.hidden_states[layer]
+    heads = []
+    for head in range(block.num_heads):
+        own = slice(head * size, (head + 1) * size)
+        value = x @ block.value_weight[own].T + block.value_bias[own]
+        f = value @ block.output_weight[:, own].T
+        heads.append(trace.attentions[layer, head][:, :, None] * f[None])
+    return torch.stack(heads).detach()
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_norms_are_those_of_the_vectors(bert: Bert, trace: Trace, layer: int) -> None:
+    vectors = pair_vectors(bert, trace, layer)
+    torch.testing.assert_close(weighted_norms(bert, trace)[layer], vectors.norm(dim=-1))
+    summed = block_norms(bert, trace).summed[layer]
+    torch.testing.assert_close(summed, vectors.sum(0).norm(dim=-1))
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_the_vectors_add_up_to_the_block_before_the_residual(
+    bert: Bert, trace: Trace, layer: int
+) -> None:
+    """Sum over heads and tokens, plus the output bias: what the block adds to its input."""
+    block = bert.module.layers[layer].attention
+    passed = passed_on(block, trace.values[layer])
+    assert passed.shape == (4, trace.num_tokens, 32)
+    total = (trace.attentions[layer] @ passed).sum(0) + block.output_bias
+    context = (trace.attentions[layer] @ trace.values[layer]).transpose(0, 1).flatten(1)
+    expected = F.linear(context, block.output_weight, block.output_bias)
+    torch.testing.assert_close(total, expected)
+    torch.testing.assert_close(
+        pair_vectors(bert, trace, layer).sum((0, 2)), expected - block.output_bias
+    )
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_residual_and_norm_as_in_the_paper(bert: Bert, trace: Trace, layer: int) -> None:
+    """Kobayashi et al. 2021 with all T x T x D vectors made, and their sum the block's output."""
+    block = bert.module.layers[layer].attention
+    x = trace.hidden_states[layer]
+    parts = pair_vectors(bert, trace, layer).sum(0)  # [T, T, D]
+    parts[range(len(x)), range(len(x))] += x
+    before = parts.sum(1) + block.output_bias
+    deviation = (before.var(-1, correction=0, keepdim=True) + block.eps).sqrt()
+
+    def g(vectors: Tensor, deviation: Tensor) -> Tensor:
+        return (vectors - vectors.mean(-1, keepdim=True)) / deviation * block.norm_weight
+
+    normalized = g(parts, deviation[:, None])
+    bias = g(block.output_bias, deviation) + block.norm_bias
+    after = F.layer_norm(before, (32,), block.norm_weight, block.norm_bias, block.eps)
+    torch.testing.assert_close(normalized.sum(1) + bias, after)
+
+    found = block_norms(bert, trace)
+    torch.testing.assert_close(found.normalized[layer], normalized.norm(dim=-1).detach())
+    own = normalized.diagonal(dim1=0, dim2=1).T  # [T, D]
+    mixing, preserving = (normalized.sum(1) - own).norm(dim=-1), own.norm(dim=-1)
+    expected = (mixing / (mixing + preserving)).detach()
+    torch.testing.assert_close(found.mixing_ratio[layer], expected)
+
+
+def test_a_block_by_hand() -> None:
+    """One head, two dimensions: W_V = I with bias (1, 0), W_O doubles, weights one half."""
+    block = SelfAttention(tiny_config(hidden_size=2, num_attention_heads=1, intermediate_size=4))
+    with torch.no_grad():
+        block.output_weight.copy_(2 * torch.eye(2))
+        block.output_bias.fill_(100)
+    values = torch.tensor([[3.0, 4.0], [0.0, 0.0]]) + torch.tensor([1.0, 0.0])
+    passed = passed_on(block, values[None])
+    assert passed.tolist() == [[[8, 8], [2, 0]]]
+    np.testing.assert_allclose(passed.norm(dim=-1), [[128**0.5, 2]], rtol=1e-6)
+
+
+def test_heads_that_cancel_send_nothing(bert: Bert) -> None:
+    """Norms do not add: two heads with opposite vectors pass on nothing together."""
+    bert = tiny_bert(tiny_config(num_attention_heads=2, num_hidden_layers=1))
+    block = bert.module.layers[0].attention
+    with torch.no_grad():
+        for name in ("query", "key"):
+            getattr(block, f"{name}_weight").zero_()
+            getattr(block, f"{name}_bias").zero_()
+        block.value_weight[16:] = block.value_weight[:16]
+        block.value_bias[16:] = block.value_bias[:16]
+        block.output_weight[:, 16:] = -block.output_weight[:, :16]
+    trace = bert.trace(TEXT)
+    assert weighted_norms(bert, trace).min() > 1e-3
+    found = block_norms(bert, trace)
+    assert found.summed.max() < 1e-7
+    assert found.mixing_ratio.max() < 1e-6
+
+
+def test_no_pair_of_tokens_has_a_vector(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tensor of [T, T, D] or more is made: 512 tokens fit in memory."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    trace = bert.trace("river bank " * 40)
+    assert trace.num_tokens == 64
+    largest = 0
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            nonlocal largest
+            out = func(*args, **(kwargs or {}))
+            if isinstance(out, Tensor):
+                largest = max(largest, out.numel())
+            return out
+
+    with Watch():
+        block_norms(bert, trace)
+        weighted_norms(bert, trace)
+    assert largest <= trace.attentions.numel() < 64 * 64 * 32
+
+
+def test_bfloat16_is_measured_in_float32(bert: Bert, trace: Trace) -> None:
+    half = tiny_bert()
+    half.module.bfloat16()
+    found = weighted_norms(half, half.trace(TEXT, PAIR))
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, weighted_norms(bert, trace), atol=0.05, rtol=0.1)
+    assert block_norms(half, half.trace(TEXT, PAIR)).summed.dtype == torch.float32
+
+
+def test_nan_is_refused_with_the_layer() -> None:
+    broken = tiny_bert()
+    with torch.no_grad():
+        broken.module.layers[1].attention.query_weight[0, 0] = torch.nan
+    trace = broken.trace(TEXT)
+    for measure in (weighted_norms, block_norms):
+        with pytest.raises(ValueError, match=r"attention weights of layer 1 hold NaN.*float32"):
+            measure(broken, trace)
+    with torch.no_grad():
+        broken.module.layers[1].attention.query_weight[0, 0] = 0
+        broken.module.layers[0].attention.value_weight[0, 0] = torch.inf
+    trace = broken.trace(TEXT)
+    with pytest.raises(ValueError, match="of layer"):
+        passed_norms(broken, trace)

@@ -1,0 +1,122 @@
+"""Value zeroing against transformers with a zeroed value, and what must always hold."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert
+from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
+from tests.support.tiny import tiny_bert, tiny_config
+
+TEXT, PAIR = "The river bank was steep.", "It had rained."
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.mark.parity
+def test_distances_are_those_of_a_layer_of_transformers_with_a_value_of_zero(
+    bert: Bert, tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    reference = transformers.BertForPreTraining.from_pretrained(
+        bert.save(tmp_path / "t"), attn_implementation="eager"
+    )
+    reference = reference.eval().double()  # so that 1 - cos is exact enough to compare with
+    trace = bert.trace(TEXT, PAIR)
+    found = value_zeroing(bert, trace)
+    assert found.shape == (2, trace.num_tokens, trace.num_tokens)
+    zeroed = 0
+
+    def zero(module: object, inputs: object, output: torch.Tensor) -> torch.Tensor:
+        output = output.clone()
+        output[:, zeroed] = 0
+        return output
+
+    ids, segments = torch.tensor([trace.input_ids]), torch.tensor([trace.segment_ids])
+    with torch.inference_mode():
+        states = reference.bert(
+            input_ids=ids, token_type_ids=segments, output_hidden_states=True
+        ).hidden_states
+        for index, layer in enumerate(reference.bert.encoder.layer):
+            handle = layer.attention.self.value.register_forward_hook(zero)
+            for zeroed in range(trace.num_tokens):
+                out = layer(states[index])
+                out = out[0] if isinstance(out, tuple) else out
+                cosine = torch.cosine_similarity(out[0], states[index + 1][0], dim=-1)
+                np.testing.assert_allclose(
+                    found[index, :, zeroed], 1 - cosine, rtol=1e-3, atol=1e-9
+                )
+            handle.remove()
+
+
+def test_batches_do_not_change_the_numbers(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = bert.trace(TEXT, PAIR)
+    shares: list[float] = []
+    whole = value_zeroing(bert, trace, progress=shares.append)
+    assert shares == [0.5, 1]
+    monkeypatch.setattr("bertcore.analysis.mixing.value_zeroing.TOKENS_PER_BATCH", 1)
+    torch.testing.assert_close(value_zeroing(bert, trace), whole, rtol=1e-3, atol=1e-9)
+    shares.clear()
+    last = value_zeroing(bert, trace, layers=[1], progress=shares.append)
+    torch.testing.assert_close(last[0], whole[1], rtol=1e-3, atol=1e-9)
+    some = value_zeroing(bert, trace, layers=[1, 0], tokens=[5, 2])
+    torch.testing.assert_close(some, whole[[1, 0]][:, [5, 2]], rtol=1e-3, atol=1e-9)
+    assert len(shares) == trace.num_tokens
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+def test_a_value_of_zero_moves_nothing() -> None:
+    """With all values zero there is nothing to take away; the rows stay zero, not NaN."""
+    bert = tiny_bert(tiny_config(num_hidden_layers=1))
+    with torch.no_grad():
+        bert.module.layers[0].attention.value_weight.zero_()
+        bert.module.layers[0].attention.value_bias.zero_()
+    found = value_zeroing(bert, bert.trace(TEXT))
+    assert found.max() < 1e-9
+    assert row_shares(torch.zeros(1, 2, 2)).tolist() == [[[0, 0], [0, 0]]]
+
+
+def test_tokens_that_are_not_looked_at_do_not_matter(bert: Bert) -> None:
+    """Distances are between 0 and 2, and grow with the weight: no weight, no distance."""
+    trace = bert.trace(TEXT, PAIR)
+    found = value_zeroing(bert, trace)
+    assert found.min() >= 0
+    assert found.max() <= 2
+    steep = tiny_bert(tiny_config(num_hidden_layers=1, num_attention_heads=1))
+    with torch.no_grad():  # every token looks at the first alone: its key alone fits the queries
+        block = steep.module.layers[0].attention
+        block.query_weight.zero_()
+        block.key_weight.zero_()
+        block.query_bias.fill_(1.0)
+        first = steep.trace(TEXT).hidden_states[0, 0]
+        block.key_weight.copy_(100 * first.expand(32, 32) / first.norm() ** 2)
+    trace = steep.trace(TEXT)
+    looked = trace.attentions[0, 0] > 1e-6
+    assert not looked.all()
+    found = value_zeroing(steep, trace)[0]
+    assert found[~looked].max() < 1e-9
+    assert found[:, 0].min() > 1e-4
+
+
+def test_wrong_layers_and_nan_are_refused(bert: Bert) -> None:
+    with pytest.raises(ValueError, match="no layer 2; expected 0 to 1"):
+        value_zeroing(bert, bert.trace(TEXT), layers=[2])
+    with pytest.raises(ValueError, match="no token -1; expected 0 to"):
+        value_zeroing(bert, bert.trace(TEXT), tokens=[-1])
+    broken = tiny_bert()
+    with torch.no_grad():
+        broken.module.layers[0].attention.key_bias[0] = torch.nan
+    with pytest.raises(ValueError, match="attention weights of layer 0 hold NaN"):
+        value_zeroing(broken, broken.trace(TEXT))
+    broken = tiny_bert()
+    with torch.no_grad():
+        broken.module.layers[1].feed_forward.output_bias[0] = torch.nan
+    with pytest.raises(ValueError, match="hidden states of layer 1"):
+        value_zeroing(broken, broken.trace(TEXT))

@@ -1,0 +1,137 @@
+"""Honesty of maps, separation of groups and isotropy, on points whose answer is known."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bertcore.analysis.space.map_quality import MAX_POINTS, faithfulness, isotropy, separation
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def test_a_map_that_loses_nothing_and_one_that_is_made_up() -> None:
+    plane = normal(1, 80, 2)
+    vectors = plane @ np.linalg.qr(normal(6, 6))[0][:2]
+    perfect = faithfulness(vectors, plane, metric="euclidean")
+    assert perfect.trustworthiness[0] == pytest.approx(1)
+    assert perfect.overlap[0] == pytest.approx(1)
+    assert (perfect.k, perfect.num_points) == (10, 80)
+    made_up = faithfulness(vectors, normal(1, 80, 2, seed=5), metric="euclidean")
+    assert made_up.trustworthiness[0] == pytest.approx(0.5, abs=0.08)
+    assert made_up.overlap[0] == pytest.approx(10 / 79, abs=0.06)
+
+
+def test_overlap_by_hand() -> None:
+    vectors = np.array([[[0.0], [1], [3], [7], [15]]])
+    coordinates = np.array([[[0.0, 0], [1, 0], [3, 0], [1.5, 0], [15, 0]]])
+    # Nearest of 0, 1, 3, 7, 15 is 1, 0, 1, 3, 7; in the map point 3 (7) sits between 1 and 3.
+    found = faithfulness(vectors, coordinates, k=1, metric="euclidean")
+    assert found.overlap[0] == pytest.approx(1 / 5)
+
+
+@pytest.mark.parametrize("num_points", [1, 2])
+def test_too_few_points_have_no_quality(num_points: int) -> None:
+    found = faithfulness(normal(3, num_points, 4), normal(3, num_points, 2))
+    assert found.k == 0
+    assert np.isnan(found.trustworthiness).all()
+    assert np.isnan(found.overlap).all()
+
+
+@pytest.mark.parametrize("num_points", [3, 4, 5, 30])
+def test_small_numbers_of_points_work(num_points: int) -> None:
+    found = faithfulness(normal(2, num_points, 4), normal(2, num_points, 2))
+    assert found.k == min(10, (num_points - 1) // 2)
+    assert ((found.trustworthiness >= 0) & (found.trustworthiness <= 1)).all()
+
+
+def test_many_points_are_sampled_and_counted() -> None:
+    vectors = normal(1, MAX_POINTS + 50, 3)
+    found = faithfulness(vectors, vectors[..., :2])
+    assert found.num_points == MAX_POINTS
+    again = faithfulness(vectors, vectors[..., :2])
+    assert found.overlap == again.overlap
+
+
+def test_points_with_nan_are_left_out() -> None:
+    vectors, coordinates = normal(2, 30, 4), normal(2, 30, 2)
+    vectors[1, 5], coordinates[:, 5] = np.nan, np.nan
+    assert faithfulness(vectors, coordinates).num_points == 29
+    labels = ["a", "b"] * 15
+    found = separation(vectors, labels)
+    assert found is not None
+    assert found.num_points == 29
+    assert np.isfinite(isotropy(vectors, labels).any_pair).all()
+
+
+def test_groups_that_part_layer_by_layer() -> None:
+    noise, apart = normal(1, 40, 8), np.zeros((40, 8))
+    apart[:20, 0], apart[20:, 1] = 30, 30
+    labels = ["river"] * 20 + ["money"] * 20
+    found = separation(np.concatenate([noise, noise + apart]), labels)
+    assert found is not None
+    assert found.silhouette[0] == pytest.approx(0, abs=0.1)
+    assert found.silhouette[1] > 0.8
+    assert found.purity[0] == pytest.approx(0.5, abs=0.15)
+    assert found.purity[1] == 1
+    assert found.chance == pytest.approx(19 / 39)
+
+
+@pytest.mark.parity
+def test_silhouette_is_that_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    vectors = normal(2, 30, 6) + 0.5
+    labels = ["a"] * 12 + ["b"] * 11 + ["c"] * 7
+    found = separation(vectors, labels)
+    assert found is not None
+    for layer in range(2):
+        expected = metrics.silhouette_score(vectors[layer], labels, metric="cosine")
+        assert found.silhouette[layer] == pytest.approx(expected)
+
+
+def test_points_of_one_group_are_not_compared() -> None:
+    # Eight sentences of five tokens each; a token is like its sentence and nothing else.
+    sentences = np.repeat(np.arange(8), 5)
+    vectors = (normal(8, 16) * 10)[sentences][None] + normal(1, 40, 16, seed=1) * 0.1
+    labels = [("a", "b")[i % 2] for i in sentences]
+    fooled = separation(vectors, labels, k=4)
+    honest = separation(vectors, labels, k=4, groups=sentences)
+    assert fooled is not None
+    assert honest is not None
+    assert fooled.purity[0] == 1
+    assert honest.purity[0] < 0.8
+    assert honest.silhouette[0] < fooled.silhouette[0]
+    assert honest.chance == pytest.approx(15 / 35)
+    assert separation(vectors[:, :10], labels[:10], groups=sentences[:10]) is None
+
+
+def test_separation_needs_two_labels_with_two_points() -> None:
+    vectors = normal(2, 5, 4)
+    assert separation(vectors, [""] * 5) is None
+    assert separation(vectors, ["a"] * 5) is None
+    assert separation(vectors, ["a", "a", "b", "c", ""]) is None
+    found = separation(vectors, ["a", "a", "b", "b", "c"])
+    assert found is not None
+    assert (found.num_points, found.k) == (4, 1)
+
+
+def test_isotropy_equals_the_plain_sum_over_pairs() -> None:
+    vectors = normal(2, 9, 5) + 1
+    words = ["a", "b", "a", "c", "b", "a", "d", "e", "b"]
+    found = isotropy(vectors, words)
+    for layer in range(2):
+        units = vectors[layer] / np.linalg.norm(vectors[layer], axis=1, keepdims=True)
+        pairs = list(itertools.combinations(range(9), 2))
+        every = [units[i] @ units[j] for i, j in pairs]
+        same = [units[i] @ units[j] for i, j in pairs if words[i] == words[j]]
+        assert found.any_pair[layer] == pytest.approx(np.mean(every))
+        assert found.same_word[layer] == pytest.approx(np.mean(same))
+
+
+def test_isotropy_of_one_point_and_of_no_repeated_word() -> None:
+    assert np.isnan(isotropy(normal(2, 1, 5), ["a"]).any_pair).all()
+    found = isotropy(np.ones((2, 3, 5)), ["a", "b", "c"])
+    assert found.any_pair == pytest.approx(1)
+    assert np.isnan(found.same_word).all()

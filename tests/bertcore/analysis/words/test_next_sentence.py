@@ -1,0 +1,165 @@
+"""The next-sentence laboratory, against transformers and against sums written out."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert
+from bertcore.analysis.words.next_sentence import (
+    GROUPS,
+    SEGMENTS,
+    attention_mass,
+    next_sentence_matrix,
+    pair_variants,
+    score_pairs,
+    segment_ids,
+)
+from bertcore.network import ALL_HEADS
+from tests.support.tiny import tiny_bert, tiny_config
+
+A, B, C = "The river bank was steep.", "It had rained.", "He went to the shop and bought milk"
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.mark.parity
+def test_each_variant_equals_transformers_on_ids_built_here(bert: Bert, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    folder = bert.save(tmp_path / "t")
+    model = transformers.BertForNextSentencePrediction.from_pretrained(folder).eval()
+    one, cls, sep = bert.tokenizer.encode_ids, bert.tokenizer.cls_id, bert.tokenizer.sep_id
+    a, b, c = (one([text])[0] for text in (A, B, C))
+
+    def is_next(ids: list[int], segments: list[int]) -> float:
+        with torch.inference_mode():
+            logits = model(
+                input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([segments])
+            ).logits
+        return float(logits.softmax(-1)[0, 0])
+
+    def pair(x: list[int], y: list[int]) -> tuple[list[int], list[int]]:
+        return [cls, *x, sep, *y, sep], [0] * (len(x) + 2) + [1] * (len(y) + 1)
+
+    ids, segments = pair(a, b)
+    expected = {
+        "as written": is_next(ids, segments),
+        "order swapped": is_next(*pair(b, a)),
+        "all segment ids 0": is_next(ids, [0] * len(ids)),
+        "segment ids exchanged": is_next(ids, [1] * (len(a) + 2) + [0] * (len(b) + 1)),
+        "no [SEP] between": is_next([cls, *a, *b, sep], [0] * (len(a) + 1) + [1] * (len(b) + 1)),
+        "another B": is_next(*pair(a, c)),
+    }
+    variants = pair_variants(bert, A, B, (C,))
+    assert {v.name: v.is_next for v in variants} == pytest.approx(expected, abs=1e-5)
+    assert all(v.is_next + v.not_next == 1 for v in variants)
+    texts = {v.name: (v.text_a, v.text_b) for v in variants}
+    assert texts["order swapped"] == (B, A)
+    assert texts["another B"] == (A, C)
+    assert texts["as written"] == texts["no [SEP] between"] == (A, B)
+
+
+def test_segment_ids_give_the_variant_of_their_name(bert: Bert) -> None:
+    variants = {v.name: v.is_next for v in pair_variants(bert, A, B)}
+    trace = bert.trace(A, B)
+    found = {}
+    for way, name in SEGMENTS.items():
+        ids = segment_ids(trace, way)
+        found[name] = bert.next_sentence(A, B, segment_ids=ids).is_next
+    assert found == pytest.approx({name: variants[name] for name in SEGMENTS.values()}, abs=1e-6)
+    with pytest.raises(ValueError, match="'upside down' are unknown"):
+        segment_ids(trace, "upside down")
+
+
+def test_many_pairs_in_batches_equal_one_at_a_time(
+    bert: Bert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [(x, y) for x in (A, B, C) for y in (C, A, B)] * 3
+    monkeypatch.setattr("bertcore.analysis.shared.inputs.TOKENS_PER_BATCH", 50)
+    for (a, b), score in zip(pairs, score_pairs(bert, pairs), strict=True):
+        assert score.is_next == pytest.approx(bert.next_sentence(a, b).is_next, abs=1e-5)
+        assert score.is_next + score.not_next == pytest.approx(1, abs=1e-6)
+
+
+def test_the_matrix_holds_each_ordered_pair(bert: Bert) -> None:
+    sentences = [A, B, C, "it"]
+    matrix = next_sentence_matrix(bert, sentences)
+    assert matrix.shape == (4, 4)
+    for i in range(4):
+        for j in range(4):
+            if i == j:
+                assert np.isnan(matrix[i, j])
+            else:
+                expected = bert.next_sentence(sentences[i], sentences[j]).is_next
+                assert matrix[i, j] == pytest.approx(expected, abs=1e-5)
+
+
+def test_attention_mass_equals_the_sum_written_out(bert: Bert) -> None:
+    trace = bert.trace(A, B)
+    groups = {
+        "A": [i for i, t in enumerate(trace.text_ids) if t == 0],
+        "B": [i for i, t in enumerate(trace.text_ids) if t == 1],
+        "special": [i for i, token in enumerate(trace.tokens) if token in ("[CLS]", "[SEP]")],
+    }
+    found = attention_mass(trace)
+    for source in GROUPS:
+        for target in GROUPS:
+            for layer in range(2):
+                for head in range(4):
+                    weights = trace.attentions[layer, head].tolist()
+                    total = sum(weights[i][j] for i in groups[source] for j in groups[target])
+                    mean = total / len(groups[source])
+                    assert found.between(source, target)[layer, head] == pytest.approx(
+                        mean, abs=1e-6
+                    )
+    np.testing.assert_allclose(found.mass.sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(
+        found.share, [len(groups[g]) / trace.num_tokens for g in GROUPS], atol=1e-7
+    )
+
+
+def test_even_attention_has_the_mass_of_its_share(bert: Bert) -> None:
+    trace = bert.trace(A, B)
+    even = torch.full_like(trace.attentions, 1 / trace.num_tokens)
+    found = attention_mass(replace(trace, activations=replace(trace.activations, attentions=even)))
+    np.testing.assert_allclose(
+        found.mass, np.broadcast_to(found.share, found.mass.shape), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("a", "b", "name"), [(A, None, "B"), (A, "", "B"), ("", B, "A")])
+def test_attention_between_needs_two_texts(bert: Bert, a: str, b: str | None, name: str) -> None:
+    with pytest.raises(ValueError, match=f"text {name} has no token"):
+        attention_mass(bert.trace(a, b))
+
+
+@pytest.mark.parametrize(
+    ("sentences", "sentence"),
+    [([], "0 sentences"), ([A], "1 sentence given"), ([A, " ", B], "sentence 2 is blank")],
+)
+def test_a_matrix_needs_two_sentences(bert: Bert, sentences: list[str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        next_sentence_matrix(bert, sentences)
+
+
+def test_long_pairs_are_cut_like_everywhere(bert: Bert) -> None:
+    long = "the river bank was steep " * 30
+    found = pair_variants(bert, long, B)
+    assert found[0].is_next == pytest.approx(bert.next_sentence(long, B).is_next, abs=1e-6)
+
+
+def test_without_the_head_there_is_a_sentence() -> None:
+    headless = tiny_bert(heads=ALL_HEADS - {"nsp"})
+    with pytest.raises(ValueError, match="no next-sentence"):
+        pair_variants(headless, A, B)
+
+
+def test_without_a_second_segment_there_is_a_sentence() -> None:
+    single = tiny_bert(tiny_config(type_vocab_size=1))
+    with pytest.raises(ValueError, match="1 segment embedding"):
+        pair_variants(single, A, B)

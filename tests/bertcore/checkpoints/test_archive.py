@@ -1,0 +1,143 @@
+"""Zipped checkpoints, honest and hostile."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+import bertcore
+from bertcore.checkpoints import archive
+from bertcore.checkpoints.archive import unpack_checkpoint
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "checkpoint")
+
+
+def zipped(folder: Path, prefix: str = "", **more: bytes) -> io.BytesIO:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+        for file in folder.iterdir():
+            target.write(file, prefix + file.name)
+        for name, content in more.items():
+            target.writestr(name, content)
+    out.seek(0)
+    return out
+
+
+def made(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> io.BytesIO:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, content in entries:
+            target.writestr(name, content)
+    out.seek(0)
+    return out
+
+
+@pytest.mark.parametrize("prefix", ["", "my-bert/", "a/b/my bert/"])
+def test_an_honest_archive_opens(prefix: str, saved: Path, tmp_path: Path) -> None:
+    folder = unpack_checkpoint(zipped(saved, prefix), tmp_path / "new")
+    assert folder.relative_to(tmp_path / "new") == Path(prefix)
+    ours, wanted = (bertcore.load(f, device="cpu").trace("the river") for f in (folder, saved))
+    assert torch.equal(ours.hidden_states, wanted.hidden_states)
+
+
+def test_a_path_on_disk_is_read_too(saved: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.zip"
+    file.write_bytes(zipped(saved).getvalue())
+    assert (unpack_checkpoint(file, tmp_path / "new") / "model.safetensors").is_file()
+
+
+def test_other_files_stay_inside(saved: Path, tmp_path: Path) -> None:
+    source = zipped(saved, **{"run.py": b"x", "__MACOSX/._config.json": b"x", "inner.zip": b"x"})
+    folder = unpack_checkpoint(source, tmp_path / "new")
+    assert {file.name for file in folder.iterdir()} == {file.name for file in saved.iterdir()}
+
+
+def link() -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo("config.json")
+    info.external_attr = 0o120777 << 16
+    return info
+
+
+HOSTILE = {
+    "up": (made(("../config.json", b"{}")), "leads out of its folder"),
+    "up inside": (made(("a/../../config.json", b"{}")), "leads out"),
+    "absolute": (made(("/etc/config.json", b"{}")), "leads out"),
+    "backslash": (made(("..\\config.json", b"{}")), "leads out"),
+    "drive": (made(("C:/config.json", b"{}")), "leads out"),
+    "link": (made((link(), b"/etc/passwd")), "holds a link"),
+    "many": (made(*((f"{i}.json", b"") for i in range(501))), "501 entries"),
+    "deep": (made(("a/" * 11 + "config.json", b"{}")), "nested too deeply"),
+    "bomb": (made(("model.safetensors", b"\0" * 50_000_000)), "looks like a zip bomb"),
+    "many bombs": (made(*((f"{i}.json", b" " * 1_000_000) for i in range(60))), "zip bomb"),
+    "twice": (made(("a/config.json", b"{}"), ("a/Config.json", b"{}")), "more than once"),
+    "empty": (made(), "holds no file of a checkpoint"),
+    "others": (made(("a.py", b"")), "holds no file of a checkpoint"),
+    "no weights": (made(("config.json", b"{}")), "no weights"),
+    "text": (io.BytesIO(b"hello"), "no zip file"),
+    "nothing": (io.BytesIO(b""), "no zip file"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_archives_are_refused_and_write_nothing_outside(name: str, tmp_path: Path) -> None:
+    source, message = HOSTILE[name]
+    target = tmp_path / "a" / "b" / "new"
+    with pytest.raises(ValueError, match=message):
+        unpack_checkpoint(source, target)
+    assert {path for path in tmp_path.rglob("*") if target not in (path, *path.parents)} <= {
+        tmp_path / "a",
+        tmp_path / "a" / "b",
+    }
+
+
+def test_claims_over_the_limit_are_refused_before_anything_is_written(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
+    with pytest.raises(ValueError, match="unpacks to"):
+        unpack_checkpoint(zipped(saved), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_false_size_in_the_header_is_found_while_unpacking(tmp_path: Path) -> None:
+    content = bytearray(made(("config.json", b"a" * 5_000_000)).getvalue())
+    for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):  # local and central header
+        start = content.index(mark) + place
+        content[start : start + 4] = (10).to_bytes(4, "little")
+    with pytest.raises((ValueError, RuntimeError)):
+        unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")
+    assert sum(f.stat().st_size for f in (tmp_path / "new").rglob("*.json")) <= 10
+
+
+def test_an_encrypted_entry_is_named(tmp_path: Path) -> None:
+    content = bytearray(made(("config.json", b"{}")).getvalue())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(ValueError, match=r"'config.json' in the zip file is encrypted"):
+        unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")
+
+
+@pytest.mark.parametrize("length", [100, 1000, 20_000, -30])
+def test_a_cut_archive_is_refused(length: int, saved: Path, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, RuntimeError), match="zip"):
+        unpack_checkpoint(io.BytesIO(zipped(saved).getvalue()[:length]), tmp_path / "new")
+
+
+def test_flipped_bytes_open_or_are_refused_in_words(saved: Path, tmp_path: Path) -> None:
+    content = zipped(saved).getvalue()
+    messages = []
+    for number, place in enumerate(range(40, len(content), len(content) // 60)):
+        damaged = bytearray(content)
+        damaged[place] ^= 0xFF
+        with contextlib.suppress(ValueError, RuntimeError):  # any other error fails the test
+            unpack_checkpoint(io.BytesIO(bytes(damaged)), tmp_path / str(number))
+            messages.append("opened")
+    assert len(messages) < 55  # a checksum finds the others

@@ -1,0 +1,188 @@
+"""Foreign names, decoders and heads of checkpoints: mended where it is safe, and reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from bertcore import Bert
+from bertcore.checkpoints import LoadReport
+from bertcore.checkpoints.keys import count_layers, key_table, mend_keys
+from tests.support.reopened import TEXT, opened, report_of, rewrite, same
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert(seed=7)
+
+
+@pytest.fixture
+def folder(bert: Bert, tmp_path: Path) -> Path:
+    return bert.save(tmp_path / "checkpoint")
+
+
+def renamed(folder: Path, change: Any) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    rewrite(folder, {change(name): tensor for name, tensor in tensors.items()})
+
+
+@pytest.mark.parametrize(
+    ("change", "prefix"),
+    [
+        (lambda name: "module." + name, "module.bert."),
+        (lambda name: "model." + name, "model.bert."),
+        (lambda name: "_orig_mod.module." + name, "_orig_mod.module.bert."),
+        (lambda name: name.removeprefix("bert."), ""),
+        (lambda name: name.replace("bert.", "encoder_a."), "encoder_a."),
+    ],
+)
+def test_prefixes_are_mended_and_reported(
+    change: Any, prefix: str, folder: Path, bert: Bert
+) -> None:
+    renamed(folder, change)
+    loaded = opened(folder)
+    assert same(loaded, bert)
+    assert loaded.report is not None
+    assert loaded.report.mended_prefix == prefix
+    assert loaded.report.heads == ("mlm", "nsp", "pooler")
+    assert any("mended" in line for line in loaded.report.sentences())
+
+
+def test_gamma_and_beta_are_renamed(folder: Path, bert: Bert) -> None:
+    def old(name: str) -> str:
+        name = name.replace("LayerNorm.weight", "LayerNorm.gamma")
+        return name.replace("LayerNorm.bias", "LayerNorm.beta")
+
+    renamed(folder, old)
+    loaded = opened(folder)
+    assert same(loaded, bert)
+    assert loaded.report is not None
+    assert loaded.report.num_renamed == 2 * (1 + 2 * 2 + 1)
+    assert loaded.fill_mask(TEXT) == bert.fill_mask(TEXT)
+
+
+def test_the_key_table_is_reversible_and_ordered() -> None:
+    table = key_table(12)
+    assert len(set(table.values())) == len(table) == 5 + 12 * 16 + 2 + 5 + 2
+    assert set(table) == {name for name, _ in _parameters(12)}
+    assert count_layers(table.values()) == 12
+    assert list(key_table(12, {"mlm"})) == [k for k in table if not k.startswith(("pool", "nsp"))]
+    mended = mend_keys(table.values())
+    assert mended.stored == {name: name for name in table.values()}
+    assert mended.prefix is None
+
+
+def _parameters(num_layers: int) -> list[tuple[str, Tensor]]:
+    with torch.device("meta"):
+        from bertcore.network import Network
+
+        return list(Network(tiny_config(num_hidden_layers=num_layers)).named_parameters())
+
+
+def test_a_copy_of_a_tensor_under_an_old_name_is_not_used(folder: Path, bert: Bert) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    tensors["bert.embeddings.LayerNorm.gamma"] = torch.zeros(32)
+    rewrite(folder, tensors)
+    loaded = opened(folder)
+    assert same(loaded, bert)
+    assert loaded.report is not None
+    assert list(loaded.report.unexpected) == ["bert.embeddings.LayerNorm.gamma"]
+
+
+def with_tensors(folder: Path, **changes: Tensor | None) -> LoadReport:
+    tensors = load_file(folder / "model.safetensors")
+    for name, tensor in changes.items():
+        if tensor is None:
+            del tensors[name]
+        else:
+            tensors[name] = tensor.clone()
+    rewrite(folder, tensors)
+    return report_of(folder)
+
+
+def test_a_stored_copy_of_the_table_is_tied(folder: Path, bert: Bert) -> None:
+    table = bert.module.embeddings.word_embeddings.detach()
+    assert bert.module.mlm is not None
+    bias = bert.module.mlm.decoder_bias.detach()
+    report = with_tensors(
+        folder,
+        **{
+            "cls.predictions.decoder.weight": table,
+            "cls.predictions.decoder.bias": bias,
+            "cls.predictions.bias": None,
+            "bert.embeddings.position_ids": torch.arange(64),
+        },
+    )
+    assert report.decoder == "tied"
+    assert not report.unexpected
+    assert not report.missing
+    assert opened(folder).fill_mask(TEXT) == bert.fill_mask(TEXT)
+
+
+@pytest.mark.parametrize("rows", [149, 160])
+def test_an_untied_decoder_leaves_the_head_out_and_says_so(folder: Path, rows: int) -> None:
+    report = with_tensors(folder, **{"cls.predictions.decoder.weight": torch.ones(rows, 32)})
+    assert report.decoder == "untied"
+    assert report.heads == ("nsp", "pooler")
+    assert any("decoder of its own" in line for line in report.sentences())
+
+
+def test_an_incomplete_head_is_left_out_and_reported(folder: Path) -> None:
+    report = with_tensors(folder, **{"cls.predictions.transform.dense.weight": None})
+    assert report.incomplete_heads == ("mlm",)
+    assert report.missing == {"cls.predictions.transform.dense.weight": (32, 32)}
+    assert report.heads == ("nsp", "pooler")
+    assert any("incomplete" in line for line in report.sentences())
+
+
+def test_a_head_of_another_shape_is_left_out_and_reported(folder: Path) -> None:
+    report = with_tensors(folder, **{"cls.seq_relationship.weight": torch.ones(3, 32)})
+    assert report.mis_shaped == {"cls.seq_relationship.weight": ((3, 32), (2, 32))}
+    assert report.heads == ("mlm", "pooler")
+    assert any("[3, 32]" in line for line in report.sentences())
+
+
+def test_without_a_pooler_there_is_no_next_sentence_head(folder: Path) -> None:
+    report = with_tensors(
+        folder, **{"bert.pooler.dense.weight": None, "bert.pooler.dense.bias": None}
+    )
+    assert report.heads == ("mlm",)
+
+
+def test_layers_that_config_json_does_not_ask_for_are_reported(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1}))
+    report = report_of(folder)
+    assert (report.num_layers, report.num_stored_layers) == (1, 2)
+    assert any("the file has 2 layers" in line for line in report.sentences())
+    assert len(report.unexpected) == 16
+
+
+def test_rows_without_a_piece_are_reported(tmp_path: Path) -> None:
+    network = tiny_network(tiny_config(vocab_size=152))
+    report = report_of(Bert(network, tiny_tokenizer()).save(tmp_path / "x"))
+    assert (report.vocab_size, report.num_rows) == (149, 152)
+    assert any("152 rows" in line for line in report.sentences())
+
+
+def test_nan_weights_load_and_are_reported(folder: Path) -> None:
+    report = with_tensors(folder, **{"bert.pooler.dense.bias": torch.full((32,), torch.nan)})
+    assert report.not_finite == ("bert.pooler.dense.bias",)
+    assert any("NaN" in line for line in report.sentences())
+    report = with_tensors(folder, **{"bert.pooler.dense.bias": torch.full((32,), 3e38)})
+    assert report.not_finite == ()
+
+
+def test_the_report_is_json(folder: Path) -> None:
+    report = with_tensors(folder, **{"cls.seq_relationship.weight": torch.ones(3, 32)})
+    values = json.loads(json.dumps(report.to_dict()))
+    assert values["sentences"] == report.sentences()
+    assert values["mis_shaped"]["cls.seq_relationship.weight"]["found"] == [3, 32]
+    assert values["folder"] == str(folder)

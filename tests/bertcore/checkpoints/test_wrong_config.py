@@ -1,0 +1,122 @@
+"""Wrong settings, labels and vocabularies of checkpoints: refused or reported in a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.support.refused import change_config, opened, refused
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny_bert().save(tmp_path / "checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff\xfe{}", "not UTF-8"),
+        (b"{", r"not valid JSON \(line 1"),
+        (b"", "not valid JSON"),
+        (b"[]", "holds a list; expected a JSON object"),
+        (b"null", "holds a NoneType"),
+        (b"[" * 100_000, "nested too deeply|not valid JSON"),
+        (b'{"a": ' + b"9" * 10_000 + b"}", "not valid JSON"),
+        (b"{}", "lacks vocab_size"),
+        (b'{"model_type": "gpt2"}', "model_type 'gpt2'"),
+    ],
+)
+def test_damaged_config(content: bytes, message: str, folder: Path) -> None:
+    (folder / "config.json").write_bytes(content)
+    assert "config.json" in refused(folder, message)
+
+
+def test_a_config_with_a_byte_order_mark_is_refused_as_in_transformers(folder: Path) -> None:
+    file = folder / "config.json"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    refused(folder, "BOM")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_hidden_layers": 10**9}, "asks for 1000000000 layers but the weights have 2"),
+        ({"hidden_size": 160_000}, r"expected \[149, 160000\]"),
+        ({"vocab_size": 10**9}, r"expected \[1000000000, 32\]"),
+        ({"hidden_size": 4 * 10**12}, "impossible size"),
+        ({"max_position_embeddings": 10**30}, "impossible size"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
+        ({"num_hidden_layers": "two"}, "num_hidden_layers is 'two'"),
+        ({"num_attention_heads": 7}, "not divisible"),
+        ({"layer_norm_eps": "nan"}, "layer_norm_eps is 'nan'"),
+        ({"layer_norm_eps": float("inf")}, "layer_norm_eps is inf"),
+        ({"hidden_act": {"a": 1}}, "hidden_act is"),
+        ({"vocab_size": 100}, r"expected \[100, 32\]"),
+    ],
+)
+def test_absurd_config_values(changes: dict[str, Any], message: str, folder: Path) -> None:
+    change_config(folder, **changes)
+    refused(folder, message)
+
+
+def test_a_vocabulary_that_is_larger_than_the_table(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    with (folder / "vocab.txt").open("a") as file:
+        file.write("surplus\n")
+    refused(folder, "150 pieces but the network has 149 token embeddings")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe", b"", b"{", b"[]", b"null", b'{"model": []}', b'{"model": {"vocab": 3}}'],
+)
+def test_damaged_tokenizer_files(content: bytes, folder: Path) -> None:
+    (folder / "vocab.txt").unlink()
+    (folder / "tokenizer.json").write_bytes(content)
+    refused(folder, ".")
+
+
+def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    save_file({**tensors, "classifier.weight": torch.ones(3, 32)}, file)
+    names = {"0": "bad", "2": "good", "1": "so-so"}
+    change_config(folder, architectures=["BertForSequenceClassification"], id2label=names)
+    report = opened(folder).report
+    assert report is not None
+    text = " ".join(report.sentences())
+    assert "BertForSequenceClassification, which predicts a class or a number" in text
+    assert "Labels: bad, so-so, good." in text
+    assert report.task.num_outputs == 3
+    change_config(folder, id2label={"0": "bad"})
+    text = " ".join(opened(folder).report.sentences())  # type: ignore[union-attr]
+    assert "config.json names 1 labels but the head has 3 outputs" in text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"architectures": "x", "id2label": [1]},
+        {"architectures": [3], "id2label": {"a": "b"}},
+        {"architectures": [], "id2label": {"1": {"x": 1}, "0": None}},
+        {"architectures": {"a": 1}, "id2label": None},
+    ],
+)
+def test_strange_labels_do_no_harm(changes: dict[str, Any], folder: Path) -> None:
+    change_config(folder, **changes)
+    report = opened(folder).report
+    assert report is not None
+    json.dumps(report.to_dict())
+
+
+def test_the_tied_decoder_is_told(folder: Path) -> None:
+    report = opened(folder).report
+    assert report is not None
+    assert "off the token table itself (tied)" in " ".join(report.sentences())

@@ -1,0 +1,228 @@
+"""The commands pretrain, train-tokenizer and evaluate: interrupted, and what they say."""
+
+import inspect
+import json
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bertcore import load
+from bertcore.cli import pretrain
+from bertcore.network import ALL_HEADS
+from bertcore.pretraining import DataConfig, Pretraining, evaluate_pretraining, fixed_batches
+from bertcore.tokenizer import Tokenizer
+from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_bert, tiny_config
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt, valid.txt and the tokenizer tok."""
+    return make_texts(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_saves_and_leaves_with_0(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    step = Pretraining._step
+
+    def interrupted(self: Pretraining, share: float) -> dict[str, Any]:
+        if self.position.step == 4:
+            signal.raise_signal(number)
+        return step(self, share)
+
+    before = signal.getsignal(number)
+    run = tmp_path / "my run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "_step", interrupted)
+        shown = succeed(*words_of(texts, run, "--steps", "8"))
+    assert f"Continue with: bertscope pretrain --out '{run}' --resume" in shown
+    assert signal.getsignal(number) is before
+    assert [folder.name for folder in sorted((run / "checkpoints").iterdir())] == [
+        "step-3",
+        "step-5",
+    ]
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")
+    succeed(*words_of(texts, tmp_path / "whole", "--steps", "8"))
+    assert metrics(run) == metrics(tmp_path / "whole")
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")  # nothing left to do
+    assert metrics(run) == metrics(tmp_path / "whole")
+
+
+def test_a_run_says_what_it_is_made_of(texts: Path, tmp_path: Path) -> None:
+    succeed(*words_of(texts, tmp_path / "run", "--steps", "2"))
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())
+    report = settings["data_report"]["train"]
+    assert report["num_documents"] == 40
+    assert report["num_tokens"] == small_corpus().num_tokens
+    assert 0.5 < report["share_random"] < 1
+    assert 0 < report["share_padding"] < 1
+    assert settings["data_report"]["valid"]["num_documents"] == 8
+    assert settings["train"]["seed"] == 7
+
+
+def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Pretraining._step
+
+    def broken(self: Pretraining, share: float) -> dict[str, Any]:
+        if self.position.step == 4:
+            with torch.no_grad():
+                self.network.embeddings.norm_weight[0] = float("nan")
+        return step(self, share)
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "_step", broken)
+        sentence = refusal(*words_of(texts, run, "--steps", "8"))
+    assert "training diverged at step 5 (loss nan" in sentence
+    assert "step-3 is kept" in sentence
+    assert [folder.name for folder in (run / "checkpoints").iterdir()] == ["step-3"]
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")
+
+
+def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path) -> None:
+    used = tmp_path / "used"
+    used.mkdir()
+    (used / "thesis.txt").write_text("mine")
+    assert "is not empty" in refusal(*words_of(texts, used, "--steps", "3"))
+    assert [path.name for path in used.iterdir()] == ["thesis.txt"]
+    assert "is a file" in refusal(*words_of(texts, used / "thesis.txt", "--steps", "3"))
+    for missing in (used, tmp_path / "nowhere"):
+        sentence = refusal("pretrain", "--out", missing, "--resume")
+        assert "is no training run that can be resumed" in sentence
+    assert [path.name for path in tmp_path.iterdir()] == ["used"]
+    assert "no text to train on" in refusal("pretrain", "--out", tmp_path / "x", "--steps", "3")
+    sentence = refusal("pretrain", "--out", used, "--resume", "--minutes", "3", "--seed", "2")
+    assert "--minutes" in sentence
+    assert "--seed" in sentence
+    assert "would have no effect" in sentence
+
+
+def test_settings_changed_by_hand_are_refused(texts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    succeed(*words_of(texts, run, "--steps", "2"))
+    settings = json.loads((run / "config.json").read_text())
+    settings["train"]["speed"] = 3
+    (run / "config.json").write_text(json.dumps(settings))
+    assert "settings that this version does not know" in refusal(
+        "pretrain", "--out", run, "--resume"
+    )
+
+
+def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    command = ["train-tokenizer", "--corpus", texts / "train.txt", "--out", out, "--vocab-size"]
+    assert "the corpus gave only" in refusal(*command, "9999")
+    assert "does not exist" in refusal("train-tokenizer", "--corpus", "nowhere", "--out", out)
+    assert list(tmp_path.iterdir()) == []
+    assert "90 pieces written" in succeed(*command, "90")
+    assert Tokenizer.open(out).vocab_size == 90
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    assert "is there already" in refusal(*command, "90")
+
+
+def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None:
+    words = words_of(texts, tmp_path / "run", "--steps", "2", "--vocab-size", "90")
+    at = words.index("--tokenizer")
+    succeed(*words[:at], *words[at + 2 :])
+    bert = load(tmp_path / "run" / "checkpoints" / "step-2", device="cpu")
+    assert bert.config.vocab_size == bert.tokenizer.vocab_size == 90
+
+
+def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
+    bert = tiny_bert()
+    folder = bert.save(tmp_path / "tiny")
+    command = ["evaluate", "--data", texts / "valid.txt", "--checkpoint", folder, "--device", "cpu"]
+    found = json.loads(succeed(*command, "--json", "--rows", "12"))
+    config = DataConfig.for_length(64)
+    batches = fixed_batches(small_corpus(8, seed=5), bert.tokenizer, config, seed=0, num_rows=12)
+    expected = evaluate_pretraining(load(folder, device="cpu").module, batches, bert.tokenizer)
+    assert found["max_seq_length"] == 64  # this checkpoint has no more positions
+    assert found["num_pairs"] == expected.num_pairs == 12
+    for name in ("mlm_loss", "mlm_top1", "nsp_loss", "nsp_accuracy", "bits_per_character"):
+        assert found[name] == getattr(expected, name)
+    table = succeed(*command, "--rows", "12")
+    for number in (
+        f"{expected.mlm_loss:.3f}",
+        f"{expected.mlm_top1:.1%}",
+        f"{expected.nsp_accuracy:.1%}",
+        f"{expected.bits_per_character:.3f}",
+        f"12 pairs, {expected.num_masked} hidden tokens",
+    ):
+        assert number in table
+    assert json.loads(succeed(*command, "--json", "--dtype", "bfloat16"))["mlm_loss"] > 0
+
+
+def test_evaluate_agrees_with_the_run(texts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    succeed(*words_of(texts, run, "--steps", "3", "--dtype", "float32"))
+    found = json.loads(
+        succeed(
+            "evaluate", "--data", texts / "valid.txt", "--json", "--device", "cpu",
+            "--max-seq-length", "24", "--checkpoint", run / "checkpoints" / "step-3",
+        )
+    )  # fmt: skip
+    # Another batch size lays the masks elsewhere, so the numbers are near and not the same.
+    assert found["mlm_loss"] == pytest.approx(metrics(run)[-1]["valid_mlm_loss"], abs=0.3)
+    assert found["num_pairs"] == metrics(run)[-1]["valid_num_pairs"]
+
+
+def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    headless = tiny_bert(heads=ALL_HEADS - {"nsp"}).save(tmp_path / "headless")
+    one_segment = tiny_bert(tiny_config(type_vocab_size=1)).save(tmp_path / "one")
+    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n\n")
+    for words, sentence in (
+        (["--task", "swim", *data, folder], "--task is 'swim'; this version scores mlm"),
+        (["--data", tmp_path / "nowhere", "--checkpoint", folder], "does not exist"),
+        (["--data", empty, "--checkpoint", folder], "has no text"),
+        ([*data, headless, "--objective", "mlm+nsp"], "no next-sentence"),
+        ([*data, one_segment, "--objective", "mlm+nsp"], "no second segment"),
+        ([*data, folder, "--objective", "clm"], "objective is 'clm'; expected one of mlm+nsp, mlm"),
+        ([*data, tmp_path / "nowhere"], "nowhere"),
+        ([*data, folder, "--max-seq-length", "65"], "this checkpoint has 64 positions"),
+        ([*data, folder, "--max-seq-length", "3"], "expected at least 5"),
+        ([*data, folder, "--rows", "0"], "--rows"),
+    ):
+        assert sentence in refusal("evaluate", *words)
+
+
+@pytest.mark.parametrize("command", ["pretrain", "train-tokenizer", "evaluate"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"bertscope {command} " in succeed(command, "--help").partition("Example")[2]
+
+
+def test_help_shows_each_setting_once_in_its_group() -> None:
+    """Only --help itself belongs to no group."""
+    shown = succeed("pretrain", "--help")
+    groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
+    assert groups[1::2] == [
+        *("Text and run", "Length", "Network", "Batches", "Optimiser", "Machine"),
+        *("Scores and checkpoints", "Other"),
+    ]
+    options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]
+    assert options[-1] == ["--help"]
+    listed = [name for group in options for name in group]
+    assert len(set(listed)) == len(listed)
+    signature = inspect.signature(pretrain.pretrain).parameters
+    assert len(listed) == len(signature)  # `context` is no option, --help no parameter
+    assert "--learning-rate" in options[4]

@@ -1,0 +1,182 @@
+"""Calibration and slices in what `bertscope evaluate` says and in the report of a fine-tuning."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner
+
+from bertcore.analysis.attribution.labelled_file import run_file
+from bertcore.cli import check
+from bertcore.cli.errors import SentenceGroup
+from bertcore.cli.evaluate_task import MOST_LABELS, breakdown_tables
+from bertcore.evaluation.breakdown import break_down
+from bertcore.finetuning import read_task_data, score_model
+from bertcore.finetuning.model import TaskModel
+from bertcore.network.task_heads import TaskNetwork
+from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.finetuning_files import WRITERS, write_reviews, write_tags
+from tests.support.rigged_models import random_model
+from tests.support.tiny import tiny_bert
+
+app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+app.callback()(lambda: None)
+check.register(app)
+runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+
+
+def always_good() -> TaskModel:
+    """Return a model that says "good" with 75%, whatever it reads: softmax of (0, log 3)."""
+    model = random_model("classify")
+    module = TaskNetwork(model.module.network, "sequence", 2).eval()
+    with torch.no_grad():
+        module.head.weight.zero_()
+        module.head.bias.copy_(torch.tensor([0.0, math.log(3)]))
+    return TaskModel(model.task, module, model.tokenizer, ("bad", "good"), "rigged")
+
+
+def test_by_hand() -> None:
+    """Eight answers: bins (0.2, 0.3], (0.5, 0.6], (0.8, 0.9] and the last; two lengths."""
+    sure = np.array([0.55, 0.6, 0.85, 0.9, 0.9, 0.95, 1.0, 0.3])
+    gold = np.array([0, 0, 1, 1, 1, 1, 2, 2])
+    predicted = np.array([0, 1, 1, 0, 1, 1, 2, 0])
+    lengths = np.array([4, 4, 4, 4, 9, 9, 9, 9])
+    found = break_down(gold, predicted, sure, lengths, ("a", "b", "c", "never"))
+    assert found is not None
+    assert [(b.above, b.up_to, b.number) for b in found.calibration] == [
+        (0.2, 0.3, 1),
+        (0.5, 0.6, 2),
+        (0.8, 0.9, 3),
+        (0.9, 1.0, 2),
+    ]
+    assert [b.confidence for b in found.calibration] == pytest.approx([0.3, 0.575, 2.65 / 3, 0.975])
+    assert [b.accuracy for b in found.calibration] == pytest.approx([0, 0.5, 2 / 3, 1])
+    gaps = [0.3 * 1, 0.075 * 2, (2.65 / 3 - 2 / 3) * 3, 0.025 * 2]
+    assert found.expected_calibration_error == pytest.approx(sum(gaps) / 8)
+    assert found.largest_calibration_error == pytest.approx(0.3)
+    assert [(s.name, s.number, s.mean) for s in found.by_length] == [
+        ("4 tokens", 4, 0.5),
+        ("5 to 9 tokens", 4, 0.75),
+    ]
+    assert [(s.name, s.number, s.mean) for s in found.by_label] == [
+        ("a", 2, 0.5),
+        ("b", 4, 0.75),
+        ("c", 2, 0.5),
+    ]
+    # Wilson's interval of 1 of 2, by hand: centre 0.5, half its width 0.4056.
+    assert found.by_label[0].low == pytest.approx(0.5 - 0.4056, abs=1e-3)
+    assert break_down(gold, predicted, sure * np.nan, lengths, ("a", "b", "c")) is None
+
+
+def test_evaluate_tells_it(tmp_path: Path) -> None:
+    """All say "good" with 75% and half are: both errors are 25 points, whatever the length."""
+    data = write_reviews(tmp_path / "dev.tsv", 40)
+    always_good().save(tmp_path / "model")
+    line = ["evaluate", "--task", "classify", "--checkpoint", str(tmp_path / "model")]
+    line += ["--data", str(data), "--device", "cpu"]
+    answer = runner.invoke(app, [*line, "--json"])
+    assert answer.exit_code == 0, (answer.stderr, answer.exception)
+    found = json.loads(answer.stdout)["breakdown"]
+    assert found["expected_calibration_error"] == pytest.approx(0.25, abs=1e-6)
+    assert found["largest_calibration_error"] == pytest.approx(0.25, abs=1e-6)
+    (one,) = found["calibration"]
+    assert (one["above"], one["up_to"], one["number"], one["accuracy"]) == (0.7, 0.8, 40, 0.5)
+    assert one["low"] < 0.5 < one["high"]
+    assert [(s["name"], s["number"], s["mean"]) for s in found["by_label"]] == [
+        ("bad", 20, 0.0),
+        ("good", 20, 1.0),
+    ]
+    assert sum(s["number"] for s in found["by_length"]) == 40
+    assert sum(s["number"] * s["mean"] for s in found["by_length"]) == pytest.approx(20)
+    told = runner.invoke(app, line).stdout
+    assert "calibration: expected error 0.2500, largest 0.2500" in told
+    row = next(
+        text.split() for text in told.splitlines() if text.split()[:3] == "0.7 to 0.8".split()
+    )
+    assert row[3:6] == ["40", "0.7500", "0.5000"]
+    assert any(text.split()[:4] == ["label", "good", "20", "1.0000"] for text in told.splitlines())
+
+
+@pytest.mark.parametrize("task", ["classify", "tag"])
+def test_it_is_what_the_inspect_page_shows(task: str, tmp_path: Path) -> None:
+    model = random_model(task)
+    if task == "classify":
+        path = write_reviews(tmp_path / "a.tsv", 40)
+        labels = ("bad", "good", "x")
+        model = TaskModel(model.task, model.module, model.tokenizer, labels, "m")
+    else:
+        path = write_tags(tmp_path / "a.txt", 20)
+    data = read_task_data(
+        path, model.task, model.tokenizer, max_length=64, labels=model.labels, is_train=False
+    )
+    ours = score_model(model.module, data).scores.breakdown
+    theirs = run_file(model, path, max_length=64)
+    calibration = theirs.calibration()
+    assert ours is not None
+    assert calibration is not None
+    assert ours.expected_calibration_error == pytest.approx(calibration.expected_error, abs=1e-5)
+    assert [one.number for one in ours.calibration] == [n for n in calibration.counts if n]
+    assert list(ours.by_length) == theirs.slices_by_length()
+    assert list(ours.by_label) == theirs.slices_by_label()
+
+
+@pytest.mark.parametrize("task", ["classify", "choice", "regress"])
+def test_the_report_of_a_fine_tuning_has_it(task: str, tmp_path: Path) -> None:
+    tiny = tiny_bert().save(tmp_path / "tiny")
+    assert task in WRITERS
+    report = make_experiment(tmp_path, tiny, task, epochs=1).run()
+    assert report is not None
+    found = report["best"]["scores"]["breakdown"]
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    written = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert written["best"]["scores"]["breakdown"] == json.loads(json.dumps(found))
+    if task == "regress":  # a number has no confidence
+        assert found is None
+        assert "Calibration" not in markdown
+        return
+    for part in ("by_length", "by_label", "calibration"):
+        assert sum(one["number"] for one in found[part]) == 24
+    right = sum(one["number"] * one["mean"] for one in found["by_label"]) / 24
+    assert right == pytest.approx(report["best"]["scores"]["metrics"]["accuracy"])
+    error = found["expected_calibration_error"]
+    assert f"Expected calibration error {error:.4f}" in markdown
+    one = found["by_label"][0]
+    assert f"| {one['name']} | {one['number']} | {one['mean']:.4f} |" in markdown
+
+
+def test_of_very_many_labels_the_worst_are_printed() -> None:
+    num = 3 * MOST_LABELS
+    gold = np.repeat(np.arange(num), 2)
+    predicted = gold.copy()
+    predicted[-2:] = 0  # the last label alone is wrong
+    labels = [f"class {i}" for i in range(num)]
+    found = break_down(gold, predicted, np.full(2 * num, 0.5), np.full(2 * num, 7), labels)
+    assert found is not None
+    assert len(found.by_label) == num
+    _, slices = breakdown_tables(found)
+    assert slices.row_count == 1 + MOST_LABELS
+    assert str(list(slices.columns[0].cells)[1]) == f"label class {num - 1}"
+    assert f"the worst {MOST_LABELS} of {num}" in str(slices.title)
+
+
+def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
+    model = always_good()
+    with torch.no_grad():
+        model.module.head.bias.fill_(torch.nan)
+    data = read_task_data(
+        write_reviews(tmp_path / "a.tsv", 12),
+        model.task,
+        model.tokenizer,
+        max_length=64,
+        labels=model.labels,
+        is_train=False,
+    )
+    scores = score_model(model.module, data).scores
+    assert scores.breakdown is None
+    assert scores.notes == ("12 of 12 answers are NaN, so there is no calibration.",)

@@ -1,0 +1,95 @@
+"""Intervals against scipy and exact cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bertcore.evaluation.intervals import bootstrap_means, wilson_interval
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("num_rows", [5, 12, 40])
+def test_bootstrap_agrees_with_scipy(num_rows: int) -> None:
+    values = np.random.default_rng(num_rows).gamma(2.0, size=(num_rows, 3))
+    found = bootstrap_means(values, num_resamples=20_000, seed=1)
+    np.testing.assert_allclose(found.mean, values.mean(0))
+    for column in range(3):
+        ends = stats.bootstrap(
+            (values[:, column],),
+            np.mean,
+            n_resamples=20_000,
+            method="percentile",
+            rng=np.random.default_rng(2),
+        ).confidence_interval
+        # Both are Monte Carlo: their ends differ by a few hundredths of the spread of the mean.
+        spread = values[:, column].std() / num_rows**0.5
+        assert abs(found.low[column] - ends.low) < 0.08 * spread
+        assert abs(found.high[column] - ends.high) < 0.08 * spread
+
+
+def test_two_sentences_have_a_known_distribution_of_means() -> None:
+    # The mean of two draws from {0, 1} is 0, 1/2 or 1 with probabilities 1/4, 1/2, 1/4.
+    found = bootstrap_means(np.array([0.0, 1.0]))
+    assert (float(found.mean), float(found.low), float(found.high)) == (0.5, 0.0, 1.0)
+
+
+def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(0)
+    # 400 experiments of 60 sentences, as columns; the draws are shared, the data are not.
+    found = bootstrap_means(generator.exponential(1.0, size=(60, 400)), num_resamples=500)
+    covered = ((found.low <= 1) & (found.high >= 1)).mean()
+    assert 0.90 <= covered <= 0.98
+
+
+def test_more_sentences_make_it_narrower_and_the_seed_fixes_it() -> None:
+    values = np.random.default_rng(3).normal(size=(1600, 2))
+    few, many = bootstrap_means(values[:100]), bootstrap_means(values)
+    ratio = (few.high - few.low) / (many.high - many.low)
+    np.testing.assert_allclose(ratio, 4, rtol=0.2)  # the square root of 16
+    again = bootstrap_means(values)
+    np.testing.assert_array_equal(many.low, again.low)
+    assert (bootstrap_means(values, seed=1).low != many.low).all()
+    assert (many.low < many.mean).all()
+    assert (many.mean < many.high).all()
+
+
+def test_gaps_are_left_out_of_mean_and_resamples() -> None:
+    nan = float("nan")
+    values = np.array([[1.0, 2.0, nan], [nan, 4.0, nan], [3.0, nan, nan], [nan, 6.0, 7.0]])
+    found = bootstrap_means(values, num_resamples=4000)
+    np.testing.assert_allclose(found.mean, [2, 4, 7])
+    # Whatever is drawn, the mean stays within the values that are there.
+    np.testing.assert_allclose(found.low[:2], [1, 2])
+    np.testing.assert_allclose(found.high[:2], [3, 6])
+    assert np.isnan(found.low[2])  # one sentence says nothing about others
+    assert np.isnan(found.high[2])
+    nothing = bootstrap_means(np.full((3, 2), nan))
+    assert np.isnan(np.array(nothing)).all()
+
+
+def test_many_rows_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(4).random((50, 2, 3))
+    whole = bootstrap_means(values, num_resamples=300)
+    monkeypatch.setattr("bertcore.evaluation.intervals._CHUNK_CELLS", 50 * 7)
+    parts = bootstrap_means(values, num_resamples=300)
+    assert parts.low.shape == (2, 3)
+    np.testing.assert_allclose(parts.low, whole.low, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("values", "count"), [(np.empty((0, 3)), 1000), (np.ones(3), 99)])
+def test_wrong_input_is_explained(values: np.ndarray, count: int) -> None:
+    with pytest.raises(ValueError, match=r"expected at least 100|no value to resample"):
+        bootstrap_means(values, num_resamples=count)
+
+
+@pytest.mark.parity
+def test_wilson_agrees_with_scipy() -> None:
+    for right, cases in ((0, 3), (1, 1), (7, 20), (50, 100), (999, 1000)):
+        found = wilson_interval(right, cases)
+        ends = stats.binomtest(right, cases).proportion_ci(method="wilson")
+        assert float(found.mean) == right / cases
+        assert float(found.low) == pytest.approx(ends.low, abs=1e-9)
+        assert float(found.high) == pytest.approx(ends.high, abs=1e-9)
+    assert np.isnan(np.array(wilson_interval(0, 0))).all()

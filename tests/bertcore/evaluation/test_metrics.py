@@ -1,0 +1,150 @@
+"""Metrics: those of scikit-learn, seqeval and the official scripts, and their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+from seqeval.metrics import f1_score as seqeval_f1
+from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
+
+from bertcore.evaluation.metrics import (
+    _of_entity_counts,
+    _of_matrices,
+    bootstrap,
+    class_metrics,
+    entity_metrics,
+    mean_metrics,
+    score_metrics,
+)
+from bertcore.evaluation.squad_metrics import (
+    best_threshold,
+    exact_match,
+    normalize,
+    overlap_f1,
+    score_answer,
+)
+
+
+@pytest.mark.parametrize("num_labels", [2, 4])
+def test_class_metrics_are_those_of_scikit_learn(num_labels: int) -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(num_labels, size=300)
+    predicted = np.where(rng.random(300) < 0.6, gold, rng.integers(num_labels, size=300))
+    metrics, intervals, matrix = class_metrics(gold, predicted, num_labels)
+    assert metrics["accuracy"] == accuracy_score(gold, predicted)
+    assert metrics["matthews"] == pytest.approx(matthews_corrcoef(gold, predicted))
+    assert metrics["macro_f1"] == pytest.approx(f1_score(gold, predicted, average="macro"))
+    assert ("f1" in metrics) == (num_labels == 2)
+    # What is bootstrapped is the same metric: at the data themselves they agree.
+    fast = _of_matrices(matrix[None].astype(float))
+    for name, value in metrics.items():
+        assert fast[name][0] == pytest.approx(value)
+        low, high = intervals[name]
+        assert low < value < high
+    # Of a share of N draws the normal interval is known.
+    share = metrics["accuracy"]
+    half = 1.96 * np.sqrt(share * (1 - share) / 300)
+    assert intervals["accuracy"] == pytest.approx((share - half, share + half), abs=0.015)
+
+
+def test_one_class_only_gives_numbers() -> None:
+    metrics, intervals, _ = class_metrics(np.zeros(5, int), np.zeros(5, int), 2)
+    assert metrics["accuracy"] == 1.0
+    assert metrics["matthews"] == 0.0
+    assert all(np.isfinite(value) for pair in intervals.values() for value in pair)
+
+
+def test_correlations_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.random(100).astype(np.float32)
+    predicted = (gold + 0.5 * rng.random(100)).astype(np.float32)
+    metrics, intervals = score_metrics(gold, predicted)
+    assert metrics["pearson"] == pytest.approx(pearsonr(gold, predicted)[0], abs=1e-6)
+    assert metrics["spearman"] == pytest.approx(spearmanr(gold, predicted)[0], abs=1e-6)
+    assert intervals["pearson"][0] < metrics["pearson"] < intervals["pearson"][1]
+    constant, _ = score_metrics(gold, np.ones(100, np.float32))
+    assert constant["pearson_spearman"] == 0.0
+
+
+def test_entities_are_counted_as_seqeval_does() -> None:
+    gold = [
+        ["B-PER", "I-PER", "O", "B-LOC"],
+        ["O", "B-ORG", "B-ORG"],
+        ["B-LOC"],
+    ]
+    predicted = [
+        ["B-PER", "O", "O", "B-LOC"],  # a border is wrong
+        ["I-PER", "B-ORG", "I-ORG"],  # one too many, two made one
+        ["B-ORG"],  # a wrong type
+    ]
+    metrics, intervals, by_type = entity_metrics(gold, predicted)
+    # By hand: 1 right (B-LOC) of 5 entities, of 5 that were said.
+    assert metrics["f1"] == pytest.approx(1 / 5)
+    assert metrics["f1"] == seqeval_f1(gold, predicted)
+    assert metrics["accuracy"] == 4 / 8
+    location = {"precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3), "number": 2}
+    assert by_type["LOC"] == location
+    assert intervals["f1"][0] <= metrics["f1"] <= intervals["f1"][1]
+
+
+def test_what_is_bootstrapped_of_entities_is_their_f1() -> None:
+    rng = np.random.default_rng(2)
+    tags = ("O", "B-A", "I-A", "B-B")
+    gold = [list(rng.choice(tags, size=8)) for _ in range(30)]
+    predicted = [[t if rng.random() < 0.8 else rng.choice(tags) for t in row] for row in gold]
+    gold = [list(map(str, row)) for row in gold]
+    predicted = [list(map(str, row)) for row in predicted]
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    counts = []
+    for a, b in zip(gold, predicted, strict=True):
+        ours, theirs = set(get_entities(a)), set(get_entities(b))
+        counts.append([len(ours & theirs), len(ours), len(theirs), 0, 1])
+    found = _of_entity_counts(np.array(counts, dtype=float))["f1"]
+    assert found == pytest.approx(entity_metrics(gold, predicted)[0]["f1"])
+
+
+def test_intervals_of_a_mean_and_their_seed() -> None:
+    values = np.random.default_rng(3).normal(5.0, 2.0, 400)
+    metrics, intervals = mean_metrics({"f1": values})
+    assert metrics["f1"] == pytest.approx(values.mean())
+    half = 1.96 * values.std() / 20
+    expected = (values.mean() - half, values.mean() + half)
+    assert intervals["f1"] == pytest.approx(expected, abs=0.05)
+    again = bootstrap(values[:, None], lambda drawn: {"f1": float(drawn.mean())})
+    assert again == intervals
+
+
+def test_answers_are_compared_as_in_the_official_scripts() -> None:
+    """Values worked by hand by the rules of evaluate-v1.1.py and evaluate-v2.0.py."""
+    assert normalize("  The\tCat,  a dog-house & an  apple ") == "cat doghouse apple"
+    assert exact_match("the Cat!", "cat") == 1.0
+    assert exact_match("cats", "cat") == 0.0
+    # shared: "cat" once and "dog" once of 3 and 4 words: P 2/3, R 2/4
+    by_hand = 2 * (2 / 3) * 0.5 / (2 / 3 + 0.5)
+    assert overlap_f1("cat dog cow", "dog cat cat bird") == pytest.approx(by_hand)
+    assert overlap_f1("the", "") == 1.0  # an article is no word
+    assert overlap_f1("", "cat") == 0.0
+    assert score_answer("cat", ["dog", "a cat"]) == (1.0, 1.0)
+    assert score_answer("", []) == (1.0, 1.0)
+    assert score_answer("cat", []) == (0.0, 0.0)
+    assert score_answer("", ["cat"]) == (0.0, 0.0)
+
+
+def test_the_best_threshold_by_trying_all() -> None:
+    rng = np.random.default_rng(4)
+    differences = list(rng.normal(size=40))
+    impossible = list(rng.random(40) < 0.4)
+    scores = [0.0 if none else float(rng.random()) for none in impossible]
+
+    def at(threshold: float) -> float:
+        said = [
+            (1.0 if none else 0.0) if difference > threshold else score
+            for difference, score, none in zip(differences, scores, impossible, strict=True)
+        ]
+        return sum(said) / 40
+
+    best, threshold = best_threshold(differences, scores, impossible)
+    assert best == pytest.approx(max(map(at, [min(differences) - 1, *differences])))
+    assert at(threshold) == pytest.approx(best)

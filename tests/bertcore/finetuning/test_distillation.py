@@ -1,0 +1,248 @@
+"""Task distillation: soft targets beside labels, by formula; a student learns and resumes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+import transformers
+from safetensors.torch import load_file
+from typer.testing import CliRunner
+
+from bertcore.cli.main import app
+from bertcore.distillation import DistillConfig
+from bertcore.finetuning import make_settings, resume_experiment, start_experiment
+from bertcore.finetuning.data.rows import IGNORED, Batch
+from bertcore.finetuning.distillation import DistilledTask
+from bertcore.finetuning.loss import Totals, task_loss
+from bertcore.network.attention import attention_fused
+from bertcore.network.task_heads import TaskNetwork, initialize_head
+from tests.support.finetuning_files import write_reviews, write_tags
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network
+
+KINDS = {"sequence": 3, "regress": 1, "token": 3, "span": 2, "choice": 1}
+
+
+def task_network(kind: str, seed: int, num_layers: int = 2) -> TaskNetwork:
+    config = tiny_config(
+        num_hidden_layers=num_layers, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+    )
+    network = TaskNetwork(
+        tiny_network(config, seed=seed),
+        "sequence" if kind == "regress" else kind,
+        KINDS[kind],
+    )
+    initialize_head(network, torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        network.head.weight.mul_(20)  # so that the answers differ
+    return network
+
+
+def batch_for(kind: str) -> Batch:
+    shape = (4, 3, 8) if kind == "choice" else (4, 8)
+    ids = torch.randint(5, 100, shape)
+    mask = torch.ones(shape, dtype=torch.bool)
+    mask[1, ..., 5:] = False
+    targets = torch.randint(0, 3, (4,))
+    if kind == "regress":
+        targets = torch.randn(4)
+    elif kind == "token":
+        targets = torch.randint(0, 3, (4, 8)).masked_fill(~mask, IGNORED)
+        targets[:, 0] = IGNORED
+    elif kind == "span":
+        targets = torch.randint(0, 5, (4, 2))
+    return Batch(ids, torch.zeros_like(ids), mask, targets)
+
+
+def distilled(kind: str, config: DistillConfig) -> DistilledTask:
+    return DistilledTask(
+        task_network(kind, 1), task_network(kind, 2), config, attention=attention_fused
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loss_by_formula(kind: str) -> None:
+    tau = 3.0
+    config = DistillConfig.for_task(temperature=tau, soft_weight=0.7, hard_weight=0.2)
+    module, batch = distilled(kind, config), batch_for(kind)
+    found = module(batch, None, None)
+    with torch.no_grad():
+        ours, theirs = (
+            n(batch.input_ids, batch.segment_ids, batch.attention_mask)
+            for n in (module.module, module.teacher)
+        )
+
+    def divergence(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        log_a, soft_b = F.log_softmax(a / tau, -1), F.softmax(b / tau, -1)
+        return F.kl_div(log_a, soft_b, reduction="batchmean") * tau**2
+
+    if kind == "regress":
+        soft = F.mse_loss(ours, theirs)
+    elif kind == "token":
+        kept = batch.targets != IGNORED
+        soft = divergence(ours[kept], theirs[kept])
+    elif kind == "span":
+        assert batch.attention_mask is not None
+        rows = [
+            (
+                divergence(a[:n, 0][None], b[:n, 0][None])
+                + divergence(a[:n, 1][None], b[:n, 1][None])
+            )
+            / 2
+            for a, b, n in zip(ours, theirs, batch.attention_mask.sum(-1).tolist(), strict=True)
+        ]
+        soft = torch.stack(rows).mean()
+    else:
+        soft = divergence(ours, theirs)
+    assert float(soft) > 1e-4
+    hard = task_loss(ours, batch.targets, module.module.kind)
+    torch.testing.assert_close(found.detach(), 0.7 * soft + 0.2 * hard)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_go_to_the_student_alone_and_parts_sum(kind: str) -> None:
+    config = DistillConfig(cosine_weight=0.0, layer_weight=1.0)
+    module, batch = distilled(kind, config), batch_for(kind)
+    module.train()
+    whole = module(batch, None, None)
+    whole.backward()
+    assert not module.teacher.training
+    assert all(p.grad is None for p in module.teacher.parameters())
+    assert module.projection is not None
+    assert module.projection.weight.grad is not None
+    assert not any("teacher" in name for name, _ in module.named_parameters())
+    assert batch.attention_mask is not None
+    num = float((batch.targets != IGNORED).sum()) if kind == "token" else 4.0
+    totals = Totals(num, num, float(batch.attention_mask.sum()))
+    parts = [
+        module(Batch(*(x[rows] for x in batch if x is not None)), None, totals)
+        for rows in (slice(0, 1), slice(1, 4))
+    ]
+    torch.testing.assert_close(parts[0] + parts[1], whole)
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of reviews and a teacher that knows them."""
+    folder = tmp_path_factory.mktemp("taught")
+    write_reviews(folder / "train.tsv", 160)
+    write_reviews(folder / "dev.tsv", 40, seed=1)
+    checkpoint = tiny_bert(tiny_config(num_hidden_layers=4)).save(folder / "tiny")
+    settings = make_settings(
+        task="classify",
+        train=folder / "train.tsv",
+        dev=folder / "dev.tsv",
+        checkpoint=str(checkpoint),
+        learning_rates=(2e-3,),
+        epochs=10,
+        batch_size=8,
+        max_seq_length=32,
+        device="cpu",
+    )
+    report = start_experiment(folder / "teacher", settings).run()
+    assert report is not None
+    assert report["best"]["value"] > 0.9
+    return folder
+
+
+def student_settings(taught: Path, **more: Any) -> Any:
+    usual: dict[str, Any] = {
+        "task": "classify",
+        "train": taught / "train.tsv",
+        "dev": taught / "dev.tsv",
+        "checkpoint": str(taught / "teacher"),
+        "teacher": str(taught / "teacher"),
+        "layers": (0, 3),
+        "learning_rates": (1e-3,),
+        "epochs": 2,
+        "batch_size": 8,
+        "max_seq_length": 32,
+        "device": "cpu",
+    }
+    return make_settings(**{**usual, **more})
+
+
+def test_a_student_learns_the_task_and_resumes(taught: Path, tmp_path: Path) -> None:
+    config = DistillConfig(cosine_weight=0.0, layer_weight=0.1)
+    reports = {}
+    for name in ("whole", "parts"):
+        experiment = start_experiment(tmp_path / name, student_settings(taught, distill=config))
+        seen: list[int] = []
+
+        def stop(seen: list[int] = seen, name: str = name) -> bool:
+            seen.append(1)
+            return name == "parts" and len(seen) == 13
+
+        report = experiment.run(should_stop=stop)
+        reports[name] = report or resume_experiment(tmp_path / name).run()
+    whole, parts = reports["whole"], reports["parts"]
+    assert whole is not None
+    assert parts is not None
+    assert whole["best"]["value"] > 0.9
+    found = [
+        [line.get("loss", line.get("dev_loss")) for line in r["history"]] for r in (whole, parts)
+    ]
+    assert found[0] == found[1]
+    ours, theirs = (load_file(tmp_path / n / "model.safetensors") for n in ("parts", "whole"))
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    model = transformers.BertForSequenceClassification.from_pretrained(tmp_path / "whole")
+    assert model.config.num_hidden_layers == 2
+    assert model.config.id2label == {0: "bad", 1: "good"}
+
+
+def test_teachers_that_do_not_fit(taught: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_text((taught / "train.tsv").read_text().replace("\tgood", "\tsplendid"))
+    with pytest.raises(ValueError, match="label 'splendid', which is none of 'bad', 'good'"):
+        start_experiment(tmp_path / "a", student_settings(taught, train=other, dev=other))
+    write_tags(tmp_path / "tags.txt", 20)
+    with pytest.raises(ValueError, match="not for the task 'tag'"):
+        start_experiment(
+            tmp_path / "b",
+            student_settings(
+                taught, task="tag", train=tmp_path / "tags.txt", dev=tmp_path / "tags.txt"
+            ),
+        )
+    cased = tiny_bert(cased=True).save(tmp_path / "cased")
+    with pytest.raises(ValueError, match="different vocabularies"):
+        start_experiment(
+            tmp_path / "c", student_settings(taught, checkpoint=str(cased), layers=None)
+        )
+    with pytest.raises(ValueError, match="has no task head"):
+        start_experiment(tmp_path / "d", student_settings(taught, teacher=str(taught / "tiny")))
+    assert not any((tmp_path / name).exists() for name in "abcd")
+
+
+def test_the_command_line(taught: Path, tmp_path: Path) -> None:
+    teacher = str(taught / "teacher")
+    words = ["distill", "--teacher", teacher, "--out", str(tmp_path / "out")]
+    data = ["--train", str(taught / "train.tsv"), "--dev", str(taught / "dev.tsv")]
+    of_task = ["--task", "classify", *data, "--epochs", "1", "--device", "cpu"]
+    for more, match in (
+        ([*of_task], "neither of --layers and --student was given"),
+        ([*of_task, "--layers", "2", "--student", teacher], "both of --layers and --student"),
+        ([*of_task, "--layers", "two"], "--layers is 'two'; expected how many"),
+        ([*of_task, "--layers", "5"], "5 of the teacher's 4 layers"),
+        ([*of_task, "--layers", "0,7"], "has the layers 0 to 3"),
+        ([*of_task, "--layers", "2", "--steps", "3"], "--steps would have no effect"),
+        (["--layers", "2", *data], "--dev, --train would have no effect"),
+        (["--layers", "2"], "nothing to learn from. Give --corpus FILE"),
+        (["--layers", "2", "--task", "classify"], "no examples to learn from"),
+        ([*of_task, "--layers", "2", "--temperature", "0"], "temperature is 0.0"),
+    ):
+        answer = CliRunner().invoke(app, [*words, *more])
+        assert answer.exit_code == 2, (more, answer.output)
+        assert match in " ".join(answer.stderr.split()), more
+        assert not (tmp_path / "out").exists()
+    answer = CliRunner().invoke(app, [*words, *of_task, "--layers", "2", "--batch-size", "16"])
+    assert answer.exit_code == 0, answer.stderr
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["settings"]["layers"] == [0, 3]
+    assert report["settings"]["distill"]["soft_weight"] == 0.5
+    again = CliRunner().invoke(app, ["distill", "--out", str(tmp_path / "out"), "--resume"])
+    assert again.exit_code == 0, again.stderr
+    assert "Done" in again.stdout

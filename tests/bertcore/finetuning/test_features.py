@@ -1,0 +1,130 @@
+"""An encoder that is not trained runs once; what it says is kept in memory or in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore.finetuning import find_task, read_task_data, resume_experiment, start_task_model
+from bertcore.finetuning.data.rows import ordered_batches
+from bertcore.finetuning.features import FEATURES_FILE, StoppedEarly, compute_features
+from bertcore.finetuning.scoring import score_model
+from bertcore.network.task_heads import TaskNetwork
+from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.finetuning_files import WRITERS
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+def opened(task: str, tiny: Path, folder: Path, *, feature_based: bool = False) -> Any:
+    writer, ending = WRITERS[task]
+    path = folder / f"data{ending}"
+    writer(path, 20)
+    chosen = find_task(task)
+    plain = tiny_bert().tokenizer
+    data = read_task_data(path, chosen, plain, max_length=40, is_train=False)
+    model = start_task_model(
+        tiny,
+        task=task,
+        labels=data.labels,
+        generator=torch.Generator().manual_seed(0),
+        feature_based=feature_based,
+    )
+    return model.module, data
+
+
+@pytest.mark.parametrize("task", [*WRITERS, "features"])
+@pytest.mark.parametrize("in_memory_bytes", [0, 10**9], ids=["file", "memory"])
+def test_the_top_reads_the_same_from_what_was_kept(
+    task: str, tiny: Path, tmp_path: Path, in_memory_bytes: int
+) -> None:
+    is_lstm = task == "features"
+    module, data = opened("tag" if is_lstm else task, tiny, tmp_path, feature_based=is_lstm)
+    module.train()  # dropout on: the encoder must be run without
+    found = compute_features(module, data.rows, tmp_path, in_memory_bytes=in_memory_bytes)
+    assert found is not None
+    assert isinstance(found.values, np.memmap) == (in_memory_bytes == 0)
+    assert not (tmp_path / FEATURES_FILE).exists()  # a kill would leave nothing
+    assert module.network.training
+    module.eval()
+    with torch.no_grad():
+        for examples in ordered_batches(data.rows, 7):
+            batch = data.rows.batch(examples)
+            expected = module(batch.input_ids, batch.segment_ids, batch.attention_mask)
+            got = module.read(
+                found.batch(examples), batch.attention_mask, batch.input_ids.shape[:-1]
+            )
+            kept = batch.attention_mask
+            if kept is not None and expected.dim() == 3 and task != "choice":
+                expected, got = expected[kept], got[kept]
+            torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+    plain = score_model(module, data, in_full=False)
+    quick = score_model(module, data, in_full=False, features=found)
+    assert quick.predictions == plain.predictions
+    assert quick.scores.loss == pytest.approx(plain.scores.loss, abs=1e-5)
+
+
+def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
+    tiny: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    calls: list[int] = []
+    encode = TaskNetwork.encode
+
+    def counted(self: TaskNetwork, input_ids: torch.Tensor, *more: Any, **named: Any) -> Any:
+        calls.append(len(input_ids))
+        return encode(self, input_ids, *more, **named)
+
+    monkeypatch.setattr(TaskNetwork, "encode", counted)
+    usual = {"frozen": True, "epochs": 4, "dtype": "float32"}
+    report = make_experiment(tmp_path / "kept", tiny, **usual).run()
+    assert report is not None
+    # 48 for training, 24 to score, 24 to score what was saved; not 4 times as many.
+    assert sum(calls) == 48 + 24 + 24
+    calls.clear()
+    assert not caplog.text
+    monkeypatch.setattr("bertcore.finetuning.features._room_for", lambda *_: None)
+    other = make_experiment(tmp_path / "anew", tiny, **usual).run()
+    assert other is not None
+    assert sum(calls) == 4 * (48 + 24) + 24
+    assert "has no room for what the frozen encoder says" in caplog.text
+    losses = [
+        [line.get("loss", line.get("dev_loss")) for line in r["history"]] for r in (report, other)
+    ]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+
+
+def test_a_stop_while_the_encoder_runs_is_one_that_resumes(tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(tmp_path, tiny, frozen=True)
+    assert experiment.run(should_stop=lambda: True) is None
+    report = resume_experiment(tmp_path / "out").run()
+    assert report is not None
+    assert report["best"]["num_steps"] == 12
+
+
+def test_a_stop_keeps_nothing(tiny: Path, tmp_path: Path) -> None:
+    module, data = opened("classify", tiny, tmp_path)
+    with pytest.raises(StoppedEarly):
+        compute_features(module, data.rows, tmp_path, should_stop=lambda: True)
+
+
+def test_without_room_it_says_so(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, data = opened("tag", tiny, tmp_path)
+    monkeypatch.setattr(
+        "bertcore.finetuning.features.shutil.disk_usage",
+        lambda _: type("Usage", (), {"free": 10_000})(),
+    )
+    assert compute_features(module, data.rows, tmp_path, in_memory_bytes=0) is None
+    assert compute_features(module, data.rows, tmp_path) is not None

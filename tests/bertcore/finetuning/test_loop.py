@@ -1,0 +1,333 @@
+"""The loop: it learns, resumes bit by bit, stops early, freezes, weighs classes, and reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file
+
+from bertcore.finetuning import (
+    Experiment,
+    Progress,
+    make_settings,
+    open_task_model,
+    read_task_data,
+    resume_experiment,
+    score_model,
+    start_experiment,
+)
+from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
+from bertcore.finetuning.state import STATE_FILE
+from bertcore.finetuning.task_step import TaskStep
+from bertcore.finetuning.tasks import TASKS
+from tests.support.finetuning_files import WRITERS, write_questions, write_reviews
+from tests.support.full_disk import largest_file
+from tests.support.tiny import tiny_bert, tiny_config
+
+REACHED = {"classify": 0.95, "regress": 0.8, "tag": 0.95, "qa": 0.7, "choice": 0.9}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+def make_experiment(folder: Path, tiny: Path, task: str = "classify", **more: Any) -> Experiment:
+    """Return a small experiment in folder/out, on files that are written beside it."""
+    folder.mkdir(exist_ok=True)
+    writer, ending = WRITERS[task]
+    train, dev = folder / f"train{ending}", folder / f"dev{ending}"
+    writer(train, more.pop("num_train", 48))
+    writer(dev, 24, seed=1)
+    usual: dict[str, Any] = {
+        "epochs": 2,
+        "batch_size": 8,
+        "max_seq_length": 48,
+        "learning_rates": (2e-3,),
+        "device": "cpu",
+    }
+    values = {**usual, **more}
+    settings = make_settings(task=task, train=train, dev=dev, checkpoint=str(tiny), **values)
+    return start_experiment(folder / "out", settings)
+
+
+@pytest.mark.parametrize("task", WRITERS)
+def test_a_tiny_network_learns(task: str, tiny: Path, tmp_path: Path) -> None:
+    """On data that one can learn it gets far beyond guessing, and what is saved scores the same."""
+    length = {"qa": 24, "regress": 20}.get(task, 8)
+    experiment = make_experiment(tmp_path, tiny, task, num_train=160, epochs=length)
+    report = experiment.run()
+    assert report is not None
+    reached = report["best"]["value"]
+    assert reached >= REACHED[task]
+    out = tmp_path / "out"
+    getattr(transformers, TASKS[task].architecture).from_pretrained(out)
+    model = open_task_model(out, device="cpu")
+    assert (model.task.name, model.max_seq_length) == (task, 48)
+    dev = read_task_data(
+        Path(report["dev"]),
+        model.task,
+        model.tokenizer,
+        max_length=48,
+        labels=model.labels if model.labels else None,
+        is_train=False,
+    )
+    scores = score_model(model.module, dev).scores
+    assert scores.metrics[report["metric"]] == pytest.approx(reached, abs=1e-6)
+    assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], abs=1e-5)
+
+
+def test_a_stop_at_any_step_changes_no_bit(tiny: Path, tmp_path: Path) -> None:
+    """Stopped and resumed twice, within and at the end of an epoch: the same run."""
+    whole = make_experiment(tmp_path / "whole", tiny, evaluate_every=4).run()
+    assert whole is not None
+    experiment = make_experiment(tmp_path / "parts", tiny, evaluate_every=4)
+    for stop_at in (3, 6):
+        steps: list[int] = []
+
+        def stop(at: int = stop_at, seen: list[int] = steps) -> bool:
+            seen.append(1)
+            return len(seen) >= at
+
+        assert experiment.run(should_stop=stop) is None
+        torch.manual_seed(99)  # the process's own state must not matter
+        experiment = resume_experiment(tmp_path / "parts" / "out")
+    parts = experiment.run()
+    assert parts is not None
+    assert _without_times(parts) == _without_times(whole)
+    a, b = (load_file(tmp_path / name / "out" / "model.safetensors") for name in ("whole", "parts"))
+    assert all(torch.equal(a[key], b[key]) for key in a)
+
+
+def _without_times(report: dict[str, Any]) -> Any:
+    best = {k: v for k, v in report["best"].items() if k not in ("seconds", "examples_per_second")}
+    lines = [{k: v for k, v in line.items() if k != "seconds"} for line in report["history"]]
+    return best, lines
+
+
+def test_a_kill_between_two_saves_loses_only_what_came_after(tiny: Path, tmp_path: Path) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(name: str, progress: Progress) -> None:
+        if progress.step == 10:
+            raise Killed
+
+    experiment = make_experiment(tmp_path, tiny, evaluate_every=5)
+    with pytest.raises(Killed):
+        experiment.run(on_progress=kill)
+    run = next((tmp_path / "out" / "runs").iterdir())
+    assert (run / STATE_FILE).is_file()
+    assert (run / "best" / "config.json").is_file()  # partial results are there
+    report = resume_experiment(tmp_path / "out").run()
+    expected = make_experiment(tmp_path / "other", tiny, evaluate_every=5).run()
+    assert report is not None
+    assert expected is not None
+    assert _without_times(report) == _without_times(expected)
+
+
+def test_a_grid_reports_medians_and_keeps_the_best(tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(
+        tmp_path, tiny, epochs=1, learning_rates=(1e-5, 3e-3), seeds=(1, 2, 3)
+    )
+    stopped: list[str] = []
+
+    def stop() -> bool:
+        return len(stopped) == 1
+
+    def see(name: str, progress: Progress) -> None:
+        if name.endswith("seed-2") and not stopped:
+            stopped.append(name)
+
+    assert experiment.run(on_progress=see, should_stop=stop) is None
+    partial = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert len(partial["runs"]) < partial["num_planned"] == 6
+    assert "Not finished" in (tmp_path / "out" / "report.md").read_text()
+    report = resume_experiment(tmp_path / "out").run()
+    assert report is not None
+    assert [row["learning_rate"] for row in report["medians"]] == [1e-5, 3e-3]
+    for row in report["medians"]:
+        values = sorted(
+            run["value"] for run in report["runs"] if run["learning_rate"] == row["learning_rate"]
+        )
+        assert row["median"] == values[1]
+    assert report["best"]["value"] == max(run["value"] for run in report["runs"])
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    for part in ("95% interval", "Confusion matrix", "median", "Curves", report["command"]):
+        assert part in markdown
+    assert not list((tmp_path / "out").glob("runs/*/training_state.pt"))
+    assert not list((tmp_path / "out").glob("runs/*/best"))
+
+
+def test_early_stopping(tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(
+        tmp_path, tiny, epochs=40, learning_rates=(1e-12,), patience=2
+    )  # too small a rate to change a prediction
+    report = experiment.run()
+    assert report is not None
+    assert report["best"]["num_steps"] == 3 * 6
+    assert report["best"]["best_step"] == 6
+
+
+def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
+    report = make_experiment(tmp_path, tiny, frozen=True).run()
+    assert report is not None
+    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    changed = {
+        key for key in after if key not in before or not torch.equal(before[key], after[key])
+    }
+    head = {"classifier.weight", "classifier.bias"}
+    assert changed == head | {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
+
+
+def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) -> None:
+    """The BiLSTM learns; the encoder's tensors are the old ones; it opens again as what it is."""
+    experiment = make_experiment(
+        tmp_path, tiny, "tag", feature_based=True, epochs=12, num_train=160, learning_rates=(2e-2,)
+    )
+    report = experiment.run()
+    assert report is not None
+    assert report["best"]["value"] > 0.8
+    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    encoder = [key for key in after if key.startswith("bert.")]
+    assert len(encoder) > 30
+    assert all(torch.equal(before[key], after[key]) for key in encoder)
+    model = open_task_model(tmp_path / "out", device="cpu")
+    assert model.module.kind == "features"
+    dev = read_task_data(
+        Path(report["dev"]),
+        model.task,
+        model.tokenizer,
+        max_length=48,
+        labels=model.labels,
+        is_train=False,
+    )
+    assert score_model(model.module, dev).scores.metrics["f1"] == report["best"]["value"]
+    transformers.BertModel.from_pretrained(tmp_path / "out")
+    with pytest.raises(ValueError, match="feature-based training is for the task 'tag'"):
+        make_experiment(tmp_path / "other", tiny, feature_based=True)
+
+
+def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> None:
+    shares = {}
+    for weights in ((1.0, 50.0), (50.0, 1.0)):
+        experiment = make_experiment(
+            tmp_path / str(weights[0]), tiny, epochs=1, class_weights=weights
+        )
+        report = experiment.run()
+        assert report is not None
+        confusion = report["best"]["scores"]["confusion"]
+        shares[weights] = sum(row[1] for row in confusion) / 24
+    assert shares[1.0, 50.0] > shares[50.0, 1.0]
+    with pytest.raises(ValueError, match="3 numbers, but there are 2 labels: bad, good"):
+        make_experiment(tmp_path / "wrong", tiny, class_weights=(1.0, 2.0, 3.0))
+    assert not (tmp_path / "wrong" / "out").exists()  # told before anything is written
+
+
+def test_questions_without_an_answer(tiny: Path, tmp_path: Path) -> None:
+    train = write_questions(tmp_path / "train.json", 96, impossible=True)
+    dev = write_questions(tmp_path / "dev.json", 30, seed=1, impossible=True)
+    settings = make_settings(
+        task="qa",
+        train=train,
+        dev=dev,
+        checkpoint=str(tiny),
+        epochs=12,
+        batch_size=8,
+        learning_rates=(2e-3,),
+        max_seq_length=40,
+        device="cpu",
+    )
+    report = start_experiment(tmp_path / "out", settings).run()
+    assert report is not None
+    metrics = report["best"]["scores"]["metrics"]
+    share = 10 / 30
+    mixed = share * metrics["no_answer_f1"] + (1 - share) * metrics["has_answer_f1"]
+    assert metrics["f1"] == pytest.approx(mixed)
+    assert metrics["no_answer_f1"] > 0.8
+    assert metrics["best_f1"] >= metrics["f1"]
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost(tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(tmp_path, tiny)
+    with (
+        largest_file(100_000),
+        pytest.raises(RuntimeError, match=r"could not be saved: .* full.* --resume"),
+    ):
+        experiment.run()
+    report = resume_experiment(tmp_path / "out").run()
+    assert report is not None
+    assert report["best"]["num_steps"] == 12
+
+
+def test_a_rate_that_is_much_too_high_is_told(tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(tmp_path, tiny, epochs=20, learning_rates=(1e30,))
+    with pytest.raises(RuntimeError, match=r"NaN or infinite in 20 steps in a row.*Lower"):
+        experiment.run()
+
+
+def test_a_step_that_is_left_out_leaves_no_nan(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss that is no number now and then: nothing is updated, and the metrics stay JSON."""
+    backward, calls = TaskStep._backward, []
+
+    def sometimes_wrong(self: TaskStep, examples: Any) -> torch.Tensor:
+        calls.append(1)
+        loss = backward(self, examples)
+        return loss * float("nan") if len(calls) in (2, 6) else loss  # 6: alone before a look
+
+    monkeypatch.setattr(TaskStep, "_backward", sometimes_wrong)
+    report = make_experiment(tmp_path, tiny, epochs=1, evaluate_every=5).run()
+    assert report is not None
+    assert report["best"]["num_steps"] == 6
+    assert [line["step"] for line in report["history"]] == [5, 5, 6]
+    json.dumps(report, allow_nan=False)
+    weights = load_file(tmp_path / "out" / "model.safetensors")
+    assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
+
+
+def test_changed_data_are_refused_at_resume(tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(tmp_path, tiny)
+    assert experiment.run(should_stop=lambda: True) is None
+    write_reviews(tmp_path / "train.tsv", 50)
+    with pytest.raises(ValueError, match="changed since the run was started"):
+        resume_experiment(tmp_path / "out")
+    with pytest.raises(ValueError, match="holds no fine-tuning"):
+        resume_experiment(tmp_path)
+
+
+def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None:
+    make_experiment(tmp_path, tiny)
+    with pytest.raises(ValueError, match="Continue it with --resume"):
+        make_experiment(tmp_path, tiny)
+    (tmp_path / "full" / "out").mkdir(parents=True)
+    (tmp_path / "full" / "out" / "letter.txt").touch()
+    with pytest.raises(ValueError, match="is not empty"):
+        make_experiment(tmp_path / "full", tiny)
+    for wrong, match in (
+        ({"epochs": 0}, "epochs is 0"),
+        ({"learning_rates": (-1.0,)}, "learning_rate is -1"),
+        ({"learning_rates": (1e-3, 1e-3)}, "each be named once"),
+        ({"max_seq_length": 100}, "reads at most 64 tokens"),
+        ({"dtype": "int8"}, "expected one of bfloat16"),
+        ({"metric": "bleu"}, "metric is 'bleu'; the task 'classify' has accuracy"),
+        ({"class_weights": "unfair"}, "expected 'balanced' or numbers"),
+        ({"warmup_ratio": 1.5}, "warmup_ratio"),
+        ({"patience": 0}, "patience is 0"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            make_experiment(tmp_path / "new", tiny, **wrong)
+    assert not (tmp_path / "new" / "out").exists()
+
+
+def test_the_default_rate_follows_the_width() -> None:
+    rates = [default_rate(tiny_config(hidden_size=d)) for d in (128, 256, 512, 768, 1024)]
+    assert rates == [3e-4, 3e-4, 1e-4, 3e-5, 3e-5]
+    assert default_rate(tiny_config(), feature_based=True) == 1e-3
+    assert FinetuneConfig(learning_rate=1e-4).optimizer_config().rate_at(0.1) == 1.0

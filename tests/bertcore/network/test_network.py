@@ -1,0 +1,288 @@
+"""The network against transformers' eager BERT: every number of the forward and backward pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+import transformers
+from torch import Tensor
+
+from bertcore import BertConfig
+from bertcore.checkpoints.save import hf_state_dict
+from bertcore.network import Network, additive_mask, attention_explicit, attention_fused
+from bertcore.network.encoder import ALL_HEADS
+from bertcore.network.initialize import initialize
+from bertcore.trace import trace_network
+from tests.support.tiny import tiny_config, tiny_network
+
+ATOL = 1e-5
+
+CONFIGS = {
+    "tiny": tiny_config(),
+    "one layer, one head": tiny_config(
+        num_hidden_layers=1, num_attention_heads=1, hidden_size=20, intermediate_size=12
+    ),
+    "deep and narrow": tiny_config(
+        num_hidden_layers=6, hidden_size=24, num_attention_heads=12, intermediate_size=96
+    ),
+    "heads of 64, four times wide": tiny_config(
+        vocab_size=997, hidden_size=128, num_attention_heads=2, intermediate_size=512
+    ),
+    "relu, no segments": tiny_config(hidden_act="relu", type_vocab_size=1),
+    "gelu_new, four segments": tiny_config(hidden_act="gelu_new", type_vocab_size=4),
+    "large layer_norm_eps": tiny_config(layer_norm_eps=1e-3, num_hidden_layers=3),
+    "512 positions": tiny_config(max_position_embeddings=512, vocab_size=211),
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Two rows of 13 tokens: a pair, and a single text with 5 tokens of padding."""
+
+    input_ids: Tensor
+    segment_ids: Tensor
+    attention_mask: Tensor
+    mlm_labels: Tensor
+    nsp_labels: Tensor
+
+
+def batch_for(config: BertConfig) -> Batch:
+    generator = torch.Generator().manual_seed(1)
+    input_ids = torch.randint(5, config.vocab_size, (2, 13), generator=generator)
+    segment_ids = torch.zeros(2, 13, dtype=torch.long)
+    segment_ids[0, 6:] = config.type_vocab_size - 1
+    attention_mask = torch.ones(2, 13, dtype=torch.bool)
+    attention_mask[1, 8:] = False
+    input_ids[1, 8:] = config.pad_token_id
+    mlm_labels = torch.full((2, 13), -100)
+    mlm_labels[0, [1, 4]] = torch.tensor([7, 9])
+    mlm_labels[1, 3] = 11
+    return Batch(input_ids, segment_ids, attention_mask, mlm_labels, torch.tensor([0, 1]))
+
+
+def reference_of(network: Network) -> transformers.BertForPreTraining:
+    """Return transformers' BERT with the same weights, no dropout, eager attention."""
+    fields = network.config.to_hf_dict()
+    config = transformers.BertConfig(**fields, attn_implementation="eager")
+    model = transformers.BertForPreTraining(config)
+    missing, unexpected = model.load_state_dict(hf_state_dict(network), strict=False)
+    assert set(missing) == {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
+    assert not unexpected
+    model.tie_weights()
+    return model.eval()
+
+
+@dataclass(frozen=True)
+class Case:
+    network: Network
+    reference: transformers.BertForPreTraining
+    batch: Batch
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def case(request: pytest.FixtureRequest) -> Case:
+    config = CONFIGS[request.param]
+    network = tiny_network(config, seed=3)
+    return Case(network, reference_of(network), batch_for(config))
+
+
+def close(ours: Tensor, theirs: Tensor) -> None:
+    assert ours.shape == theirs.shape
+    assert theirs.abs().max() > 1e-3  # comparing zeros would prove nothing
+    torch.testing.assert_close(ours, theirs, atol=ATOL, rtol=0)
+
+
+@pytest.mark.parity
+def test_every_hidden_state_and_attention_equals_the_reference(case: Case) -> None:
+    network, batch = case.network, case.batch
+    with torch.no_grad():
+        out = case.reference.bert(
+            batch.input_ids,
+            attention_mask=batch.attention_mask.long(),
+            token_type_ids=batch.segment_ids,
+            output_hidden_states=True,
+            output_attentions=True,
+        )
+    for row in range(2):
+        activations = trace_network(
+            network,
+            batch.input_ids[row],
+            batch.segment_ids[row],
+            torch.arange(13),
+            batch.attention_mask[row],
+        )
+        close(activations.hidden_states, torch.stack([h[row] for h in out.hidden_states]))
+        close(activations.attentions, torch.stack([a[row] for a in out.attentions]))
+    hidden = network(batch.input_ids, batch.segment_ids, batch.attention_mask)
+    close(hidden, out.last_hidden_state)
+    close(network.pooled(hidden), out.pooler_output)
+
+
+@pytest.mark.parity
+def test_the_embeddings_taken_apart_equal_the_reference(case: Case) -> None:
+    network, batch, embeddings = case.network, case.batch, case.reference.bert.embeddings
+    traced = trace_network(
+        network, batch.input_ids[0], batch.segment_ids[0], torch.arange(13)
+    ).embeddings
+    close(traced.token, embeddings.word_embeddings(batch.input_ids[0]))
+    close(traced.segment, embeddings.token_type_embeddings(batch.segment_ids[0]))
+    close(traced.position, embeddings.position_embeddings(torch.arange(13)))
+    close(traced.output, embeddings(batch.input_ids[:1], batch.segment_ids[:1])[0])
+
+
+@pytest.mark.parity
+def test_logits_loss_and_every_gradient_equal_the_reference(case: Case) -> None:
+    network, reference, batch = case.network, case.reference, case.batch
+    network.zero_grad()
+    reference.zero_grad()
+    theirs = reference(
+        batch.input_ids,
+        attention_mask=batch.attention_mask.long(),
+        token_type_ids=batch.segment_ids,
+        labels=batch.mlm_labels,
+        next_sentence_label=batch.nsp_labels,
+    )
+    hidden = network(batch.input_ids, batch.segment_ids, batch.attention_mask)
+    mlm_logits, nsp_logits = network.mlm_logits(hidden), network.nsp_logits(hidden)
+    close(mlm_logits, theirs.prediction_logits)
+    close(nsp_logits, theirs.seq_relationship_logits)
+    chosen = batch.mlm_labels != -100
+    loss = F.cross_entropy(network.mlm_logits(hidden[chosen]), batch.mlm_labels[chosen])
+    loss = loss + F.cross_entropy(nsp_logits, batch.nsp_labels)
+    close(loss, theirs.loss)
+    loss.backward()
+    theirs.loss.backward()
+    gradients = dict(reference.named_parameters())
+    compared = 0
+    for name, parameter in hf_named_parameters(network).items():
+        wanted = gradients[name].grad
+        assert parameter.grad is not None, name
+        assert wanted is not None, name
+        torch.testing.assert_close(parameter.grad, wanted, atol=ATOL, rtol=1e-4, msg=name)
+        compared += 1
+    assert compared == len(gradients)
+
+
+def hf_named_parameters(network: Network) -> dict[str, torch.nn.Parameter]:
+    from bertcore.checkpoints.keys import key_table
+
+    parameters = dict(network.named_parameters())
+    return {
+        theirs: parameters[ours]
+        for ours, theirs in key_table(network.config.num_hidden_layers).items()
+    }
+
+
+@pytest.mark.parity
+def test_the_number_of_parameters_equals_the_reference(case: Case) -> None:
+    ours = sum(p.numel() for p in case.network.parameters())
+    assert ours == sum(p.numel() for p in case.reference.parameters())
+    assert ours == case.network.config.num_parameters
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("num_tokens", [1, 2, 17, 64])
+def test_fused_attention_equals_explicit_attention(num_tokens: int, masked: bool) -> None:
+    torch.manual_seed(num_tokens)
+    queries, keys, values = torch.randn(3, 2, 4, num_tokens, 8).unbind()
+    mask = None
+    if masked:
+        keep = torch.rand(2, num_tokens) < 0.6
+        keep[:, 0] = True
+        mask = additive_mask(keep, torch.float32)
+    context, weights = attention_explicit(queries, keys, values, mask)
+    fused = attention_fused(queries, keys, values, mask)
+    torch.testing.assert_close(fused, context, atol=1e-6, rtol=0)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 4, num_tokens))
+    if masked:
+        assert (weights.transpose(1, 3)[~keep] == 0).all()
+
+
+def test_a_mask_for_each_query_limits_what_that_query_sees() -> None:
+    torch.manual_seed(0)
+    queries, keys, values = torch.randn(3, 1, 4, 6, 8).unbind()
+    causal = torch.ones(1, 6, 6, dtype=torch.bool).tril()
+    mask = additive_mask(causal, torch.float32)
+    context, weights = attention_explicit(queries, keys, values, mask)
+    assert (weights[0, :, ~causal[0]] == 0).all()
+    fused = attention_fused(queries, keys, values, mask)
+    torch.testing.assert_close(fused, context, atol=1e-6, rtol=0)
+
+
+def test_padding_changes_nothing_for_the_tokens_before_it() -> None:
+    network, batch = tiny_network(), batch_for(tiny_config())
+    padded = network(batch.input_ids, batch.segment_ids, batch.attention_mask)
+    alone = network(batch.input_ids[1:, :8], batch.segment_ids[1:, :8])
+    torch.testing.assert_close(padded[1:, :8], alone, atol=1e-6, rtol=0)
+
+
+def test_the_order_of_tokens_matters_only_through_positions() -> None:
+    network = tiny_network()
+    ids = torch.randint(5, 100, (1, 9))
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(2))
+    straight = network(ids)
+    shuffled = network(ids[:, order], position_ids=order[None])
+    torch.testing.assert_close(shuffled, straight[:, order], atol=1e-5, rtol=0)
+    assert not torch.allclose(network(ids[:, order]), straight[:, order], atol=1e-2)
+
+
+def test_num_layers_stops_early() -> None:
+    network, batch = tiny_network(), batch_for(tiny_config())
+    ids, segments = batch.input_ids[0], batch.segment_ids[0]
+    states = trace_network(network, ids, segments, torch.arange(13)).hidden_states
+    for depth in range(3):
+        out = network(ids[None], segments[None], num_layers=depth)[0]
+        torch.testing.assert_close(out, states[depth], atol=1e-6, rtol=0)
+
+
+def test_dropout_acts_in_training_only() -> None:
+    network, ids = tiny_network(), torch.randint(5, 100, (2, 9))
+    assert torch.equal(network(ids), network(ids))
+    network.train()
+    assert not torch.equal(network(ids), network(ids))
+    still = tiny_config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    quiet = tiny_network(still)
+    assert torch.equal(quiet.train()(ids), quiet.eval()(ids))
+
+
+def test_an_input_over_the_limit_is_refused_with_both_numbers() -> None:
+    with pytest.raises(ValueError, match=r"600 tokens.*64 position"):
+        tiny_network()(torch.zeros(1, 600, dtype=torch.long))
+
+
+@pytest.mark.parametrize("heads", [set(), {"pooler"}, {"mlm"}, {"pooler", "nsp"}])
+def test_absent_heads_are_named_in_the_error(heads: set[str]) -> None:
+    network = tiny_network(heads=frozenset(heads))
+    hidden = network(torch.tensor([[2, 5, 3]]))
+    for head, call in {
+        "masked-word": (network.mlm_logits, "mlm"),
+        "pooler": (network.pooled, "pooler"),
+        "next-sentence": (network.nsp_logits, "nsp"),
+    }.items():
+        function, name = call
+        if name in heads:
+            assert function(hidden).isfinite().all()
+        else:
+            with pytest.raises(ValueError, match=head):
+                function(hidden)
+
+
+@pytest.mark.parametrize("heads", [{"nsp"}, {"classifier"}])
+def test_impossible_heads_are_refused(heads: set[str]) -> None:
+    with pytest.raises(ValueError, match="cannot be built"):
+        Network(tiny_config(), frozenset(heads))
+
+
+def test_initial_weights_have_the_spread_of_the_config(generator: torch.Generator) -> None:
+    config = replace(tiny_config(), vocab_size=4000, initializer_range=0.05)
+    network = initialize(Network(config, ALL_HEADS), generator)
+    table = network.embeddings.word_embeddings
+    assert table.abs().max() <= 0.1  # cut at two standard deviations
+    assert abs(table.std().item() / 0.05 - 0.88) < 0.01  # the spread of a normal cut there
+    assert (network.layers[0].attention.norm_weight == 1).all()
+    assert (network.layers[1].feed_forward.output_bias == 0).all()
+    again = initialize(Network(config, ALL_HEADS), torch.Generator().manual_seed(0))
+    assert torch.equal(again.embeddings.word_embeddings, table)

@@ -1,0 +1,187 @@
+"""Files of other architectures: mended where that is safe, refused in words where it is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from bertcore.analysis.health.checkpoint import examine
+from tests.support.tiny_others import TEXT, given, make_other, opened
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    file = folder / "config.json"
+    values = {**json.loads(file.read_text()), **changes}
+    file.write_text(json.dumps({key: value for key, value in values.items() if value is not ...}))
+
+
+def change_weights(folder: Path, change: Any) -> None:
+    file = folder / "model.safetensors"
+    save_file({k: v.contiguous().clone() for k, v in change(load_file(file)).items()}, file)
+
+
+@pytest.mark.parametrize("said", [..., "bert", "gpt-99"])
+@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "XLNetLMHeadModel", "GPT2LMHeadModel"])
+def test_a_wrong_model_type_is_found_out(name: str, said: object, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    wanted = opened(tmp_path).trace(TEXT).hidden_states
+    change_config(tmp_path, model_type=said)
+    bert = opened(tmp_path)
+    assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
+    assert bert.report is not None
+    assert bert.report.family_note is not None
+    assert "are those of" in bert.report.family_note
+
+
+@pytest.mark.parametrize("wrapper", ["module.", "_orig_mod."])
+def test_wrapped_names_are_mended(wrapper: str, tmp_path: Path) -> None:
+    make_other("DebertaV2ForMaskedLM", tmp_path)
+    wanted = opened(tmp_path).trace(TEXT).hidden_states
+    change_weights(tmp_path, lambda ws: {f"{wrapper}{k}": v for k, v in ws.items()})
+    bert = opened(tmp_path)
+    assert bert.report is not None
+    assert (bert.report.mended_prefix, bert.report.heads) == (wrapper, ("mlm",))
+    assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
+
+
+def test_names_without_the_prefix_and_old_buffers_as_on_the_hub(tmp_path: Path) -> None:
+    make_other("GPT2LMHeadModel", tmp_path)
+    wanted = opened(tmp_path).trace(TEXT).hidden_states
+    triangle = {f"h.{i}.attn.bias": torch.ones(1, 1, 64, 64).tril() for i in range(3)}
+    change_weights(
+        tmp_path,
+        lambda ws: {**{k.removeprefix("transformer."): v for k, v in ws.items()}, **triangle},
+    )
+    bert = opened(tmp_path)
+    assert bert.report is not None
+    assert bert.report.unexpected == {}
+    assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
+
+
+def test_the_head_of_deberta_v3s_own_files(tmp_path: Path) -> None:
+    make_other("DebertaV2ForMaskedLM", tmp_path, legacy=False)
+    change_config(tmp_path, legacy=...)  # as in its config.json, which says nothing of it
+    bert = opened(tmp_path)
+    assert bert.report is not None
+    assert bert.report.heads == ("mlm",)
+    model = transformers.DebertaV2ForMaskedLM.from_pretrained(
+        tmp_path, config=transformers.DebertaV2Config.from_pretrained(tmp_path, legacy=False)
+    ).eval()
+    text = "The [MASK] was."
+    inputs = given(bert, text)
+    at = inputs["input_ids"][0].tolist().index(bert.tokenizer.mask_id)
+    with torch.no_grad():
+        best = model(**inputs).logits[0, at].softmax(-1).max()
+    assert bert.fill_mask(text, top_k=1)[0][0][1] == pytest.approx(float(best), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name"),
+    [
+        ("DebertaV2ForMaskedLM", "DebertaV2ForSequenceClassification"),
+        ("BartForConditionalGeneration", "BartForSequenceClassification"),
+        ("GPT2LMHeadModel", "GPT2ForSequenceClassification"),
+        ("XLNetLMHeadModel", "XLNetForSequenceClassification"),
+        ("T5ForConditionalGeneration", "T5ForSequenceClassification"),
+        ("MobileBertForPreTraining", "MobileBertForTokenClassification"),
+    ],
+)
+@pytest.mark.parametrize("num_labels", [1, 7])
+def test_a_task_head_of_any_label_count_is_reported_and_not_used(
+    name: str, class_name: str, num_labels: int, tmp_path: Path
+) -> None:
+    make_other(name, tmp_path)
+    config = transformers.AutoConfig.from_pretrained(tmp_path, num_labels=num_labels)
+    getattr(transformers, class_name)(config).save_pretrained(tmp_path)
+    bert = opened(tmp_path)
+    assert bert.report is not None
+    assert bert.report.heads == ()
+    assert bert.report.task.num_outputs == num_labels
+    fresh = " ".join(bert.report.sentences())
+    assert ("added and never trained" in fresh) == bool(bert.report.fresh_heads)
+    assert all(name.endswith(".bias") for name in bert.report.fresh_heads)
+    assert bert.trace(TEXT).attentions.shape[:2] == (3, 4)
+
+
+def test_missing_and_wrong_tensors_are_named(tmp_path: Path) -> None:
+    make_other("XLNetLMHeadModel", tmp_path)
+    lost = "transformer.layer.1.rel_attn.q"
+    change_weights(tmp_path, lambda ws: {k: v for k, v in ws.items() if k != lost})
+    with pytest.raises(RuntimeError, match=r"1 tensors are missing: (transformer\.)?layer\.1\.rel"):
+        opened(tmp_path)
+    make_other("XLNetLMHeadModel", tmp_path / "other")
+    name = "transformer.layer.1.ff.layer_1.weight"
+    change_weights(tmp_path / "other", lambda ws: {**ws, name: torch.zeros(3, 4)})
+    with pytest.raises(RuntimeError, match=r"1 tensors do not fit: .*is \[3, 4\], expected \[64"):
+        opened(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("GPT2LMHeadModel", {"vocab_size": 3_000_000_000}, "do not fit"),
+        ("GPT2LMHeadModel", {"vocab_size": 10**30}, "cannot build"),
+        ("GPT2LMHeadModel", {"n_layer": 10**9}, "at most 1,000"),
+        ("GPT2LMHeadModel", {"n_embd": -4}, "expected whole numbers"),
+        ("GPT2LMHeadModel", {"n_head": 0}, "expected whole numbers"),
+        ("T5ForConditionalGeneration", {"d_model": "many"}, "config.json"),
+        ("T5ForConditionalGeneration", {"num_decoder_layers": 10**9}, "at most 1,000"),
+        ("BartForConditionalGeneration", {"decoder_layers": 10**9}, "at most 1,000"),
+        ("BartForConditionalGeneration", {"activation_function": "bang"}, "cannot build"),
+        ("XLNetLMHeadModel", {"d_model": 10**12, "d_head": 25 * 10**10}, "do not fit|cannot build"),
+        ("DebertaV2ForMaskedLM", {"num_hidden_layers": 500}, "tensors are missing"),
+        ("MobileBertForPreTraining", {"hidden_size": [1]}, "config.json"),
+    ],
+)
+def test_absurd_numbers_are_refused_before_anything_is_allocated(
+    name: str, changes: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    make_other(name, tmp_path)
+    change_config(tmp_path, **changes)
+    with pytest.raises(RuntimeError, match=words):
+        opened(tmp_path)
+
+
+def test_no_code_of_a_checkpoint_is_run(tmp_path: Path) -> None:
+    make_other("GPT2LMHeadModel", tmp_path)
+    marker = tmp_path / "ran"
+    program = f"open({str(marker)!r}, 'w').close()\nclass Evil:\n    pass\n"
+    (tmp_path / "evil.py").write_text(program)
+    auto = {"AutoConfig": "evil.Evil", "AutoModelForCausalLM": "evil.Evil"}
+    change_config(tmp_path, auto_map=auto)
+    file = tmp_path / "tokenizer_config.json"
+    tokenizer = {**json.loads(file.read_text()), "auto_map": {"AutoTokenizer": ["evil.Evil", None]}}
+    file.write_text(json.dumps(tokenizer))
+    opened(tmp_path).trace(TEXT)
+    assert not marker.exists()
+
+
+def test_nan_weights_are_told(tmp_path: Path) -> None:
+    make_other("BartForConditionalGeneration", tmp_path)
+    name = "model.encoder.layers.0.fc1.weight"
+    change_weights(tmp_path, lambda ws: {**ws, name: torch.full_like(ws[name], torch.nan)})
+    bert = opened(tmp_path)
+    assert bert.report is not None
+    assert bert.report.not_finite == (name,)
+    assert examine(bert).verdict == "not finite"
+
+
+def test_a_missing_tokenizer_names_the_files(tmp_path: Path) -> None:
+    make_other("T5ForConditionalGeneration", tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no tokenizer: neither tokenizer\.json nor"):
+        opened(tmp_path)
+
+
+def test_more_names_than_rows_are_refused(tmp_path: Path) -> None:
+    make_other("GPT2LMHeadModel", tmp_path)
+    change_weights(tmp_path, lambda ws: {**ws, "transformer.wte.weight": torch.zeros(50, 32)})
+    change_config(tmp_path, vocab_size=50)
+    with pytest.raises(RuntimeError, match=r"has \d+ pieces but the network has 50"):
+        opened(tmp_path)

@@ -1,0 +1,167 @@
+"""Reading and packing text: documents as written, every mistake in a file told in a sentence."""
+
+import gzip
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bertcore.pretraining import pack_corpus, read_documents, read_sentences
+from bertcore.pretraining.data.array_file import ArrayFile
+from bertcore.pretraining.data.corpus import open_corpus, pack_corpus_to, save_corpus
+from tests.support.small_corpus import small_corpus, small_documents, write_documents
+from tests.support.tiny import tiny_tokenizer
+
+TEXT = "One line.\nTwo. Three!\n\n\n  \nA second document.\n\r\nThird, without an end"
+DOCUMENTS = [["One line.", "Two. Three!"], ["A second document."], ["Third, without an end"]]
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".xz", ".gz", ".XZ", ""])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_documents_of_plain_and_packed_files(tmp_path: Path, suffix: str, mark: bytes) -> None:
+    content = mark + TEXT.encode()
+    packed = {".xz": lzma.compress, ".gz": gzip.compress}.get(suffix.lower(), bytes)(content)
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(packed)
+    told: list[int] = []
+    assert list(read_documents([path, str(path)], on_read=told.append)) == DOCUMENTS * 2
+    assert sum(told) == 2 * len(packed)
+
+
+def test_paragraphs_become_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    assert next(read_sentences([path])) == ["One line.", "Two.", "Three!"]
+
+
+def test_packing_keeps_every_sentence_and_border() -> None:
+    tokenizer = tiny_tokenizer()
+    documents = small_documents()
+    corpus = pack_corpus([*documents, ["", "  "], []], tokenizer)
+    assert corpus.num_documents == len(documents)
+    assert corpus.num_sentences == sum(map(len, documents))
+    for number, document in enumerate(documents):
+        first, end = corpus.document_starts[number : number + 2]
+        assert end - first == len(document)
+        for sentence, text in zip(range(first, end), document, strict=True):
+            start, stop = corpus.sentence_starts[sentence : sentence + 2]
+            assert corpus.ids[start:stop].tolist() == tokenizer.encode_ids([text])[0]
+    assert corpus.sentence_starts[-1] == corpus.num_tokens
+    assert corpus.ids.dtype == np.uint16
+
+
+def test_packing_in_groups_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = small_corpus()
+    monkeypatch.setattr("bertcore.pretraining.data.corpus._BATCH_SENTENCES", 7)
+    in_groups = small_corpus()
+    assert np.array_equal(whole.ids, in_groups.ids)
+    assert whole.fingerprint == in_groups.fingerprint
+
+
+def test_a_corpus_packed_to_a_folder_is_that_packed_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bertcore.pretraining.data.corpus._BATCH_SENTENCES", 7)
+    monkeypatch.setattr("bertcore.pretraining.data.corpus._HASHED_AT_ONCE", 100)
+    mapped = pack_corpus_to(tmp_path / "deep" / "packed", small_documents(), tiny_tokenizer())
+    monkeypatch.undo()
+    corpus = small_corpus()
+    assert isinstance(mapped.ids, np.memmap)
+    assert not isinstance(corpus.ids, np.memmap)
+    assert mapped.fingerprint == corpus.fingerprint
+    save_corpus(corpus, tmp_path / "saved")
+    for name in ("ids", "sentence_starts", "document_starts"):
+        ours, theirs = getattr(mapped, name), np.load(tmp_path / "saved" / f"{name}.npy")
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+def test_a_growing_array_is_read_by_numpy(tmp_path: Path, dtype: type) -> None:
+    path = tmp_path / "numbers.npy"
+    with ArrayFile(path, np.dtype(dtype)) as numbers:
+        for start in range(0, 1000, 100):
+            numbers.append(np.arange(start, start + 100))
+        numbers.append(np.arange(0))
+    assert np.array_equal(np.load(path), np.arange(1000, dtype=dtype))
+    assert np.load(path, mmap_mode="r").dtype == dtype
+
+
+def test_an_array_that_was_not_finished_reads_as_empty(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.npy"
+
+    def write() -> None:
+        with ArrayFile(path, np.dtype(np.int64)) as numbers:
+            numbers.append(np.arange(10))
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write()
+    assert len(np.load(path)) == 0
+
+
+def test_the_fingerprint_tells_texts_and_borders_apart() -> None:
+    tokenizer = tiny_tokenizer()
+    texts = ([["the dog", "sat"]], [["the", "dog sat"]], [["the dog"], ["sat"]], [["the cat"]])
+    assert len({pack_corpus(text, tokenizer).fingerprint for text in texts}) == 4
+
+
+def test_special_tokens_in_a_text_are_unknown_words() -> None:
+    tokenizer = tiny_tokenizer()
+    corpus = pack_corpus([["the [SEP] dog [CLS] sat [MASK] on [PAD] mat [UNK]"]], tokenizer)
+    tokens = [tokenizer.vocab[int(id)] for id in corpus.ids]
+    assert tokens == "the [UNK] dog [UNK] sat [UNK] on [UNK] mat [UNK]".split()
+
+
+def test_a_saved_corpus_opens_again(tmp_path: Path) -> None:
+    corpus = small_corpus()
+    save_corpus(corpus, tmp_path / "packed")
+    opened = open_corpus(tmp_path / "packed")
+    assert np.array_equal(opened.ids, corpus.ids)
+    assert np.array_equal(opened.sentence_starts, corpus.sentence_starts)
+    assert np.array_equal(opened.document_starts, corpus.document_starts)
+    assert opened.fingerprint == corpus.fingerprint
+    (tmp_path / "packed" / "fingerprint").unlink()
+    with pytest.raises(RuntimeError, match="cannot be read"):
+        open_corpus(tmp_path / "packed")
+
+
+@pytest.mark.parametrize("documents", [[], [[]], [["", " "]]])
+def test_no_text_is_refused(documents: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="the corpus has no text"):
+        pack_corpus(documents, tiny_tokenizer())
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ValueError, match="corpus file") as caught:
+        list(read_documents([path]))
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    assert "does not exist" in refusal(tmp_path / "nowhere.txt")
+    assert "does not exist" in refusal(tmp_path)
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes(b"A line.\n" * 3000 + "café\n".encode("latin-1"))
+    assert "is not UTF-8" in refusal(latin)
+    assert "0xE9" in refusal(latin)
+    text = "\n\n".join(str(number) * 50 for number in range(4000)).encode()
+    for suffix, compress in ((".xz", lzma.compress), (".gz", gzip.compress)):
+        whole = compress(text)
+        path = tmp_path / f"cut{suffix}"
+        path.write_bytes(whole[: len(whole) // 2])
+        assert "is not a whole archive" in refusal(path)
+        path.write_bytes(text)
+        assert "is not a whole archive" in refusal(path)
+        broken = bytearray(whole)
+        broken[len(broken) // 2] ^= 0xFF
+        path.write_bytes(broken)
+        refusal(path)  # what is unpacked before the damage is seen may not even be text
+
+
+def test_written_documents_are_read_back(tmp_path: Path) -> None:
+    documents = small_documents(5)
+    path = write_documents(tmp_path / "text.txt", documents)
+    assert list(read_sentences([path])) == documents

@@ -1,0 +1,141 @@
+"""Two phases: short rows, then long ones, resumed anywhere to the last bit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bertcore.pretraining import (
+    DataConfig,
+    OptimizerConfig,
+    Pretraining,
+    RunFolder,
+    TrainConfig,
+    check_settings,
+)
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_config, tiny_tokenizer
+
+DATA = DataConfig(
+    max_seq_length=16,
+    max_predictions_per_seq=3,
+    batch_size=8,
+    long_ratio=0.25,
+    long_seq_length=32,
+)
+
+
+def build(path: Path, *, resume: bool = False, **changes: Any) -> Pretraining:
+    settings: dict[str, Any] = {"steps": 20, **changes}
+    return Pretraining(
+        RunFolder(path),
+        shape=tiny_config(num_hidden_layers=1),
+        tokenizer=tiny_tokenizer(),
+        train=small_corpus(),
+        valid=small_corpus(8, seed=5),
+        train_config=TrainConfig(
+            device="cpu", dtype="float32", log_every=1, evaluate_rows=8, **settings
+        ),
+        data_config=DATA,
+        optimizer_config=OptimizerConfig(),
+        resume=resume,
+    )
+
+
+def widths(run: Pretraining) -> list[tuple[int, int]]:
+    """Note rows and tokens of each batch that the run trains on."""
+    seen: list[tuple[int, int]] = []
+    good = run.phases.parts
+
+    def parts(step: int, share: float) -> Any:
+        found = good(step, share)
+        seen.append(tuple(found[0].masked.input_ids.shape))
+        return found
+
+    run.phases.parts = parts  # type: ignore[method-assign]
+    return seen
+
+
+def metrics(path: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+    for line in lines:
+        line.pop("seconds")
+    return lines
+
+
+def test_the_last_part_of_the_steps_has_long_rows(tmp_path: Path) -> None:
+    run = build(tmp_path)
+    seen = widths(run)
+    run.run()
+    assert seen == [(8, 16)] * 15 + [(4, 32)] * 5  # as many tokens a step
+    last = run.phases.parts(19, 0.95)[0]
+    assert last.num_tokens > 16 * 4  # the rows are not short ones that were padded
+
+
+@pytest.mark.parametrize("stops", [(4, 14), (15, 18), (16, 17)])
+def test_resuming_in_either_phase_changes_nothing(tmp_path: Path, stops: tuple[int, int]) -> None:
+    whole = build(tmp_path / "whole")
+    whole.run()
+    part = build(tmp_path / "part")
+    for stop_at in stops:
+        position = part.position
+        part.run(should_stop=lambda p=position, s=stop_at: p.step == s)
+        part = build(tmp_path / "part", resume=True)
+        assert part.position.step == stop_at
+    part.run()
+    assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
+    for ours, theirs in zip(part.network.parameters(), whole.network.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_a_run_by_the_clock_remembers_where_the_second_phase_began(tmp_path: Path) -> None:
+    clock: dict[str, Any] = {"steps": None, "minutes": 60.0, "compile": "off"}
+    run = build(tmp_path, **clock)
+    run.position.elapsed_seconds = 44.9 * 60  # just before three quarters
+    seen = widths(run)
+    run.run(should_stop=lambda: run.position.step == 2)
+    run.position.elapsed_seconds = 45.1 * 60
+    run.run(should_stop=lambda: run.position.step == 5)
+    assert seen == [(8, 16)] * 2 + [(4, 32)] * 3
+    again = build(tmp_path, **clock, resume=True)
+    assert again.phases.state() == run.phases.state()
+    assert again.phases.state()["long_start"] == 2
+    ours, theirs = (r.phases.parts(5, 0.8)[0] for r in (again, run))
+    assert torch.equal(ours.masked.input_ids, theirs.masked.input_ids)
+
+
+def test_one_phase_is_the_default(tmp_path: Path) -> None:
+    assert DataConfig().long_phase() is None
+    assert DataConfig(long_ratio=1.0).long_phase() is not None
+
+
+def test_samples_have_each_shape_that_is_to_come(tmp_path: Path) -> None:
+    phases = build(tmp_path).phases
+    for share, shapes in ((0.0, [(8, 16), (4, 32)]), (0.8, [(4, 32)])):
+        found = phases.samples(0, share)
+        assert [tuple(batch.masked.input_ids.shape) for batch in found] == shapes
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"long_ratio": 1.5}, "long_ratio is 1.5; expected 0 to 1"),
+        ({"long_ratio": float("nan")}, "long_ratio is nan"),
+        ({"long_ratio": 0.1, "long_seq_length": 128}, "long_seq_length is 128; expected more than"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        DataConfig(**change)
+
+
+def test_long_rows_must_fit_too() -> None:
+    train, data = TrainConfig(steps=1, device="cpu"), DataConfig(long_ratio=0.1)
+    check_settings(tiny_config(max_position_embeddings=512), train, data)
+    with pytest.raises(ValueError, match="long_seq_length 512 is longer than the 256 position"):
+        check_settings(tiny_config(max_position_embeddings=256), train, data)
+    thirds = TrainConfig(steps=1, device="cpu", gradient_accumulation=16)
+    with pytest.raises(ValueError, match="batch_size is 8; expected a multiple of 16"):
+        check_settings(tiny_config(max_position_embeddings=512), thirds, data)

@@ -1,0 +1,160 @@
+"""The loss: that of transformers' BertForPreTraining, and scores that add up."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from bertcore import Bert
+from bertcore.network import ALL_HEADS, Network
+from bertcore.network.initialize import initialize
+from bertcore.pretraining import (
+    Batch,
+    DataConfig,
+    OptimizerConfig,
+    evaluate_pretraining,
+    fixed_batches,
+)
+from bertcore.pretraining.loss.objective import batch_loss
+from bertcore.training.optimizer import build_optimizers, clip_gradients
+from tests.support.batch_checks import assert_same_gradient
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+
+CPU = torch.device("cpu")
+CONFIG = DataConfig(max_seq_length=32, max_predictions_per_seq=6, batch_size=8)
+TOKENIZER = tiny_tokenizer()
+
+
+def batches(num_rows: int = 24) -> list[Batch]:
+    return list(fixed_batches(small_corpus(), TOKENIZER, CONFIG, seed=0, num_rows=num_rows))
+
+
+@pytest.mark.parity
+def test_loss_and_gradients_are_those_of_transformers(tmp_path: Path) -> None:
+    from transformers import BertForPreTraining
+
+    bert = tiny_bert()
+    network = bert.module.eval()
+    theirs = BertForPreTraining.from_pretrained(bert.save(tmp_path / "tiny")).eval()
+    for batch in batches():
+        labels = torch.full((8, 32), -100)
+        for row in range(8):
+            kept = batch.masked.weights[row] == 1
+            labels[row, batch.masked.positions[row][kept]] = batch.masked.labels[row][kept]
+        expected = theirs(
+            input_ids=batch.masked.input_ids,
+            token_type_ids=batch.segment_ids,
+            attention_mask=batch.attention_mask,
+            labels=labels,
+            next_sentence_label=batch.next_sentence_labels,
+        )
+        found = batch_loss(network, batch, CPU)
+        loss = float(found.loss.detach())
+        assert loss == pytest.approx(float(expected.loss.detach()), abs=1e-5)
+        assert loss == pytest.approx(float(found.mlm_loss + found.nsp_loss), abs=1e-6)
+        hidden = labels != -100
+        right = expected.prediction_logits.argmax(-1)[hidden] == labels[hidden]
+        assert int(found.mlm_correct) == int(right.sum())
+        assert int(found.num_masked) == int(hidden.sum())
+        pairs = expected.seq_relationship_logits.argmax(-1) == batch.next_sentence_labels
+        assert int(found.nsp_correct) == int(pairs.sum())
+    assert_same_gradient(network, found.loss, theirs, expected)
+
+
+def test_padded_predictions_have_no_weight() -> None:
+    network, batch = tiny_network(), batches()[0]
+    before = batch_loss(network, batch, CPU)
+    masked = batch.masked
+    empty = masked.weights == 0
+    assert empty.any()
+    changed = masked._replace(
+        labels=torch.where(empty, 7, masked.labels),
+        positions=torch.where(empty, 3, masked.positions),
+    )
+    after = batch_loss(network, Batch(changed, *_rest(batch)), CPU)
+    torch.testing.assert_close(after.loss, before.loss, atol=1e-6, rtol=0)
+    assert float(after.mlm_correct) == float(before.mlm_correct)
+
+
+def _rest(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    return batch.segment_ids, batch.attention_mask, batch.next_sentence_labels
+
+
+def test_label_1_means_random() -> None:
+    """A head that always says the second class is right exactly where B is random."""
+    network = tiny_network()
+    assert network.nsp is not None
+    with torch.no_grad():
+        network.nsp.weight.zero_()
+        network.nsp.bias.copy_(torch.tensor([-20.0, 20.0]))
+    scores = evaluate_pretraining(network, batches(), TOKENIZER)
+    assert scores.nsp_accuracy == pytest.approx(scores.share_random)
+    assert 0.3 < scores.share_random < 0.9
+    bert = Bert(network, TOKENIZER)
+    assert bert.next_sentence("the dog sat", "it had rained").not_next > 0.999
+
+
+@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
+def test_a_tiny_network_learns_one_batch_by_heart(optimizer: str) -> None:
+    batch = batches(8)[0]
+    network = initialize(
+        Network(tiny_config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)),
+        torch.Generator().manual_seed(0),
+    ).train()
+    config = OptimizerConfig(optimizer=optimizer, learning_rate=1e-2, muon_learning_rate=1e-2)
+    optimizers = build_optimizers(network, config)
+    first = None
+    for _ in range(300):
+        result = batch_loss(network, batch, CPU)
+        first = first or float(result.loss.detach())
+        if float(result.loss.detach()) < 0.1:
+            break
+        result.loss.backward()
+        clip_gradients(network, 1.0)
+        for each in optimizers:
+            each.step()
+            each.zero_grad()
+    assert first is not None
+    assert first > 4.0
+    assert float(result.loss.detach()) < 0.1
+    assert float(result.mlm_correct) == float(result.num_masked)
+
+
+def test_scores_are_means_over_all_batches() -> None:
+    network, parts = tiny_network(), batches(20)
+    results = [batch_loss(network, batch, CPU) for batch in parts]
+    num = sum(float(result.num_masked) for result in results)
+    scores = evaluate_pretraining(network, parts, TOKENIZER)
+    loss = sum(float(result.mlm_loss * result.num_masked) for result in results) / num
+    assert scores.mlm_loss == pytest.approx(loss, abs=1e-6)
+    assert scores.mlm_top1 == sum(float(result.mlm_correct) for result in results) / num
+    rows = [len(batch.next_sentence_labels) for batch in parts]
+    assert scores.num_pairs == sum(rows) == 20
+    nsp = sum(float(r.nsp_loss) * n for r, n in zip(results, rows, strict=True)) / 20
+    assert scores.nsp_loss == pytest.approx(nsp, abs=1e-6)
+    hidden = [
+        TOKENIZER.vocab[id]
+        for batch in parts
+        for id in batch.masked.labels[batch.masked.weights == 1].tolist()
+    ]
+    assert scores.num_masked == len(hidden) == num
+    characters = sum(len(t) - 2 if t.startswith("##") else len(t) + 1 for t in hidden)
+    assert scores.bits_per_character == pytest.approx(loss * num / math.log(2) / characters)
+
+
+def test_scoring_restores_the_mode_and_draws_nothing() -> None:
+    network = tiny_network().train()
+    state = torch.get_rng_state()
+    evaluate_pretraining(network, batches(8), TOKENIZER)
+    assert network.training
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_without_batches_or_heads_there_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match="gives no sentence pair"):
+        evaluate_pretraining(tiny_network(), [], TOKENIZER)
+    headless = tiny_network(heads=ALL_HEADS - {"mlm"})
+    with pytest.raises(ValueError, match="no masked-word"):
+        evaluate_pretraining(headless, batches(8), TOKENIZER)

@@ -1,0 +1,91 @@
+"""Position vectors that short rows have not trained get what training made of the others."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from bertcore.network.embeddings import sinusoids
+from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
+from bertcore.pretraining.start.long_positions import RIDGE, extend_positions
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_config, tiny_tokenizer
+
+
+def trained(num_trained: int = 64, shape: tuple[int, int] = (128, 32)) -> torch.Tensor:
+    """Sinusoids, shrunk as weight decay does, whose first ones went through the same change."""
+    generator = torch.Generator().manual_seed(0)
+    table = 0.05 * sinusoids(*shape)
+    change = 0.4 * torch.randn(shape[1], shape[1], generator=generator) / shape[1] ** 0.5
+    table[:num_trained] += table[:num_trained] @ change + 0.02
+    return table
+
+
+def test_equals_scikit_learn() -> None:
+    from sklearn.kernel_ridge import KernelRidge
+
+    table = trained()
+    start = sinusoids(128, 32).numpy()
+    start *= float(table[64:].std()) / start[64:].std(ddof=1)
+    change = table[16:64].numpy() - start[16:64]
+    strength = RIDGE * np.square(start[16:64]).sum(1).mean()
+    model = KernelRidge(alpha=strength).fit(start[16:64], change - change.mean(0))
+    expected = start[64:] + change.mean(0) + model.predict(start[64:])
+    assert extend_positions(table, 64) == 64
+    np.testing.assert_allclose(table[64:].numpy(), expected, atol=1e-5)
+
+
+def test_most_of_a_linear_change_is_found() -> None:
+    wanted, table = trained(num_trained=128), trained(num_trained=64)
+    before = (table[64:] - wanted[64:]).norm()
+    first = table[:64].clone()
+    assert extend_positions(table, 64) == 64
+    assert (table[64:] - wanted[64:]).norm() < 0.5 * before
+    assert torch.equal(table[:64], first)
+
+
+def test_trained_places_stay() -> None:
+    table = trained()
+    table[100] += 0.1  # of one row alone one can tell that it has been trained
+    before = table.clone()
+    assert extend_positions(table, 64) == 0
+    assert torch.equal(table, before)
+
+
+def test_nothing_to_fit_or_to_extend() -> None:
+    for num_trained in (1, 16, 17, 128, 200):
+        table = trained(num_trained=0)
+        before = table.clone()
+        assert extend_positions(table, num_trained) == 0
+        assert torch.equal(table, before)
+
+
+def test_a_run_does_it_once_where_long_rows_begin(tmp_path: Path) -> None:
+    def build(*, resume: bool = False) -> Pretraining:
+        return Pretraining(
+            RunFolder(tmp_path),
+            shape=tiny_config(num_hidden_layers=1),
+            tokenizer=tiny_tokenizer(),
+            train=small_corpus(),
+            valid=small_corpus(8, seed=5),
+            train_config=TrainConfig(device="cpu", dtype="float32", evaluate_rows=8, steps=8),
+            data_config=DataConfig(
+                max_seq_length=24, batch_size=8, long_ratio=0.5, long_seq_length=48
+            ),
+            optimizer_config=OptimizerConfig(),
+            resume=resume,
+        )
+
+    run = build()
+    start = run.network.embeddings.position_embeddings.detach().clone()
+    last = slice(48, None)  # no row of the run reads these
+    run.run(should_stop=lambda: run.position.step == 4)
+    table = run.network.embeddings.position_embeddings
+    torch.testing.assert_close(table[last], start[last], atol=1e-4, rtol=0)
+    run.run(should_stop=lambda: run.position.step == 5)
+    extended = table[last].detach().clone()
+    assert (extended - start[last]).abs().max() > 1e-3
+    again = build(resume=True)
+    again.run()
+    found = again.network.embeddings.position_embeddings[last]
+    torch.testing.assert_close(found, extended, atol=1e-4, rtol=0)

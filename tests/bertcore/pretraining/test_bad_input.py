@@ -1,0 +1,190 @@
+"""Wrong options, wrong texts, folders in use: one sentence each, and nothing is written."""
+
+import lzma
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bertcore.pretraining.data import corpus
+from bertcore.training import run_lock
+from bertcore.training.run_lock import LOCK_FILE
+from tests.support.command_line import make_texts, refusal, succeed, words_of
+from tests.support.small_corpus import small_documents, write_documents
+from tests.support.tiny import tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt, valid.txt and the tokenizer tok."""
+    return make_texts(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--steps", "3", "--minutes", "1"], "both was given"),
+        ([], "neither was given"),
+        (["--steps", "0"], "steps is 0"),
+        (["--minutes", "0"], "minutes is 0.0"),
+        (["--minutes", "nan"], "minutes is nan"),
+        (["--minutes", "-1"], "minutes is -1.0"),
+        (["--steps", "3", "--hidden", "33"], "hidden_size 33 is not divisible by"),
+        (["--steps", "3", "--heads", "5"], "hidden_size 32 is not divisible by"),
+        (
+            ["--steps", "3", "--masked-lm-prob", "0.9"],
+            "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5, but only 2 are there",
+        ),
+        (["--steps", "3", "--masked-lm-prob", "0"], "masked_lm_prob is 0.0"),
+        (["--steps", "3", "--masked-lm-prob", "nan"], "masked_lm_prob is nan"),
+        (["--steps", "3", "--gradient-accumulation", "3"], "expected a multiple of 3"),
+        (["--steps", "3", "--layers", "0"], "--layers"),
+        (["--steps", "3", "--heads", "0"], "--heads"),
+        (["--steps", "3", "--max-seq-length", "513"], "longer than the 512 position"),
+        (["--steps", "3", "--max-seq-length", "4"], "expected at least 5"),
+        (["--steps", "3", "--batch-size", "0"], "batch_size is 0"),
+        (["--steps", "3", "--batch-size", "100000"], "fewer than one batch of 100000"),
+        (["--steps", "3", "--seed", "-1"], "seed is -1"),
+        (["--steps", "3", "--dropout", "1.5"], "dropout is 1.5"),
+        (["--steps", "3", "--start", "hot"], "start is 'hot'"),
+        (["--steps", "3", "--optimizer", "sgd"], "optimizer is 'sgd'"),
+        (["--steps", "3", "--warmup-ratio", "2"], "together at most 1"),
+        (["--steps", "3", "--dtype", "int8"], "dtype is 'int8'"),
+        (["--steps", "3", "--device", "abacus"], "device is 'abacus'"),
+        (["--steps", "3", "--vocab-size", "99"], "--vocab-size would have no effect"),
+        (["--steps", "3", "--corpus", "nowhere.txt"], "'nowhere.txt' does not exist"),
+        (["--steps", "3", "--tokenizer", "nowhere"], "nowhere"),
+        (
+            ["--steps", "3", "--optimizer", "adamw", "--muon-learning-rate", "1"],
+            "--muon-learning-rate would have no effect",
+        ),
+    ],
+)
+def test_wrong_options_are_one_sentence_and_write_nothing(
+    texts: Path, tmp_path: Path, more: list[str], sentence: str
+) -> None:
+    assert sentence in refusal(*words_of(texts, tmp_path / "run", *more))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("role", ["train.txt", "valid.txt"])
+def test_wrong_files_are_one_sentence_and_write_nothing(
+    texts: Path, tmp_path: Path, role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "LONGEST_LINE", 3000)
+    good = (texts / role).read_bytes()
+    place, runs = tmp_path / "texts", tmp_path / "runs"
+    place.mkdir()
+    runs.mkdir()
+    for name in ("train.txt", "valid.txt"):
+        (place / name).write_bytes((texts / name).read_bytes())
+    tiny_tokenizer().save(place / "tok")
+    whole = lzma.compress(good * 200)
+    cases: list[tuple[bytes, str, str]] = [
+        (b"", ".txt", "has no text"),
+        (b" \n\n\t\n", ".txt", "has no text"),
+        (good + b"\xff\xfe caf\xe9\n", ".txt", "is not UTF-8"),
+        (whole[: len(whole) - 30], ".xz", "is not a whole archive"),
+        (b"no archive", ".gz", "is not a whole archive"),
+    ]
+    cases += [
+        (good.decode().encode("utf-16"), ".txt", "is not UTF-8"),
+        (b"the dog sat.\n\n" * 50, ".txt", "has two sentences, so no sentence has a next one"),
+        (b"\n\n".join([good] * 2) + b"x" * 3001 + b"\n", ".txt", "has more than 3,000 characters"),
+    ]
+    if role == "train.txt":
+        one_document = b"the dog sat.\nit was good.\n" * 50
+        cases.append((one_document, ".txt", "is a single document"))
+        cases.append((b"a dog.\na cat.\n\na dog.\n", ".txt", "fewer than one batch of 4"))
+    for content, suffix, sentence in cases:
+        file = place / f"bad{suffix}"
+        file.write_bytes(content)
+        words = words_of(place, runs / "run", "--steps", "3")
+        words[words.index(str(place / role))] = str(file)
+        assert sentence in refusal(*words)
+        assert list(runs.iterdir()) == []
+    (place / role).unlink()
+    assert "does not exist" in refusal(*words_of(place, runs / "run", "--steps", "3"))
+    assert list(runs.iterdir()) == []
+
+
+def test_a_lone_held_out_document_will_do(texts: Path, tmp_path: Path) -> None:
+    one = tmp_path / "one.txt"
+    write_documents(one, [[s for document in small_documents(20) for s in document]])
+    words = words_of(texts, tmp_path / "run", "--steps", "2")
+    words[words.index(str(texts / "valid.txt"))] = str(one)
+    assert "Done." in succeed(*words)
+
+
+@pytest.mark.parametrize("role", ["train.txt", "valid.txt"])
+def test_documents_without_a_token_do_not_count(texts: Path, tmp_path: Path, role: str) -> None:
+    """Only the tokenizer finds that a text of control characters has no tokens."""
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\x01\n\x02\n\n\x03\n\x04\n\n" * 9)
+    words = words_of(texts, tmp_path / "run", "--steps", "2")
+    words[words.index(str(texts / role))] = str(empty)
+    assert "has no text" in refusal(*words)
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.txt"]
+
+
+def test_a_vocabulary_larger_than_the_text_supports(texts: Path, tmp_path: Path) -> None:
+    words = words_of(texts, tmp_path / "run", "--steps", "2", "--vocab-size", "9999")
+    at = words.index("--tokenizer")
+    assert "the corpus gave only" in refusal(*words[:at], *words[at + 2 :])
+    assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def another_process(folder: Path) -> Iterator[int]:
+    """Let another process hold a run folder; give its id."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process.pid
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# The lock of the operating system, with no import that would take a second.
+HOLD = f"""
+import fcntl, json, os, sys, time
+with open(sys.argv[1] + "/{LOCK_FILE}", "w") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    json.dump({{"pid": os.getpid(), "host": "hal", "started": "2026-01-31T12:00:00+00:00"}}, file)
+    file.flush()
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_run_folder_in_use_is_refused_by_name(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_lock, "_PATIENCE_SECONDS", 0.05)
+    run, new = tmp_path / "run", tmp_path / "new"
+    succeed(*words_of(texts, run, "--steps", "2"))
+
+    def state() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+
+    with another_process(run) as pid:
+        before = state()
+        sentence = refusal("pretrain", "--out", run, "--resume")
+        assert f"in use by process {pid} on hal since 2026-01-31 12:00:00 UTC" in sentence
+        assert "Wait until it ends, stop it, or name another folder." in sentence
+        assert state() == before
+    partial = tmp_path / ".new.partial"  # a run that is being prepared
+    partial.mkdir()
+    with another_process(partial) as pid:
+        before = state()
+        assert f"in use by process {pid} on hal" in refusal(*words_of(texts, new, "--steps", "2"))
+        assert state() == before
+    assert "Done." in succeed(*words_of(texts, new, "--steps", "2"))  # a kill frees it
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")

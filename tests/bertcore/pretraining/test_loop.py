@@ -1,0 +1,267 @@
+"""The loop: an interrupted run ends as if it had not been, and no bad step is ever saved."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bertcore import load
+from bertcore.pretraining import (
+    DataConfig,
+    OptimizerConfig,
+    Pretraining,
+    Progress,
+    RunFolder,
+    TrainConfig,
+    check_settings,
+)
+from bertcore.pretraining.assembly import HELD_OUT_SEED
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_config, tiny_tokenizer
+
+TRAIN = TrainConfig(
+    steps=24, device="cpu", log_every=2, evaluate_every=10, evaluate_rows=16, save_every=7
+)
+DATA = DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=4)
+
+
+def build(
+    path: Path, *, resume: bool = False, optimizer: str = "muon", **changes: Any
+) -> Pretraining:
+    return Pretraining(
+        RunFolder(path),
+        shape=tiny_config(num_hidden_layers=1),
+        tokenizer=tiny_tokenizer(),
+        train=small_corpus(),
+        valid=small_corpus(8, seed=5),
+        train_config=replace(TRAIN, **changes),
+        data_config=DATA,
+        optimizer_config=OptimizerConfig(optimizer=optimizer),
+        resume=resume,
+    )
+
+
+def metrics(path: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+    for line in lines:
+        assert line.pop("seconds") > 0
+    return lines
+
+
+def weights(run: Pretraining) -> list[torch.Tensor]:
+    return [parameter.detach() for parameter in run.network.parameters()]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dtype": "float32"},
+        {"dtype": "bfloat16"},
+        {"dtype": "bfloat16", "dropout": 0.2, "start": "noise"},
+        {"dtype": "float32", "optimizer": "adamw", "dropout": 0.1},
+    ],
+)
+def test_stopping_and_resuming_changes_nothing(tmp_path: Path, changes: dict[str, Any]) -> None:
+    whole = build(tmp_path / "whole", **changes)
+    scores = whole.run()
+    assert scores is not None
+    part = build(tmp_path / "part", **changes)
+    stops = iter((1, 9, 16))
+    while True:
+        stop_at = next(stops, None)
+        position = part.position
+        if part.run(should_stop=lambda p=position, s=stop_at: p.step == s) is not None:
+            break
+        part = build(tmp_path / "part", resume=True, **changes)
+        assert part.position.step == stop_at
+    assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
+    assert all(torch.equal(a, b) for a, b in zip(weights(part), weights(whole), strict=True))
+
+
+def test_metrics_say_what_happened(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    run = build(tmp_path)
+    scores = run.run(on_progress=seen.append)
+    assert scores is not None
+    assert [progress.step for progress in seen] == list(range(1, 25))
+    assert [progress.share for progress in seen] == [step / 24 for step in range(1, 25)]
+    lines = metrics(tmp_path)
+    assert [line["step"] for line in lines] == list(range(2, 25, 2))
+    assert [line["step"] for line in lines if "valid_mlm_loss" in line] == [10, 20, 24]
+    last = {name.removeprefix("valid_"): lines[-1][name] for name in lines[-1] if "valid_" in name}
+    assert last == asdict(scores)
+    tokens = sum(run.batches.batch(step).num_tokens for step in range(24))
+    assert lines[-1]["num_tokens"] == run.position.num_tokens == tokens
+    for line in lines:
+        assert line["loss"] == pytest.approx(line["mlm_loss"] + line["nsp_loss"], abs=1e-5)
+        rate = run.optimizer_config.rate_at((line["step"] - 1) / 24)
+        assert line["learning_rate_share"] == rate
+        assert line["gradient_norm"] > 0
+
+
+def test_checkpoints_are_those_of_the_rhythm_and_open(tmp_path: Path) -> None:
+    run = build(tmp_path, dropout=0.3)
+    run.run()
+    folders = run.folder.checkpoints()
+    assert [folder.name for folder in folders] == ["step-21", "step-24"]
+    bert = load(folders[-1], device="cpu")
+    # What fine-tuning goes on with, here and in transformers.
+    assert bert.config.hidden_dropout_prob == bert.config.attention_probs_dropout_prob == 0.3
+    for ours, theirs in zip(weights(run), bert.module.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_the_same_seed_gives_the_same_run_and_another_does_not(tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        build(tmp_path / name, steps=4, seed=seed).run()
+    assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
+    assert metrics(tmp_path / "a") != metrics(tmp_path / "c")
+
+
+def test_a_finished_run_is_scored_again_and_not_trained(tmp_path: Path) -> None:
+    run = build(tmp_path, steps=5)
+    scores = run.run()
+    before = metrics(tmp_path)
+    again = build(tmp_path, steps=5, resume=True)
+    assert again.run() == scores
+    assert again.position.step == 5
+    assert metrics(tmp_path) == before
+
+
+def test_a_run_without_a_checkpoint_resumes_from_its_start(tmp_path: Path) -> None:
+    build(tmp_path / "whole", steps=6).run()
+    (tmp_path / "part").mkdir()
+    RunFolder(tmp_path / "part").append_metrics({"step": 2, "loss": 0.0})
+    resumed = build(tmp_path / "part", steps=6, resume=True)
+    assert resumed.position.step == 0
+    resumed.run()
+    assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
+
+
+def test_another_corpus_is_not_resumed(tmp_path: Path) -> None:
+    build(tmp_path, steps=2).run()
+    other = small_corpus(30)
+    with pytest.raises(ValueError, match="packed corpus is another"):
+        Pretraining(
+            RunFolder(tmp_path),
+            shape=tiny_config(num_hidden_layers=1),
+            tokenizer=tiny_tokenizer(),
+            train=other,
+            valid=other,
+            train_config=replace(TRAIN, steps=2),
+            data_config=DATA,
+            optimizer_config=OptimizerConfig(),
+            resume=True,
+        )
+
+
+@pytest.mark.parametrize("broken", ["loss", "gradient"])
+def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
+    tmp_path: Path, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = build(tmp_path)
+    good = run.batches.batch
+
+    def batch(step: int, **where: Any) -> Any:
+        if step == 9:
+            if broken == "loss":
+                with torch.no_grad():
+                    run.network.embeddings.word_embeddings[:] = float("nan")
+            else:
+                parameter = run.network.embeddings.word_embeddings
+                parameter.register_hook(lambda gradient: gradient * float("inf"))
+        return good(step, **where)
+
+    monkeypatch.setattr(run.batches, "batch", batch)
+    with pytest.raises(
+        RuntimeError, match=r"diverged at step 10 .*step-7 is kept.*lower"
+    ) as caught:
+        run.run()
+    assert "\n" not in str(caught.value)
+    assert run.position.step == 9
+    *_, before, last = metrics(tmp_path)
+    assert before["step"] == 8
+    assert last["step"] == 10
+    assert last["diverged"].startswith("loss ")
+    resumed = build(tmp_path, resume=True)
+    assert resumed.position.step == 7
+    assert all(bool(torch.isfinite(value).all()) for value in weights(resumed))
+    assert resumed.run() is not None
+
+
+def test_a_run_by_the_clock_ends_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    run = build(tmp_path, steps=None, minutes=0.6 / 60)
+    assert run.run(should_stop=lambda: run.position.step == 3) is None
+    used = run.position.elapsed_seconds
+    resumed = build(tmp_path, steps=None, minutes=0.6 / 60, resume=True)
+    assert resumed.position.elapsed_seconds == used > 0
+    assert resumed.run() is not None
+    assert resumed.position.elapsed_seconds >= 0.6
+    rates = [line["learning_rate_share"] for line in metrics(tmp_path)]
+    assert 0 <= rates[-1] < max(rates)
+
+
+def test_held_out_pairs_are_the_same_for_all_seeds(tmp_path: Path) -> None:
+    first, second = (build(tmp_path, seed=seed).valid_batches for seed in (1, 2))
+    assert HELD_OUT_SEED == 0
+    for a, b in zip(first, second, strict=True):
+        assert torch.equal(a.masked.input_ids, b.masked.input_ids)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": None}, "neither was given"),
+        ({"minutes": 1.0}, "both was given"),
+        ({"steps": 0}, "steps is 0; expected at least 1"),
+        ({"steps": None, "minutes": 0.0}, "minutes is 0.0; expected above 0"),
+        ({"steps": None, "minutes": float("nan")}, "minutes is nan"),
+        ({"steps": None, "minutes": float("inf")}, "minutes is inf"),
+        ({"save_every": 0}, "save_every is 0"),
+        ({"keep_checkpoints": 0}, "keep_checkpoints is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"dropout": 1.0}, "dropout is 1.0"),
+        ({"start": "hot"}, "start is 'hot'; expected one of warm, noise"),
+        ({"dtype": "float16"}, "dtype is 'float16'"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(TRAIN, **changes)
+
+
+def test_settings_that_do_not_fit_each_other() -> None:
+    shape = tiny_config()
+    check_settings(shape, TRAIN, DATA)
+    with pytest.raises(ValueError, match="max_seq_length 65 is longer than the 64 position"):
+        check_settings(shape, TRAIN, replace(DATA, max_seq_length=65))
+    with pytest.raises(ValueError, match="type_vocab_size is 1"):
+        check_settings(replace(shape, type_vocab_size=1), TRAIN, DATA)
+    with pytest.raises(ValueError, match="device"):
+        check_settings(shape, replace(TRAIN, device="abacus"), DATA)
+
+
+def test_tokenizer_and_network_must_agree(tmp_path: Path) -> None:
+    corpus = small_corpus()
+    with pytest.raises(ValueError, match="Give both the same size"):
+        Pretraining(
+            RunFolder(tmp_path),
+            shape=tiny_config(vocab_size=999),
+            tokenizer=tiny_tokenizer(),
+            train=corpus,
+            valid=corpus,
+            train_config=TRAIN,
+            data_config=DATA,
+            optimizer_config=OptimizerConfig(),
+        )

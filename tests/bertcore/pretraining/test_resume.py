@@ -1,0 +1,293 @@
+"""Resuming: after damage, full disks, changed data and other versions, from the command line."""
+
+import importlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import load
+from bertcore.pretraining import Pretraining, resume_run
+from bertcore.training.run_lock import lock_holder
+from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
+from tests.support.full_disk import largest_file
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt, valid.txt and the tokenizer tok."""
+    return make_texts(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture(scope="module")
+def whole(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of 12 steps that nobody disturbed; for looking only."""
+    run = tmp_path_factory.mktemp("runs") / "whole"
+    words = words_of(texts, run, "--steps", "12", "--evaluate-every", "2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["bertscope", *words])  # as typed: a run records it
+        succeed(*words)
+    return run
+
+
+def at_step(step: int, do: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let something happen when a run has done so many steps."""
+    train = Pretraining._step
+
+    def patched(self: Pretraining, share: float) -> dict[str, Any]:
+        if self.position.step == step:
+            do()
+        return train(self, share)
+
+    monkeypatch.setattr(Pretraining, "_step", patched)
+
+
+@pytest.fixture
+def stopped(texts: Path, tmp_path: Path) -> Path:
+    """The same run with its own texts, killed after 10 steps, with checkpoints of 6 and 9."""
+
+    class Kill(BaseException):
+        pass
+
+    def kill() -> None:
+        raise Kill
+
+    place = tmp_path / "texts"
+    shutil.copytree(texts, place)
+    words = words_of(place, tmp_path / "run", "--steps", "12", "--evaluate-every", "2")
+    with pytest.MonkeyPatch.context() as patch:
+        at_step(10, kill, patch)
+        with pytest.raises(Kill):
+            invoke(*words)
+    return tmp_path / "run"
+
+
+def resume(run: Path) -> str:
+    """Resume a run to its end; return what it told beside its output."""
+    result = invoke("pretrain", "--out", run, "--resume")
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    return " ".join(result.stderr.split())
+
+
+def assert_same(run: Path, whole: Path) -> None:
+    assert metrics(run) == metrics(whole)
+    ours, theirs = (load(r / "checkpoints" / "step-12", device="cpu") for r in (run, whole))
+    for a, b in zip(ours.module.parameters(), theirs.module.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def checkpoints(run: Path) -> list[str]:
+    return sorted(folder.name for folder in (run / "checkpoints").iterdir())
+
+
+def test_a_damaged_checkpoint_is_told_and_passed_over(stopped: Path, whole: Path) -> None:
+    assert metrics(stopped)[-1]["step"] == 10
+    file = stopped / "checkpoints" / "step-9" / "training_state.pt"
+    file.write_bytes(file.read_bytes()[:-9])
+    told = resume(stopped)
+    assert "step-9 is damaged (training_state.pt is not as it was written), so the run goes" in told
+    assert "kept as damaged-step-9" in told
+    assert_same(stopped, whole)
+    assert [*checkpoints(whole), "damaged-step-9"] == sorted(
+        checkpoints(stopped), key=lambda name: name.startswith("damaged")
+    )
+
+
+def test_all_damaged_is_one_sentence_and_changes_nothing(stopped: Path, whole: Path) -> None:
+    for folder in (stopped / "checkpoints").iterdir():
+        (folder / "model.safetensors").write_bytes(b"")
+    before = (stopped / "metrics.jsonl").read_bytes()
+    sentence = refusal("pretrain", "--out", stopped, "--resume")
+    assert "are damaged (the newest, step-9: model.safetensors is not as it was" in sentence
+    assert "Restore one from a copy, or delete" in sentence
+    assert (stopped / "metrics.jsonl").read_bytes() == before
+    shutil.rmtree(stopped / "checkpoints")  # as it says
+    resume(stopped)
+    assert_same(stopped, whole)
+
+
+def test_a_full_disk_stops_the_run_and_keeps_the_last_checkpoint(
+    texts: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    disk = ExitStack()
+    # Up to the place where the weights are half written.
+    at_step(8, lambda: disk.enter_context(largest_file(20_000)), monkeypatch)
+    with disk:
+        sentence = refusal(*words_of(texts, run, "--steps", "12", "--evaluate-every", "2"))
+    monkeypatch.undo()
+    assert "checkpoint step-9 could not be saved: the disk of" in sentence
+    assert "is full. Free some space. step-6 is kept: go on from there with --resume." in sentence
+    assert "step-6" in checkpoints(run)
+    assert not [name for name in checkpoints(run) if "step-9" in name]
+    assert metrics(run)[-1]["step"] == 8
+    resume(run)
+    assert_same(run, whole)
+    assert checkpoints(run) == checkpoints(whole)
+
+
+@pytest.mark.parametrize("room", [0, 100])
+def test_a_full_disk_at_the_start_of_a_resume_loses_nothing(
+    stopped: Path, whole: Path, room: int
+) -> None:
+    before = sorted(stopped.rglob("*"))
+    with largest_file(room):
+        sentence = refusal("pretrain", "--out", stopped, "--resume")
+    assert "is full. Free some space. step-9 is kept: go on from there" in sentence
+    assert sorted(stopped.rglob("*")) == before
+    resume(stopped)
+    assert_same(stopped, whole)
+
+
+@pytest.mark.parametrize("room", [0, 100, 2000])
+def test_a_full_disk_at_the_start_of_a_run_leaves_nothing(
+    texts: Path, tmp_path: Path, room: int
+) -> None:
+    with largest_file(room):
+        sentence = refusal(*words_of(texts, tmp_path / "run", "--steps", "2"))
+    assert "is full. Free some space. Nothing of the run is left: start it again." in sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_says_what_it_is_made_of(texts: Path, whole: Path) -> None:
+    settings = json.loads((whole / "config.json").read_text())
+    assert settings["command"].startswith("bertscope pretrain ")
+    assert f" --out {whole} " in settings["command"]
+    assert settings["command"].endswith(" --steps 12 --evaluate-every 2")
+    assert settings["directory"] == os.getcwd()
+    assert settings["train"]["seed"] == 7
+    assert settings["versions"]["torch"] == torch.__version__
+    assert set(settings["versions"]) == {"bertscope", "python", "torch", "numpy", "machine"}
+    assert "git" in settings
+    for name in ("train", "valid"):
+        (source,) = settings["sources"][name]
+        file = texts / f"{name}.txt"
+        assert (source["path"], source["bytes"]) == (str(file), file.stat().st_size)
+        assert len(source["sha256"]) == 64
+        packed = settings["packed"][name]
+        assert packed["fingerprint"] == (whole / "data" / name / "fingerprint").read_text()
+    assert not {"sources", "packed"} & set(settings["data"])
+
+
+def touch(path: Path, content: bytes | None = None) -> None:
+    """Give a file another time, and content if there is any."""
+    if content is not None:
+        path.write_bytes(content)
+    os.utime(path, ns=(10**18, 10**18))
+
+
+@pytest.mark.parametrize("name", ["train.txt", "valid.txt"])
+def test_a_text_that_changed_is_refused_with_the_reason(stopped: Path, name: str) -> None:
+    file = stopped.parent / "texts" / name
+    good, time = file.read_bytes(), file.stat().st_mtime_ns
+    what = "training text" if name == "train.txt" else "held-out text"
+    touch(file, good + b"More.\n")
+    sentence = refusal("pretrain", "--out", stopped, "--resume")
+    assert f"the {what} '{file}' changed since the run was started" in sentence
+    assert f"it had {len(good):,} bytes and has {len(good) + 6:,}. Restore that file" in sentence
+    touch(file, good.replace(b"dog", b"cat"))
+    sentence = refusal("pretrain", "--out", stopped, "--resume")
+    assert "the size is the same, the content of 2001-09-09 01:46:40 UTC is not" in sentence
+    assert metrics(stopped)[-1]["step"] == 10  # nothing was dropped
+    file.write_bytes(good)
+    os.utime(file, ns=(time, time))
+    resume(stopped)
+
+
+@pytest.mark.parametrize("change", ["touched", "gone", "elsewhere", "old"])
+def test_what_does_not_matter_does_not_stop(stopped: Path, whole: Path, change: str) -> None:
+    place, run = stopped.parent / "texts", stopped
+    if change == "touched":
+        touch(place / "train.txt")
+        touch(run / "data" / "train" / "ids.npy")
+    elif change == "gone":
+        shutil.rmtree(place)
+    elif change == "elsewhere":
+        run = stopped.parent / "moved"
+        shutil.copytree(stopped, run, copy_function=shutil.copy)  # with other times
+        shutil.rmtree(stopped)
+    else:  # a run of an earlier version
+        settings = json.loads((run / "config.json").read_text())
+        for name in ("sources", "packed", "tokenizer", "git", "directory", "started"):
+            del settings[name]
+        (run / "config.json").write_text(json.dumps(settings))
+    resume(run)
+    assert_same(run, whole)
+
+
+@pytest.mark.parametrize("name", ["train", "valid"])
+def test_packed_data_that_changed_is_refused(stopped: Path, name: str) -> None:
+    file = stopped / "data" / name / "ids.npy"
+    ids = np.load(file)
+    ids[-1] += 1
+    np.save(file, ids)
+    touch(file)
+    sentence = refusal("pretrain", "--out", stopped, "--resume")
+    assert "packed corpus" in sentence
+    assert "changed since the run was started (fingerprint" in sentence
+    assert "Restore that folder to resume, or start a new run." in sentence
+
+
+def test_a_tokenizer_that_changed_is_refused(stopped: Path) -> None:
+    folder = stopped / "data" / "tokenizer"
+    for file in folder.iterdir():
+        file.write_text(file.read_text().replace("mat", "tam"))
+    assert "tokenizer" in (sentence := refusal("pretrain", "--out", stopped, "--resume"))
+    assert "changed since the run was started" in sentence
+
+
+def test_a_text_that_grows_while_it_is_read_is_refused(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "texts"
+    shutil.copytree(texts, place)
+    module = importlib.import_module("bertcore.pretraining.start_run")
+    pack = module.pack_corpus_to
+
+    def pack_slowly(*arguments: Any) -> Any:
+        packed = pack(*arguments)
+        with (place / "train.txt").open("a") as file:
+            file.write("More.\n")
+        return packed
+
+    monkeypatch.setattr(module, "pack_corpus_to", pack_slowly)
+    sentence = refusal(*words_of(place, tmp_path / "run", "--steps", "2"))
+    assert "train.txt' changed while it was read. Wait until it is whole" in sentence
+    assert [path.name for path in tmp_path.iterdir()] == ["texts"]
+
+
+def test_other_versions_are_told(stopped: Path) -> None:
+    file = stopped / "config.json"
+    settings = json.loads(file.read_text())
+    settings["versions"] |= {"torch": "1.0", "unheard-of": "2"}
+    file.write_text(json.dumps(settings))
+    told = resume(stopped)
+    assert f"(torch 1.0 -> {torch.__version__})" in told
+    assert "may differ in the last digits" in told
+
+
+def test_a_run_is_locked_while_it_trains(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    seen = []
+    at_step(1, lambda: seen.append(lock_holder(run)), monkeypatch)
+    succeed(*words_of(texts, run, "--steps", "2"))
+    assert [holder is not None and holder.pid for holder in seen] == [os.getpid()]
+    assert lock_holder(run) is None
+
+
+def test_a_run_that_went_on_elsewhere_is_not_written_over(stopped: Path) -> None:
+    early, late = resume_run(stopped), resume_run(stopped)
+    assert late.run() is not None
+    before = metrics(stopped)
+    with pytest.raises(ValueError, match=r"holds step-12, and this process is at step 9"):
+        early.run()
+    assert metrics(stopped) == before

@@ -1,0 +1,148 @@
+"""Probes against a trace and the model's own answers, and through stop and resume."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert
+from bertcore.pretraining.run_probes import ProbeWriter, take_probe
+from bertcore.training.probe_texts import PROBE_TEXTS
+from bertcore.training.probes import (
+    KINDS,
+    ProbeText,
+    probe_files,
+    read_probe,
+    read_probes,
+    write_probe,
+)
+from bertcore.training.quantize import MAX_ERROR
+from tests.bertcore.pretraining.test_loop import build
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
+
+TEXTS = (
+    ProbeText("The dog sat on the mat.", None, "dog", "snvssn."),
+    ProbeText("He went to the river bank.", "It had rained.", "river", "pvssnn.pvv."),
+)
+
+
+@pytest.fixture
+def bert() -> Bert:
+    return Bert(tiny_network(), tiny_tokenizer())
+
+
+def test_a_probe_holds_what_the_model_itself_says(bert: Bert, tmp_path: Path) -> None:
+    """In one padded batch, through a file: equal to traces and answers of each text alone."""
+    path = write_probe(tmp_path, take_probe(bert.module, bert.tokenizer, 12, TEXTS))
+    probe = read_probe(path)
+    assert probe.step == 12
+    assert [sentence.text for sentence in probe.sentences] == list(TEXTS)
+    for text, found in zip(TEXTS, probe.sentences, strict=True):
+        trace = bert.trace(text.text_a, text.text_b)
+        assert found.tokens == trace.tokens
+        assert found.word_ids == trace.word_ids
+        assert np.abs(found.attention - trace.attentions.numpy()).max() <= MAX_ERROR + 1e-6
+        assert found.hidden.dtype == np.float16
+        np.testing.assert_allclose(found.hidden, trace.hidden_states[-1], rtol=1e-3, atol=1e-3)
+        asked = text.text_a.replace(text.hidden, "[MASK]")
+        best = bert.fill_mask(asked, text.text_b, top_k=5)[0]
+        assert found.top_words == [word for word, _ in best]
+        assert found.top_probabilities == pytest.approx([p for _, p in best], rel=1e-4)
+        assert found.word == text.hidden
+        everything = bert.fill_mask(asked, text.text_b, top_k=bert.tokenizer.vocab_size)[0]
+        places = {word: (rank, p) for rank, (word, p) in enumerate(everything, start=1)}
+        assert found.rank == places[text.hidden][0]
+        assert found.probability == pytest.approx(places[text.hidden][1], rel=1e-4)
+    alone, pair = probe.sentences
+    assert alone.is_next is None
+    expected = bert.next_sentence(TEXTS[1].text_a, TEXTS[1].text_b or "").is_next
+    assert pair.is_next == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_probe_leaves_no_mark_on_the_training(bert: Bert) -> None:
+    bert.module.train()
+    before = torch.get_rng_state()
+    take_probe(bert.module, bert.tokenizer, 0)
+    assert bert.module.training
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(p.grad is None for p in bert.module.parameters())
+
+
+def test_the_shipped_sentences_have_a_kind_for_each_word() -> None:
+    tokenizer = tiny_tokenizer()
+    for text in PROBE_TEXTS:
+        words = set(tokenizer.encode(text.text_a, text.text_b).word_ids) - {-1}
+        assert len(text.kinds) == len(words), text
+        assert set(text.kinds) <= set(KINDS)
+
+
+def test_a_hidden_word_in_pieces_hides_its_first(bert: Bert) -> None:
+    text = ProbeText("The doors opened.", None, "doors")
+    found = take_probe(bert.module, bert.tokenizer, 0, [text]).sentences[0]
+    assert found.masked == 2
+    assert found.word == "do"
+
+
+def test_a_hidden_word_must_be_there() -> None:
+    with pytest.raises(ValueError, match="hidden word 'cat' is not in"):
+        ProbeText("The dog sat.", None, "cat")
+
+
+def test_long_sentences_are_cut_to_the_position_table() -> None:
+    network = tiny_network(tiny_config(max_position_embeddings=8))
+    texts = [ProbeText("the dog sat on the mat and the cat runs", None, "runs")]
+    found = take_probe(network, tiny_tokenizer(), 0, texts).sentences[0]
+    assert len(found.tokens) == 8
+    assert found.masked == 1  # what should be hidden was cut off
+
+
+def test_a_run_writes_probes_at_its_start_and_with_its_scores(tmp_path: Path) -> None:
+    build(tmp_path).run()
+    assert list(probe_files(tmp_path)) == [0, 10, 20, 24]
+    first, *_, last = read_probes(tmp_path)
+    assert (first.step, last.step) == (0, 24)
+    assert not np.array_equal(first.sentences[0].codes, last.sentences[0].codes)
+
+
+def test_a_resumed_run_ends_with_the_probes_of_a_whole_one(tmp_path: Path) -> None:
+    build(tmp_path / "whole").run()
+    part = build(tmp_path / "part")
+    part.run(should_stop=lambda: part.position.step == 12)
+    # As if killed at 20, after the checkpoint of step 12: that probe must not stay.
+    network = tiny_network(tiny_config(num_hidden_layers=1))
+    write_probe(tmp_path / "part" / "probes", take_probe(network, tiny_tokenizer(), 15))
+    (tmp_path / "part" / "probes" / ".step-20.npz.partial").write_bytes(b"half")
+    build(tmp_path / "part", resume=True).run()
+    names = [sorted(p.name for p in (tmp_path / n / "probes").iterdir()) for n in ("whole", "part")]
+    assert names[0] == names[1]
+    for ours, theirs in zip(
+        read_probes(tmp_path / "part"), read_probes(tmp_path / "whole"), strict=True
+    ):
+        for a, b in zip(ours.sentences, theirs.sentences, strict=True):
+            np.testing.assert_array_equal(a.codes, b.codes)
+            np.testing.assert_array_equal(a.hidden, b.hidden)
+
+
+def test_a_long_run_keeps_a_bounded_number_of_probes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bert: Bert
+) -> None:
+    monkeypatch.setattr("bertcore.pretraining.run_probes.MIN_STEP_GROWTH", 0.1)
+    writer = ProbeWriter(tmp_path, bert.tokenizer, TEXTS[:1])
+    for step in range(0, 200, 2):
+        writer.write(bert.module, step)
+    writer.write(bert.module, 199, is_last=True)
+    steps = list(probe_files(tmp_path))
+    assert steps[:11] == list(range(0, 22, 2))
+    assert steps[-1] == 199
+    assert all(b - a >= 0.1 * b for a, b in pairwise(steps[:-1]))
+    assert len(steps) < 40
+
+
+@pytest.mark.parametrize("damage", [b"", b"no archive", None])
+def test_a_damaged_probe_is_one_sentence(bert: Bert, tmp_path: Path, damage: bytes | None) -> None:
+    path = write_probe(tmp_path, take_probe(bert.module, bert.tokenizer, 3, TEXTS))
+    path.write_bytes(path.read_bytes()[:400] if damage is None else damage)
+    with pytest.raises(RuntimeError, match=r"step-3\.npz' is damaged"):
+        read_probe(path)

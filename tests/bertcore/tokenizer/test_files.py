@@ -1,0 +1,233 @@
+"""Tokenizer folders: round trips with transformers, old layouts, and clear errors.
+
+Hermetic: the vocabulary is trained here.
+"""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoTokenizer, BertTokenizerFast
+
+from bertcore.tokenizer import SPECIAL_TOKENS, AddedToken, Tokenizer, train_vocabulary
+from tests.support.nasty_text import LETTERS, NASTY, PARAGRAPH
+
+TEXTS = [*NASTY, PARAGRAPH[:200], "the [E1] COVID covidriver [e1] [E1]x"]
+OPTIONS = [
+    {"do_lower_case": True},
+    {"do_lower_case": False},
+    {"do_lower_case": True, "strip_accents": False, "tokenize_chinese_chars": False},
+]
+ADDED = [AddedToken("[E1]"), AddedToken("covid", normalized=True, special=False)]
+
+
+@pytest.fixture(scope="module")
+def vocab() -> list[str]:
+    return train_vocabulary([PARAGRAPH, LETTERS], vocab_size=310, do_lower_case=False)
+
+
+def write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def write_vocab(folder: Path, vocab: list[str]) -> None:
+    (folder / "vocab.txt").write_text("\n".join(vocab) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("added", [[], ADDED], ids=["plain", "added"])
+def test_transformers_opens_what_we_save(
+    tmp_path: Path, vocab: list[str], options: dict[str, bool], added: list[AddedToken]
+) -> None:
+    ours = Tokenizer(vocab, added_tokens=added, model_max_length=64, **options)
+    ours.save(tmp_path / "new" / "folder")
+    theirs = AutoTokenizer.from_pretrained(tmp_path / "new" / "folder")
+    assert theirs.model_max_length == 64
+    assert len(theirs) == ours.vocab_size
+    assert (theirs.mask_token_id, theirs.pad_token_id) == (ours.mask_id, ours.pad_id)
+    for text in TEXTS:
+        assert theirs(text)["input_ids"] == ours.encode(text, max_length=1000).input_ids, text
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("files", ["all", "vocab.txt", "tokenizer.json"])
+def test_a_saved_folder_opens_again(
+    tmp_path: Path, vocab: list[str], options: dict[str, bool], files: str
+) -> None:
+    ours = Tokenizer(vocab, added_tokens=ADDED, model_max_length=100, **options)
+    ours.save(tmp_path)
+    if files == "vocab.txt":
+        (tmp_path / "tokenizer.json").unlink()
+    elif files == "tokenizer.json":
+        (tmp_path / "vocab.txt").unlink()
+    again = Tokenizer.open(tmp_path)
+    assert again.fingerprint == ours.fingerprint
+    assert again.added_tokens == ours.added_tokens
+    assert again.vocab == ours.vocab
+    assert again.num_pieces == ours.num_pieces == 310
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_we_open_what_transformers_saves(
+    tmp_path: Path, vocab: list[str], options: dict[str, bool]
+) -> None:
+    theirs = BertTokenizerFast(vocab={t: i for i, t in enumerate(vocab)}, **options)
+    theirs.add_special_tokens({"additional_special_tokens": ["[E1]"]})
+    theirs.add_tokens(["covid"])
+    theirs.save_pretrained(tmp_path)
+    ours = Tokenizer.open(tmp_path)
+    assert ours.model_max_length == 512
+    assert ours.vocab == [*vocab, "[E1]", "covid"]
+    for text in TEXTS:
+        assert ours.encode(text).input_ids == theirs(text)["input_ids"], text
+
+
+def test_the_oldest_layout_opens(tmp_path: Path, vocab: list[str]) -> None:
+    write_vocab(tmp_path, vocab)
+    write_json(tmp_path / "tokenizer_config.json", {"do_lower_case": False})
+    roles = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    special: dict[str, Any] = {
+        role: {"content": token, "lstrip": False} if role == "mask_token" else token
+        for role, token in zip(roles, SPECIAL_TOKENS, strict=True)
+    }
+    special["additional_special_tokens"] = ["[E1]"]
+    write_json(tmp_path / "special_tokens_map.json", special)
+    write_json(tmp_path / "added_tokens.json", {"covid": 311, "[E1]": 310})
+    write_json(tmp_path / "config.json", {"max_position_embeddings": 128})
+    ours = Tokenizer.open(str(tmp_path))
+    assert ours.do_lower_case is False
+    assert ours.model_max_length == 128
+    assert ours.added_tokens[5:] == (
+        AddedToken("[E1]"),
+        AddedToken("covid", normalized=True, special=False),
+    )
+    assert ours.encode("The [E1] covid").tokens[2:4] == ["[E1]", "covid"]
+
+
+def test_line_ends_of_windows_and_a_missing_last_one_are_fine(
+    tmp_path: Path, vocab: list[str]
+) -> None:
+    (tmp_path / "vocab.txt").write_bytes("\r\n".join(vocab).encode())
+    assert Tokenizer.open(tmp_path).vocab == vocab
+
+
+def test_an_old_tokenizer_json_without_model_type_opens(tmp_path: Path, vocab: list[str]) -> None:
+    Tokenizer(vocab).save(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    del content["model"]["type"]
+    write_json(tmp_path / "tokenizer.json", content)
+    assert Tokenizer.open(tmp_path).fingerprint == Tokenizer(vocab).fingerprint
+
+
+def test_tokenizer_json_alone_is_believed_about_case(tmp_path: Path, vocab: list[str]) -> None:
+    Tokenizer(vocab, do_lower_case=False).save(tmp_path)
+    for name in ("tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        (tmp_path / name).unlink()
+    assert Tokenizer.open(tmp_path).do_lower_case is False
+
+
+def test_settings_that_disagree_or_lack_are_told(
+    tmp_path: Path, vocab: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    Tokenizer(vocab, do_lower_case=False).save(tmp_path)
+    write_json(tmp_path / "tokenizer_config.json", {"do_lower_case": True})
+    with caplog.at_level(logging.WARNING):
+        ours = Tokenizer.open(tmp_path)
+    assert ours.do_lower_case is True
+    assert (
+        ours.encode("THE").input_ids
+        == AutoTokenizer.from_pretrained(tmp_path, tokenizer_type="bert")("THE")["input_ids"]
+    )
+    assert "do_lower_case=True" in caplog.text
+    assert "lowercase=False" in caplog.text
+
+    caplog.clear()
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).unlink()
+    with caplog.at_level(logging.WARNING):
+        assert Tokenizer.open(tmp_path).do_lower_case is True
+    assert "tells do_lower_case" in caplog.text
+
+
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
+        Tokenizer.open(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"neither vocab.txt nor tokenizer.json"):
+        Tokenizer.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["RobertaTokenizer", "AlbertTokenizerFast", "BertJapaneseTokenizer"]
+)
+def test_other_tokenizer_classes_are_refused(tmp_path: Path, vocab: list[str], name: str) -> None:
+    write_vocab(tmp_path, vocab)
+    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": name})
+    with pytest.raises(RuntimeError, match=f"names a {name}, but only BertTokenizer"):
+        Tokenizer.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["DistilBertTokenizerFast", "ElectraTokenizer", "TokenizersBackend"]
+)
+def test_classes_that_cut_text_alike_are_opened(
+    tmp_path: Path, vocab: list[str], name: str
+) -> None:
+    Tokenizer(vocab).save(tmp_path)
+    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": name, "do_lower_case": True})
+    assert Tokenizer.open(tmp_path).vocab == vocab
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["model"].update(type="BPE"), "its model is BPE, but .* it is WordPiece"),
+        (lambda c: c.update(normalizer=None), "its normalizer is None, .* BertNormalizer"),
+        (lambda c: c.update(pre_tokenizer={"type": "Metaspace"}), "pre_tokenizer is Metaspace"),
+        (lambda c: c["model"].update(continuing_subword_prefix="@@"), "prefix .* is @@"),
+        (lambda c: c["model"].update(max_input_chars_per_word=50), "longest word is 50"),
+        (lambda c: c["model"]["vocab"].update(extra=999), "are not 0 to 310, each once"),
+        (lambda c: c["model"]["vocab"].update(extra=7), "are not 0 to 310, each once"),
+        (lambda c: c["added_tokens"][4].update(lstrip=True), r"'\[MASK\]' has lstrip set"),
+        (lambda c: c["added_tokens"][4].update(id=9), r"'\[MASK\]' has id 9, but 4 was"),
+        (
+            lambda c: c["added_tokens"].append({"content": "[E1]", "id": 400}),
+            r"'\[E1\]' has id 400, but 310 was",
+        ),
+    ],
+)
+def test_other_kinds_of_tokenizer_json_are_refused(
+    tmp_path: Path, vocab: list[str], change: Any, message: str
+) -> None:
+    Tokenizer(vocab).save(tmp_path)
+    (tmp_path / "tokenizer_config.json").unlink()
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    change(content)
+    write_json(tmp_path / "tokenizer.json", content)
+    with pytest.raises(RuntimeError, match=message):
+        Tokenizer.open(tmp_path)
+
+
+def test_damaged_files_are_named(tmp_path: Path, vocab: list[str]) -> None:
+    write_vocab(tmp_path, [*vocab, "the"])
+    with pytest.raises(RuntimeError, match=r"vocab.txt: .*more than once: 'the'"):
+        Tokenizer.open(tmp_path)
+    write_vocab(tmp_path, [token for token in vocab if token != "[MASK]"])
+    with pytest.raises(RuntimeError, match=r"vocab.txt: .*lacks \[MASK\]"):
+        Tokenizer.open(tmp_path)
+    (tmp_path / "vocab.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(RuntimeError, match=r"vocab.txt is not UTF-8"):
+        Tokenizer.open(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(RuntimeError, match=r"tokenizer.json is not a JSON object"):
+        Tokenizer.open(tmp_path)
+    write_json(tmp_path / "tokenizer_config.json", {"mask_token": "<mask>"})
+    with pytest.raises(RuntimeError, match=r"mask_token is '<mask>', but BERT's is '\[MASK\]'"):
+        Tokenizer.open(tmp_path)
+
+
+def test_a_vocabulary_with_a_line_break_is_not_saved(tmp_path: Path, vocab: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"'a\\nb' holds a line break"):
+        Tokenizer([*vocab, "a\nb"]).save(tmp_path)
+    assert list(tmp_path.iterdir()) == []

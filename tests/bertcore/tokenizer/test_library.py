@@ -1,0 +1,243 @@
+"""Byte-level BPE and Unigram: as transformers cuts text, with places, cuts and clear refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+
+from bertcore.tokenizer import (
+    LibraryTokenizer,
+    Tokenizer,
+    explain,
+    open_other_tokenizer,
+    open_tokenizer,
+)
+from tests.support.nasty_text import NASTY
+from tests.support.tiny import tiny_tokenizer
+from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
+
+TEXT, PAIR = "The river bank was steep.", "It had rained: naïve 🙂!"
+MADE = {
+    "byte-level BPE": byte_level_bpe,
+    "Unigram": lambda: unigram(albert=True),
+    "XLM": lambda: unigram(albert=False),
+}
+
+
+@pytest.fixture(params=MADE, scope="module")
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tokenizer")
+    save_fast(MADE[request.param](), path)
+    return path
+
+
+def their(folder: Path) -> Any:
+    return transformers.AutoTokenizer.from_pretrained(folder)
+
+
+@pytest.mark.parity
+def test_ids_segments_and_words_are_those_of_transformers(folder: Path) -> None:
+    ours, theirs = open_tokenizer(folder), their(folder)
+    mask = ours.mask_token
+    texts = [TEXT, PAIR, f"The  {mask} bank", f"a{mask}b", *NASTY]
+    for text in texts:
+        wanted = theirs(text, truncation=True, max_length=60)
+        got = ours.encode(text)
+        assert got.input_ids == wanted["input_ids"], text
+        assert [w for w in got.word_ids if w >= 0] == [
+            w for w in wanted.word_ids() if w is not None
+        ]
+        pair = ours.encode(text, PAIR, max_length=40)
+        wanted = theirs(text, PAIR, truncation="longest_first", max_length=40)
+        assert pair.input_ids == wanted["input_ids"], text
+        numbers = [-1 if number is None else number for number in wanted.sequence_ids()]
+        assert pair.text_ids == numbers
+        if "token_type_ids" in wanted:
+            assert pair.segment_ids == wanted["token_type_ids"]
+
+
+@pytest.mark.parity
+def test_places_are_those_of_transformers_without_the_spaces(folder: Path) -> None:
+    ours, theirs = open_tokenizer(folder), their(folder)
+    for text in [TEXT, PAIR, "  two  spaces ", "和平 ﬁsh", f"the {ours.mask_token} bank"]:
+        wanted = theirs(text, return_offsets_mapping=True)["offset_mapping"]
+        got = ours.encode(text)
+        for token, (start, end), (low, high) in zip(got.tokens, got.offsets, wanted, strict=True):
+            assert text[start:end].strip() == text[low:high].strip(), (text, token)
+            if text[start:end].strip():
+                assert text[start:end] == text[start:end].strip(), (text, token)
+
+
+def test_places_of_plain_words_spell_the_tokens(folder: Path) -> None:
+    tokenizer = open_tokenizer(folder)
+    encoding = tokenizer.encode(TEXT)
+    for token, (start, end), text in zip(
+        encoding.tokens, encoding.offsets, encoding.text_ids, strict=True
+    ):
+        if text >= 0 and token != "▁":
+            written = TEXT[start:end].lower() if tokenizer.do_lower_case else TEXT[start:end]
+            assert token.lstrip("Ġ▁") == written
+
+
+def test_a_cut_pair_tells_what_was_lost(folder: Path) -> None:
+    tokenizer = open_tokenizer(folder)
+    whole = tokenizer.encode(TEXT, PAIR)
+    cut = tokenizer.encode(TEXT, PAIR, max_length=12)
+    assert whole.truncation is None
+    assert cut.truncation is not None
+    assert len(cut) == 12
+    assert cut.truncation.num_tokens_before == len(whole)
+    assert cut.truncation.num_cut == len(whole) - 12
+    with pytest.raises(ValueError, match="Pass"):
+        tokenizer.encode(TEXT, PAIR, max_length=2)
+
+
+def test_saving_and_opening_again_changes_nothing(folder: Path, tmp_path: Path) -> None:
+    tokenizer = open_tokenizer(folder)
+    tokenizer.save(tmp_path)
+    again = open_tokenizer(tmp_path)
+    assert again.fingerprint == tokenizer.fingerprint
+    assert again.encode(TEXT, PAIR) == tokenizer.encode(TEXT, PAIR)
+    assert their(tmp_path)(TEXT, PAIR)["input_ids"] == tokenizer.encode(TEXT, PAIR).input_ids
+    assert again.mask_token == their(tmp_path).mask_token
+
+
+def test_kinds_and_case() -> None:
+    bpe = LibraryTokenizer(
+        byte_level_bpe(),
+        special_tokens={
+            "pad_token": "<pad>",
+            "unk_token": "<unk>",
+            "cls_token": "<s>",
+            "sep_token": "</s>",
+            "mask_token": "<mask>",
+        },
+        model_max_length=60,
+    )
+    assert (bpe.kind, bpe.do_lower_case) == ("byte-level BPE", False)
+    assert (tiny_tokenizer().kind, tiny_tokenizer().do_lower_case) == ("WordPiece", True)
+    assert bpe.special_ids == [1, 3, 0, 2, bpe.mask_id]
+    assert bpe.decode(bpe.encode(TEXT).input_ids, skip_special_tokens=True) == TEXT
+
+
+def test_a_word_is_looked_up_as_within_a_text(folder: Path) -> None:
+    tokenizer = open_tokenizer(folder)
+    within = tokenizer.encode_ids(["the river bank"])[0]
+    assert tokenizer.encode_word("bank") == within[-len(tokenizer.encode_word("bank")) :]
+
+
+def test_its_steps_are_not_explained(folder: Path) -> None:
+    with pytest.raises(ValueError, match="not WordPiece: its steps cannot be explained"):
+        explain(TEXT, open_tokenizer(folder))
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_files(tmp_path: Path) -> Path:
+    fast = byte_level_bpe()
+    fast.model.save(str(tmp_path))
+    vocab = json.loads((tmp_path / "vocab.json").read_text())
+    vocab.setdefault("<mask>", len(vocab))
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    return tmp_path
+
+
+def test_vocab_json_and_merges_alone_are_enough(two_files: Path, tmp_path: Path) -> None:
+    ours = open_tokenizer(two_files)
+    whole = tmp_path / "whole"
+    save_fast(byte_level_bpe(), whole)
+    for texts in ((TEXT,), (TEXT, PAIR), ("The <mask> bank",)):
+        assert ours.encode(*texts) == open_tokenizer(whole).encode(*texts)
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
+def test_one_of_the_two_names_the_other(name: str, two_files: Path) -> None:
+    (two_files / name).unlink()
+    with pytest.raises(FileNotFoundError, match=f"neither {name}"):
+        open_tokenizer(two_files)
+
+
+def test_damaged_sentencepiece_alone_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "spiece.model").write_bytes(b"x")
+    with pytest.raises(RuntimeError, match=r"holds spiece.model but no tokenizer.json.*Copy the"):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "file"), [("albert", "spiece.model"), ("t5", "spiece.model")]
+)
+def test_sentencepiece_alone_is_converted_where_the_library_is_there(
+    model_type: str, file: str, tmp_path: Path
+) -> None:
+    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(CORPUS * 3))
+    names = {"albert": {"control_symbols": "[CLS],[SEP],[MASK]"}, "t5": {"eos_id": 1}}[model_type]
+    ids = {"pad_id": 0, "unk_id": 2 if model_type == "t5" else 1, "bos_id": -1}
+    trainer.train(
+        input=str(texts),
+        model_prefix=str(tmp_path / "made"),
+        vocab_size=50,
+        minloglevel=2,
+        **{"eos_id": -1, **ids, **names},
+    )
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "made.model").rename(folder / file)
+    (folder / "config.json").write_text(json.dumps({"model_type": model_type}))
+    ours = open_tokenizer(folder) if model_type == "albert" else open_other_tokenizer(folder, {})
+    theirs = transformers.AutoTokenizer.from_pretrained(folder)
+    text = "He bought milk for the dog."
+    assert ours.encode(text).input_ids == theirs(text)["input_ids"]
+    assert ours.encode(text, "Paris.").input_ids == theirs(text, "Paris.")["input_ids"]
+
+
+def test_an_empty_folder_names_the_files(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"neither vocab.txt nor tokenizer.json \(nor voc"):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", '["a"]', '{"model": {"type": "BPE"}}', "\ud800"])
+def test_damaged_files_are_named(content: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(content.encode(errors="surrogatepass"))
+    with pytest.raises(RuntimeError, match=r"tokenizer\.json"):
+        open_tokenizer(tmp_path)
+
+
+def change(folder: Path, target: Path, **changes: Any) -> Path:
+    save_fast(byte_level_bpe(), target)
+    file = target / "tokenizer.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    return target
+
+
+def test_a_tokenizer_that_adds_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="adds no special tokens"):
+        open_tokenizer(change(tmp_path, tmp_path / "x", post_processor=None))
+
+
+def test_special_tokens_that_nobody_tells_are_named(tmp_path: Path) -> None:
+    save_fast(byte_level_bpe(), tmp_path)
+    file = tmp_path / "tokenizer.json"
+    file.write_text(file.read_text().replace("<mask>", "<hole>"))
+    (tmp_path / "tokenizer_config.json").unlink()
+    with pytest.raises(RuntimeError, match=r"neither tokenizer_config.json nor.*the mask_token"):
+        open_tokenizer(tmp_path)
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"mask_token": "<hole>"}))
+    assert open_tokenizer(tmp_path).mask_token == "<hole>"
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"mask_token": "<gone>"}))
+    with pytest.raises(RuntimeError, match="lacks the special tokens <gone>"):
+        open_tokenizer(tmp_path)
+
+
+def test_wordpiece_is_still_explained(tmp_path: Path) -> None:
+    tiny_tokenizer().save(tmp_path)
+    opened = open_tokenizer(tmp_path)
+    assert type(opened) is Tokenizer
+    assert explain("rivers", opened)[0].pieces[0].token == "river"

@@ -1,0 +1,133 @@
+"""Compiling: the same numbers where it works, and a plain word where it cannot."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
+from bertcore.training.compiler import choose_compile, missing_for_compile
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_config, tiny_tokenizer
+
+CPU = torch.device("cpu")
+LONG: dict[str, Any] = {"steps": None, "minutes": 30.0}
+
+
+def build(path: Path, *, objective: str = "mlm+nsp", **changes: Any) -> Pretraining:
+    settings: dict[str, Any] = {"steps": 6, "dtype": "float32", "log_every": 1, **changes}
+    return Pretraining(
+        RunFolder(path),
+        shape=tiny_config(num_hidden_layers=1),
+        tokenizer=tiny_tokenizer(),
+        train=small_corpus(),
+        valid=small_corpus(8, seed=5),
+        train_config=TrainConfig(device="cpu", evaluate_rows=16, **settings),
+        data_config=DataConfig(
+            max_seq_length=24, max_predictions_per_seq=5, batch_size=4, objective=objective
+        ),
+        optimizer_config=OptimizerConfig(),
+    )
+
+
+def losses(run: Pretraining) -> list[float]:
+    lines = run.folder.metrics_file.read_text().splitlines()
+    return [json.loads(line)["loss"] for line in lines]
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "a-compiler-that-is-not-there")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(missing_for_compile(CPU) is not None, reason="no compiler on this machine")
+@pytest.mark.parametrize("objective", ["mlm+nsp", "mlm"])
+def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective: str) -> None:
+    told: list[str] = []
+    compiled = build(tmp_path / "compiled", compile="on", dropout=0.0, objective=objective)
+    compiled.run(on_notice=told.append)
+    assert len(told) == 1
+    assert told[0].startswith("compiled in ")
+    assert compiled.position.elapsed_seconds < 5  # the wait for the compiler is not in it
+    plain = build(tmp_path / "plain", compile="off", objective=objective)
+    plain.run(on_notice=told.append)
+    assert len(told) == 1
+    assert losses(compiled) == pytest.approx(losses(plain), abs=1e-3)
+    assert losses(compiled)[0] == pytest.approx(losses(plain)[0], abs=1e-5)
+
+
+def test_without_a_compiler_a_run_goes_on_and_says_so(tmp_path: Path, no_compiler: None) -> None:
+    told: list[str] = []
+    run = build(tmp_path / "auto", compile="auto", **LONG)
+    run.run(on_notice=told.append, should_stop=lambda: run.position.step == 6)
+    assert told == [
+        "not compiled, so training is slower: no C++ compiler was found (looked for "
+        "a-compiler-that-is-not-there)."
+    ]
+    plain = build(tmp_path / "off", compile="off", **LONG)
+    plain.run(on_notice=told.append, should_stop=lambda: plain.position.step == 6)
+    assert len(told) == 1
+    assert losses(run)[0] == losses(plain)[0]
+
+
+def test_asked_for_and_missing_is_refused(tmp_path: Path, no_compiler: None) -> None:
+    with pytest.raises(ValueError, match=r"--compile on cannot work: no C\+\+ compiler"):
+        build(tmp_path, compile="on")
+
+
+@pytest.mark.parametrize("choice", ["auto", "on"])
+def test_a_compiler_that_fails_is_told(
+    tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise TypeError("cannot compile this\nand much more")
+
+    monkeypatch.setattr("bertcore.training.compiler.missing_for_compile", lambda device: None)
+    told: list[str] = []
+    run = build(tmp_path, compile=choice, **LONG)
+    monkeypatch.setattr(torch, "compile", broken)
+    monkeypatch.setattr(torch.nn.Module, "compile", _compile_to(broken))
+    state = torch.get_rng_state()
+    if choice == "on":
+        with pytest.raises(RuntimeError, match="TypeError: cannot compile this"):
+            run.run(on_notice=told.append)
+        assert told == []
+        assert torch.equal(torch.get_rng_state(), state)
+        return
+    run.run(on_notice=told.append, should_stop=lambda: run.position.step == 2)
+    assert told == ["compiling failed, so training is slower (TypeError: cannot compile this)."]
+    assert run.position.step == 2
+
+
+def _compile_to(call: Any) -> Any:
+    def compile(self: torch.nn.Module, **_: Any) -> None:
+        self._compiled_call_impl = call
+
+    return compile
+
+
+def test_auto_compiles_long_runs_only() -> None:
+    missing = missing_for_compile(CPU)
+    for steps, minutes, is_long in ((100, None, False), (20_000, None, True), (None, 2.0, False)):
+        found, notice = choose_compile("auto", CPU, steps=steps, minutes=minutes)
+        assert found == (is_long and missing is None)
+        assert (notice is None) == (not is_long or missing is None)
+    assert choose_compile("off", CPU, steps=10**6, minutes=None) == (False, None)
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert "mps" in str(missing_for_compile(torch.device("mps")))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "no C++ compiler" in str(missing_for_compile(CPU))
+    (tmp_path / "g++").write_text("#!/bin/sh\n")
+    (tmp_path / "g++").chmod(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    assert "Python.h" in str(missing_for_compile(CPU))
+    (tmp_path / "Python.h").touch()
+    assert missing_for_compile(CPU) is None
+    assert os.environ["PATH"] == str(tmp_path)

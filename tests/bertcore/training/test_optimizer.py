@@ -1,0 +1,101 @@
+"""Optimisers: who is updated by what, which weights decay, and the schedule."""
+
+import math
+
+import pytest
+import torch
+
+from bertcore.pretraining import OptimizerConfig
+from bertcore.training.optimizer import build_optimizers, clip_gradients, set_rate
+from tests.support.tiny import tiny_network
+
+
+@pytest.mark.parametrize(
+    ("warmup", "flat"), [(0.02, 0.0), (0.05, 0.4), (0.0, 0.0), (0.5, 0.5), (0.0, 1.0), (1.0, 0.0)]
+)
+def test_the_rate_rises_stays_and_falls_linearly(warmup: float, flat: float) -> None:
+    config = OptimizerConfig(warmup_ratio=warmup, flat_ratio=flat)
+    steps = 1000
+    rates = [config.rate_at(step / steps) for step in range(steps)]
+    assert all(0 <= rate <= 1 for rate in rates)
+    rise, top = round(warmup * steps), round((warmup + flat) * steps)
+    for step, rate in enumerate(rates):
+        if step < rise:
+            expected = step / rise
+        elif step <= top:
+            expected = 1.0
+        else:
+            expected = (steps - step) / (steps - top)
+        assert rate == pytest.approx(expected, abs=1e-9)
+    assert rates[-1] > 0  # the last step still learns
+    assert math.isfinite(config.rate_at(1.3))  # a clock may pass its end
+
+
+@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
+def test_every_weight_has_one_optimizer_and_only_matrices_decay(optimizer: str) -> None:
+    network = tiny_network()
+    built = build_optimizers(network, OptimizerConfig(optimizer=optimizer, weight_decay=0.03))
+    names = {id(parameter): name for name, parameter in network.named_parameters()}
+    seen = []
+    for each in built:
+        for group in each.param_groups:
+            for parameter in group["params"]:
+                name = names[id(parameter)]
+                seen.append(name)
+                no_decay = "bias" in name or "norm" in name
+                assert group["weight_decay"] == (0.0 if no_decay else 0.03), name
+                is_matrix_of_layer = name.startswith("layers.") and parameter.dim() == 2
+                uses_muon = optimizer == "muon" and is_matrix_of_layer
+                assert isinstance(each, torch.optim.Muon) == uses_muon, name
+    assert sorted(seen) == sorted(names.values())
+
+
+def test_the_rate_is_a_share_of_each_peak() -> None:
+    config = OptimizerConfig(learning_rate=1e-3, muon_learning_rate=4e-3)
+    built = build_optimizers(tiny_network(), config)
+    for share in (0.5, 0.0, 1.0, 0.25):
+        set_rate(built, share)
+        rates = [{group["lr"] for group in each.param_groups} for each in built]
+        assert rates == [{4e-3 * share}, {1e-3 * share}]
+
+
+def test_decay_is_decoupled_and_the_first_step_is_adams() -> None:
+    network = tiny_network()
+    config = OptimizerConfig(optimizer="adamw", learning_rate=0.01, weight_decay=0.1)
+    (adamw,) = build_optimizers(network, config)
+    before = {name: p.detach().clone() for name, p in network.named_parameters()}
+    for parameter in network.parameters():
+        parameter.grad = torch.full_like(parameter, 2.0)
+    adamw.step()
+    for name, parameter in network.named_parameters():
+        kept = 1 - 0.01 * 0.1 if parameter.dim() == 2 else 1.0
+        torch.testing.assert_close(parameter.detach(), before[name] * kept - 0.01)
+
+
+def test_gradients_are_scaled_down_together() -> None:
+    network = tiny_network()
+    for parameter in network.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    num = sum(parameter.numel() for parameter in network.parameters())
+    assert float(clip_gradients(network, 1.0)) == pytest.approx(math.sqrt(num), rel=1e-4)
+    assert float(clip_gradients(network, 1.0)) == pytest.approx(1.0, rel=1e-4)
+    small = float(clip_gradients(network, 5.0))
+    assert float(clip_gradients(network, 5.0)) == pytest.approx(small)  # left alone below
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"optimizer": "sgd"}, "optimizer is 'sgd'; expected one of muon, adamw"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; expected above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"adam_beta2": 1.0}, "adam_beta2 is 1.0"),
+        ({"weight_decay": -0.1}, "weight_decay is -0.1"),
+        ({"warmup_ratio": 0.7, "flat_ratio": 0.4}, "together at most 1"),
+        ({"warmup_ratio": float("nan")}, "together at most 1"),
+        ({"flat_ratio": -0.1}, "at least 0"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(change: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        OptimizerConfig(**change)  # type: ignore[arg-type]

@@ -1,0 +1,224 @@
+"""Several processes train what one process would, and either continues the other's run."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
+from bertcore.training.processes import Processes, wait_for_file
+from bertcore.training.run_checkpoints import STATE_FILE
+from tests.support.small_corpus import small_corpus, small_documents, write_documents
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
+from tests.support.together import run_together, run_torchrun
+
+SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
+EXACT = "--dtype float32 --steps 50 --evaluate-every 5 --save-every 25".split()
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    write_documents(folder / "train.txt", small_documents(60))
+    write_documents(folder / "valid.txt", small_documents(8, seed=5))
+    tiny_tokenizer().save(folder / "tokenizer")
+    return folder
+
+
+def pretrain(num_processes: int, *options: Any, sharding: bool = False) -> str:
+    """Run `bertscope pretrain` in one process or several; return what was told on stderr."""
+    # What `accelerate launch --use_fsdp --fsdp_version 2` sets.
+    environ = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"} if sharding else {}
+    stdout, stderr = run_together(num_processes, ["pretrain", *options], **environ)
+    assert stdout.count("\n") == 1  # the main process speaks for all
+    return stderr
+
+
+def options_of(texts: Path, out: Path, *more: Any) -> list[Any]:
+    """The options of a new run."""
+    text = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
+    return [*text, "--tokenizer", texts / "tokenizer", "--out", out, *SHAPE, *more]
+
+
+def metrics(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def weights(checkpoint: Path) -> dict[str, torch.Tensor]:
+    return load_file(checkpoint / "model.safetensors")
+
+
+def assert_same_form(checkpoint: Path, expected: Path) -> None:
+    """The same files with the same tensors and values in them, all whole."""
+    assert sorted(f.name for f in checkpoint.iterdir()) == sorted(
+        f.name for f in expected.iterdir()
+    )
+    assert form(weights(checkpoint)) == form(weights(expected))
+    states = [
+        torch.load(folder / STATE_FILE, weights_only=True) for folder in (checkpoint, expected)
+    ]
+    assert form(states[0]["optimizers"]) == form(states[1]["optimizers"])
+
+
+def form(values: Any) -> Any:
+    """What is left of nested values when the numbers in tensors do not count."""
+    if isinstance(values, torch.Tensor):
+        return type(values), values.dtype, values.shape, values.device
+    if isinstance(values, dict):
+        return {key: form(value) for key, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [form(value) for value in values]
+    return values
+
+
+def assert_same_course(run: Path, expected: Path, *, within: float) -> None:
+    ours, theirs = metrics(run), metrics(expected)
+    assert [line["step"] for line in ours] == [line["step"] for line in theirs]
+    for mine, other in zip(ours, theirs, strict=True):
+        for name in ("loss", "mlm_loss", "nsp_loss"):
+            assert mine[name] == pytest.approx(other[name], abs=within), (mine["step"], name)
+        for name in ("num_tokens", "mlm_top1", "nsp_accuracy", "learning_rate_share"):
+            assert mine[name] == pytest.approx(other[name], abs=1e-6), (mine["step"], name)
+
+
+@pytest.fixture(scope="module")
+def single(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of one process."""
+    run = tmp_path_factory.mktemp("single") / "run"
+    pretrain(1, *options_of(texts, run, *EXACT))
+    assert len(metrics(run)) >= 10
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sharding", [False, True], ids=["ddp", "fsdp"])
+def test_two_processes_train_as_one_and_resume_each_other(
+    texts: Path, single: Path, tmp_path: Path, sharding: bool
+) -> None:
+    told = pretrain(2, *options_of(texts, tmp_path / "two", *EXACT), sharding=sharding)
+    assert_same_course(tmp_path / "two", single, within=1e-4)
+    last = tmp_path / "two" / "checkpoints"
+    assert sorted(path.name for path in last.iterdir()) == ["step-25", "step-50"]
+    num_weights = sum(tensor.numel() for tensor in weights(last / "step-50").values())
+    shards = re.search(r"of ([\d,]+) weights each of 2 processes keeps .* ([\d,]+)\.", told)
+    assert bool(shards) == sharding
+    if shards:
+        counts = [int(count.replace(",", "")) for count in shards.groups()]
+        assert counts[0] == num_weights
+        assert counts[1] == pytest.approx(num_weights / 2, rel=0.01)
+    assert_same_form(last / "step-50", single / "checkpoints" / "step-50")
+    # From the checkpoint in the middle on: one process ends the run of two, and two that of one.
+    shutil.copytree(single, tmp_path / "one")
+    for name, num_processes in (("two", 1), ("one", 2)):
+        run = tmp_path / name
+        before = metrics(run)
+        checkpoint = run / "checkpoints" / "step-50"
+        checkpoint.rename(tmp_path / f"{name}-end")
+        pretrain(num_processes, "--out", run, "--resume", sharding=sharding and num_processes > 1)
+        for mine, other in zip(metrics(run), before, strict=True):
+            assert mine["loss"] == pytest.approx(other["loss"], abs=1e-4)
+        assert checkpoint.is_dir()
+        assert_same_form(checkpoint, single / "checkpoints" / "step-50")
+
+
+@pytest.mark.slow
+def test_torchrun_starts_processes_that_train_as_one(texts: Path, tmp_path: Path) -> None:
+    """The tests above start processes as torchrun does; this one has torchrun itself do it."""
+    exact = options_of(texts, tmp_path / "two", "--dtype", "float32", "--steps", "3")
+    stdout, _ = run_torchrun(2, ["pretrain", *exact])
+    assert stdout.count("\n") == 1
+    pretrain(1, *options_of(texts, tmp_path / "one", "--dtype", "float32", "--steps", "3"))
+    assert_same_course(tmp_path / "two", tmp_path / "one", within=1e-4)
+
+
+def test_accumulated_parts_are_one_batch(tmp_path: Path) -> None:
+    for name, num_parts in (("whole", 1), ("parts", 4)):
+        Pretraining(
+            RunFolder(tmp_path / name),
+            shape=tiny_config(num_hidden_layers=1),
+            tokenizer=tiny_tokenizer(),
+            train=small_corpus(),
+            valid=small_corpus(8, seed=5),
+            train_config=TrainConfig(
+                steps=12,
+                device="cpu",
+                dtype="float32",
+                log_every=1,
+                gradient_accumulation=num_parts,
+            ),
+            data_config=DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=8),
+            optimizer_config=OptimizerConfig(),
+        ).run()
+    assert len(metrics(tmp_path / "parts")) == 12
+    assert_same_course(tmp_path / "parts", tmp_path / "whole", within=1e-4)
+
+
+def test_every_row_belongs_to_one_part_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    seen: list[int] = []
+    for rank in range(4):
+        monkeypatch.setenv("RANK", str(rank))
+        parts = Processes("cpu").rows(24, 3)
+        assert len(parts) == 3
+        for part in parts:
+            seen.extend(range(24)[part])
+    assert seen == list(range(24))
+    with pytest.raises(ValueError, match="batch_size is 20; expected a multiple of 12"):
+        Processes("cpu").rows(20, 3)
+    with pytest.raises(ValueError, match="batch_size is 8; expected a multiple of 12"):
+        Processes("cpu").rows(8, 3)
+
+
+def test_one_gpu_cannot_be_named_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "bertcore.training.processes.choose_device", lambda name: torch.device(name)
+    )
+    assert Processes("cuda:1").device == torch.device("cuda:1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert Processes("cuda").device == torch.device("cuda:1")
+    with pytest.raises(ValueError, match="2 processes need one each"):
+        Processes("cuda:0")
+
+
+def test_alone_nothing_is_shared() -> None:
+    alone = Processes("cpu")
+    assert alone.is_main
+    assert alone.rows(8, 1) == [slice(0, 8)]
+    assert alone.sum([1.0, 2.0]) == [1.0, 2.0]
+    assert alone.of_main(3.5) == 3.5
+    assert [alone.any(flag) for flag in (True, False)] == [True, False]
+    network = tiny_network()
+    module = torch.nn.Sequential(network)
+    assert alone.join(module, network, []) is module
+    alone.leave()
+
+
+def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    writer = Timer(0.3, path.write_text, ["{}"])
+    writer.start()
+    wait_for_file(path)
+    assert path.is_file()
+    writer.join()
+
+
+def test_deepspeed_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class DeepSpeed:
+        distributed_type = "DistributedType.DEEPSPEED"
+
+        def __init__(self, **_: Any) -> None:
+            pass
+
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("accelerate.Accelerator", DeepSpeed)
+    network = tiny_network()
+    with pytest.raises(RuntimeError, match="asks for DEEPSPEED, which pretraining does not supp"):
+        Processes("cpu").join(network, network, [])

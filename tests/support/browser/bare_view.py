@@ -1,0 +1,147 @@
+"""The attention views without the app: each alone in a bare page, fed with any tokens.
+
+Used by the tests of the views and by the benchmark.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from app.canvas.heat_map import heat_map as attention_map
+from app.canvas.lines import lines as attention_view
+from app.canvas.neurons import neurons as attention_neurons
+from app.canvas.overview import overview as attention_overview
+from app.canvas.shared import transport
+from app.canvas.shared.attention_data import mean_weights
+from bertcore.trace import Activations, Trace, TracedEmbeddings
+
+PLACE = "#place"
+"""The element in which the view is drawn; its width can be set."""
+
+_PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><style>:root {{
+  --st-text-color: #1b2233; --st-background-color: #fff; --st-secondary-background-color: #f3f5fa;
+  --st-primary-color: #3457d5; --st-border-color: #dce1ec; --st-font: sans-serif; }}
+  @media (prefers-color-scheme: dark) {{ :root {{
+  --st-text-color: #e6e9f2; --st-background-color: #11151f;
+  --st-secondary-background-color: #1b2130; --st-primary-color: #4f6be5;
+  --st-border-color: #2d3548; }} }}
+  body {{ margin: 12px; background: var(--st-background-color); }}
+</style></head><body><div id="place" style="width: {width}px"></div>
+<script type="module">{js}</script></body></html>"""
+
+# Streamlit puts a component into a shadow root, with its style beside it.
+_MOUNT = """
+const style = document.createElement("style");
+style.textContent = %s;
+const root = document.getElementById("place").attachShadow({ mode: "open" });
+root.append(style);
+window.reports = {};
+const report = (name, value) => { window.reports[name] = value; };
+window.arrived = (text) => {
+  window.data = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+};
+window.draw = async () => {
+  window.component({
+    data: window.data, parentElement: root, setStateValue: report, setTriggerValue: report });
+  while (root.querySelector("[aria-busy]")) await new Promise((next) => setTimeout(next));
+};
+"""
+
+
+class View(NamedTuple):
+    """One of our views of one input."""
+
+    page: str
+    """HTML that holds the component and draws `window.data` when `draw()` is called."""
+    data: bytes
+    """What the app would send to it."""
+
+    @property
+    def arrival(self) -> str:
+        """JavaScript that brings the data into the page."""
+        return f"window.arrived({json.dumps(base64.b64encode(self.data).decode())})"
+
+
+def lines(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **options: Any) -> View:
+    """Return the lines of a layer; `look` gives how they open, `js` goes in front, as for all."""
+    look = {**attention_view.LOOK, **options.pop("look", {})}
+    data = attention_view.message(trace, layer, heads, 0, look)
+    return View(_bare(attention_view, **options), data)
+
+
+def overview(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **options: Any) -> View:
+    """Return the overview of all heads."""
+    summary = attention_overview.summary_of(trace)
+    look = {**attention_overview.LOOK, **options.pop("look", {})}
+    data = attention_overview.message(summary, trace.num_tokens, layer, heads, look)
+    return View(_bare(attention_overview, **options), data)
+
+
+def heat_map(trace: Trace, layer: int = 0, heads: Sequence[int] = (0,), **options: Any) -> View:
+    """Return the heat map of one head or a mean of heads."""
+    weights, title = mean_weights(trace, [layer], heads)
+    look = {**attention_map.LOOK, **options.pop("look", {})}
+    data = attention_map.message(trace, weights, title, [layer], heads, 0, look)
+    return View(_bare(attention_map, **options), data)
+
+
+def neurons(trace: Trace, layer: int = 0, head: int = 0, **options: Any) -> View:
+    """Return the queries, keys and products of a head."""
+    look = {**attention_neurons.LOOK, **options.pop("look", {})}
+    data = attention_neurons.message(trace, layer, head, 0, look)
+    return View(_bare(attention_neurons, **options), data)
+
+
+def _bare(view: ModuleType, *, js: str = "", width: int = 1100) -> str:
+    written = "".join(path.read_text(encoding="utf-8") for path in view.SCRIPTS)
+    written = written.replace("export default function", "window.component = function", 1)
+    css = transport.SHARED_CSS + view.STYLE.read_text(encoding="utf-8")
+    return _PAGE.format(
+        width=width, js=js + transport.SHARED_JS + written + _MOUNT % json.dumps(css)
+    )
+
+
+def made_trace(
+    tokens: Sequence[str], *, num_layers: int = 2, num_heads: int = 4, second: int | None = None
+) -> Trace:
+    """Return a trace of any tokens whose attention is random, as peaked as a trained BERT's.
+
+    Args:
+        tokens: The first and the last count as added by BERT; each is a word of its own, but those
+            that begin with "##" belong to the one before.
+        second: First token of text B; None for a single text.
+    """
+    size = len(tokens)
+    generator = torch.Generator().manual_seed(size)
+    scores = torch.randn(num_layers, num_heads, size, size, generator=generator) * 2
+    nothing, heads = torch.zeros(size, 1), torch.zeros(num_layers, num_heads, size, 1)
+    in_b = [second is not None and place >= second for place in range(size)]
+    starts = np.cumsum([not token.startswith("##") for token in tokens])
+    ends = (0, size - 1)
+    return Trace(
+        text_a="",
+        text_b=None if second is None else "",
+        tokens=list(tokens),
+        input_ids=[0] * size,
+        segment_ids=[int(b) for b in in_b],
+        position_ids=list(range(size)),
+        offsets=[(0, 0)] * size,
+        text_ids=[-1 if place in ends else int(b) for place, b in enumerate(in_b)],
+        word_ids=[-1 if place in ends else int(word) for place, word in enumerate(starts)],
+        truncation=None,
+        activations=Activations(
+            embeddings=TracedEmbeddings(nothing, nothing, nothing, nothing, nothing),
+            hidden_states=torch.zeros(num_layers + 1, size, 1),
+            attentions=torch.softmax(scores, dim=-1),
+            queries=heads,
+            keys=heads,
+            values=heads,
+        ),
+    )

@@ -1,0 +1,86 @@
+"""The app as a process of its own, started as `bertscope` starts it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.shell.state import CHECKPOINT_VARIABLE
+
+ROOT = Path(__file__).resolve().parents[3]
+START_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The app that runs."""
+
+    url: str
+    """Without a slash at the end."""
+    process: int
+    """The server's id."""
+
+
+@contextmanager
+def running_app(
+    checkpoint: str | Path | None = None, *, script: Path | None = None, **environ: str
+) -> Iterator[Running]:
+    """Start the app from an empty folder, as a visitor may; it ends with the block.
+
+    Args:
+        checkpoint: That it opens; None for the one that ships.
+        script: Run by Streamlit in place of the app's own.
+        environ: Variables that it gets besides those of this process.
+
+    Raises:
+        RuntimeError: If it does not start; with what it said.
+    """
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    url = f"http://localhost:{port}"
+    if script is None:
+        command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser", "--port"]
+    else:
+        command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]
+        command += ["--browser.gatherUsageStats", "false"]
+        command += ["--server.headless", "true", "--server.port"]
+    env = {k: v for k, v in os.environ.items() if k != CHECKPOINT_VARIABLE}
+    env |= {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), **environ}
+    if checkpoint is not None:
+        is_folder = Path(checkpoint).is_dir()
+        env[CHECKPOINT_VARIABLE] = str(Path(checkpoint).resolve() if is_folder else checkpoint)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.txt"
+        with path.open("w", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                [*command, str(port)], cwd=folder, env=env, stdout=log, stderr=log
+            )
+        try:
+            _wait(url, process, path)
+            yield Running(url, process.pid)
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            direct.open(f"{url}/_stcore/health", timeout=5).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise RuntimeError(f"the app did not start: {log.read_text(encoding='utf-8')}")

@@ -1,0 +1,165 @@
+"""A visitor's tab: opens pages, waits until they are drawn, and notes what must not happen."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, expect
+
+from app.navigation import PAGES
+
+TIMEOUT_MS = 60_000
+"""Longer than anything should take: a slow machine is no finding."""
+
+TITLES = {page.name: page.title for page in PAGES.values()}
+TEXT_PAGES = tuple(name for name in TITLES if name not in ("heads", "checkpoints", "training"))
+"""Pages with the sentence box."""
+
+TEXT_A = "The man went to the river bank and was steep"
+TEXT_B = "It had rained all night"
+"""Whole words of the tiny vocabulary, so that the tests can name tokens."""
+
+HARMLESS = (
+    # Opened at /attention, Streamlit looks for its server below /attention first, then at the root.
+    re.compile(r"404 \(Not Found\) .*/[a-z-]+/_stcore/(health|host-config)$"),
+)
+"""Errors of the console that are proven to mean nothing."""
+
+_DRAWN = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  return app?.dataset.testConnectionState === "CONNECTED"
+    && app.dataset.testScriptState === "notRunning"
+    && !document.querySelector('[data-testid="stSkeleton"]')
+    && !document.querySelector('[data-stale="true"]');
+}"""
+
+
+class Visit:
+    """One tab.
+
+    Args:
+        context: Of its own for this visitor.
+        url: Of the app, without a slash at the end.
+    """
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.context, self.url = context, url
+        self.foreign: list[str] = []
+        """Addresses of other hosts that were asked for; every such request is cut."""
+        self.complaints: list[str] = []
+        """Errors in the console and uncaught ones."""
+        context.set_default_timeout(TIMEOUT_MS)
+        elsewhere = re.compile(rf"^(?!{re.escape(url)}/|data:|blob:|about:)")
+        context.route(elsewhere, lambda route: route.abort())
+        context.on("request", lambda request: self._note(request.url))
+        context.on("console", self._hear)
+        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        self.page = context.new_page()
+        self.page.on("websocket", lambda socket: self._note(socket.url))
+
+    def _note(self, address: str) -> None:
+        ours = (f"{self.url}/", f"{self.url}/".replace("http", "ws", 1), "data:", "blob:", "about:")
+        if not address.startswith(ours):
+            self.foreign.append(address)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        said = f"{message.text} {message.location['url']}"
+        if message.type == "error" and not any(known.search(said) for known in HARMLESS):
+            self.complaints.append(said)
+
+    # ---- going places ----
+
+    def open(self, name: str = "tokens", **query: str | list[str]) -> None:
+        """Open a page by its address and wait until it is drawn."""
+        path = "" if name == "tokens" else name  # the first page is at the root
+        self.follow(f"{self.url}/{path}?{urlencode(query, doseq=True)}", name)
+
+    def follow(self, link: str, name: str) -> None:
+        """Open a link that leads to the page `name` and wait until it is drawn."""
+        self.page.goto(link, wait_until="domcontentloaded")
+        self.arrive(name)
+
+    def go_to(self, name: str) -> None:
+        """Choose a page in the sidebar and wait until it is drawn."""
+        self.page.get_by_test_id("stSidebarNavLink").get_by_text(TITLES[name], exact=True).click()
+        self.arrive(name)
+
+    def arrive(self, name: str) -> None:
+        """Wait until the page `name` is open and drawn."""
+        title = self.page.get_by_role("heading", level=1, name=TITLES[name], exact=True)
+        expect(title).to_be_visible()
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until nothing runs and nothing is being loaded."""
+        self.page.wait_for_function(_DRAWN, polling=100)
+
+    # ---- writing ----
+
+    def write(self, text_a: str, text_b: str = "") -> None:
+        """Type into the sentence box; the app sends it by itself. Wait until it was taken."""
+        self.box("A").fill(text_a)
+        self.box("B").fill(text_b)
+        self.wait_for_query("text_a", text_a)
+        self.wait_for_query("text_b", text_b or None)  # empty is the default and left out
+        self.settle()
+
+    def box(self, side: str) -> Locator:
+        """Return the text area of sentence A or B."""
+        return self.page.locator(f".st-key-text_{side.lower()} textarea")
+
+    def wait_for_query(self, name: str, wanted: str | None) -> None:
+        """Wait until the address has this value; None waits until it has none."""
+        self.page.wait_for_function(
+            "([name, wanted]) => new URL(location).searchParams.get(name) === wanted",
+            arg=[name, wanted],
+        )
+
+    # ---- looking ----
+
+    def check(self) -> None:
+        """Make sure that the page shows no exception and no error."""
+        self.settle()
+        assert self.page.get_by_test_id("stException").count() == 0
+        assert self.page.get_by_role("dialog").count() == 0  # "Page not found" would be one
+        assert self.errors() == []
+
+    def errors(self) -> list[str]:
+        """Return the sentences of the error boxes."""
+        return self.page.get_by_test_id("stAlertContentError").all_inner_texts()
+
+    def notices(self) -> list[str]:
+        """Return the sentences of all coloured boxes."""
+        return self.page.get_by_test_id("stAlertContainer").all_inner_texts()
+
+    def picture(self, key: str = "figure_") -> Locator:
+        """Return the first Plotly figure whose key starts so, when marks are drawn in it."""
+        figure = self.page.locator(f'[class*="st-key-{key}"] .js-plotly-plot').first
+        marks = figure.locator(".cartesianlayer .overplot :is(path, image, text)")
+        expect(marks.first).to_be_attached()
+        return figure
+
+    def inked(self, selector: str) -> Locator:
+        """Return the first canvas there, when something is drawn on it."""
+        canvas = self.page.locator(f"{selector} canvas").first
+        expect(canvas).to_be_visible()
+        self.page.wait_for_function(
+            """canvas => canvas.width && canvas.getContext("2d")
+              .getImageData(0, 0, canvas.width, canvas.height).data
+              .some((value, at) => at % 4 === 3 && value > 0)""",
+            arg=canvas.element_handle(),
+        )
+        return canvas
+
+    def token(self, strip: str, text: str) -> Locator:
+        """Return a token of a strip by its text, the first of that name."""
+        return (
+            self.page.locator(f".st-key-{strip} .words button")
+            .filter(has=self.page.locator(f'b:text-is("{text}")'))
+            .first
+        )
+
+    def was_tricked(self) -> bool:
+        """Return whether any frame ran a stranger's code."""
+        return any(frame.evaluate("'__pwned' in window") for frame in self.page.frames)

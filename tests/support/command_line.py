@@ -1,0 +1,68 @@
+"""The command line as tests use it: tiny runs, their output, and their one sentence if refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.testing import CliRunner, Result
+
+from bertcore.cli import check, pretrain, train_tokenizer
+from bertcore.cli.errors import SentenceGroup
+from tests.support.small_corpus import small_documents, write_documents
+from tests.support.tiny import tiny_tokenizer
+
+app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+train_tokenizer.register(app)
+pretrain.register(app)
+check.register(app)
+runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+
+SHAPE = "--layers 1 --hidden 32 --heads 2 --batch-size 4 --max-seq-length 24 --device cpu".split()
+RHYTHM = "--save-every 3 --evaluate-every 20 --seed 7".split()
+
+
+def make_texts(folder: Path) -> Path:
+    """Fill a folder with train.txt, valid.txt and the tokenizer tok; return it."""
+    write_documents(folder / "train.txt", small_documents())
+    write_documents(folder / "valid.txt", small_documents(8, seed=5))
+    tiny_tokenizer().save(folder / "tok")
+    return folder
+
+
+def words_of(texts: Path, out: Path, *more: str | Path) -> list[str]:
+    """Return the command line of a tiny run on texts that `make_texts` made."""
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
+    tokenizer = ["--tokenizer", texts / "tok"]
+    return [*map(str, ["pretrain", *inputs, *tokenizer, "--out", out, *SHAPE, *RHYTHM, *more])]
+
+
+def invoke(*words: str | Path) -> Result:
+    """Run a command line in this process."""
+    return runner.invoke(app, [*map(str, words)])
+
+
+def succeed(*words: str | Path) -> str:
+    """Run a command line that must leave with 0; return its output."""
+    result = invoke(*words)
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    return result.stdout
+
+
+def refusal(*words: str | Path) -> str:
+    """Run a command line that must fail; return its one sentence."""
+    result = invoke(*words)
+    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
+    assert result.stdout == ""
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert lines[-1].startswith("Error: ")
+    assert "Traceback" not in result.stderr
+    return lines[-1]
+
+
+def metrics(run: Path) -> list[dict[str, Any]]:
+    """Return a run's metrics without the time."""
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    for line in lines:
+        line.pop("seconds")
+    return lines

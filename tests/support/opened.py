@@ -1,0 +1,90 @@
+"""Pages opened without a browser, and what is on them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
+
+from app.shell import state
+
+PAGES = Path(__file__).parents[2] / "pages"
+PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}
+
+
+def page_of(name: str, *, seconds: float = 60, **query: str | list[str]) -> AppTest:
+    """Return a page, not yet run, at an address.
+
+    Args:
+        name: Of its script in `pages`, without ending.
+        seconds: After which a run counts as stuck.
+        query: What stands in the address.
+    """
+    app = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=seconds)
+    app.query_params.update(query)
+    return app
+
+
+def opener(folders: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Return what runs a page on a folder of that name, and makes sure that nothing failed."""
+    st.cache_resource.clear()
+
+    def opened(name: str, page: str, **query: str) -> AppTest:
+        monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
+        return ok(page_of(page, **{**PAIR, **query}).run())
+
+    return opened
+
+
+def ok(app: AppTest) -> AppTest:
+    """Make sure that a page shows no exception and no error."""
+    assert not app.exception, app.exception
+    assert not app.error, [error.value for error in app.error]
+    return app
+
+
+def said(app: AppTest) -> str:
+    """Return all that a page says, without Markdown's backslashes."""
+    boxes = (*app.error, *app.warning, *app.info, *app.success, *app.caption, *app.markdown)
+    return " ".join(str(box.value) for box in boxes).replace("\\", "")
+
+
+def complaints(app: AppTest) -> str:
+    """Return the errors that a page shows, without Markdown's backslashes."""
+    assert not app.exception, app.exception
+    return " ".join(error.value for error in app.error).replace("\\", "")
+
+
+def button(app: AppTest, label: str) -> Button:
+    """Return the first button with these words on it."""
+    return next(found for found in app.button if label in found.label)
+
+
+def charts(app: AppTest) -> list[dict[str, Any]]:
+    """Return the specification of each Plotly figure, in their order."""
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def named_charts(app: AppTest, page: str) -> dict[str, Any]:
+    """Return the data of each Plotly figure by what its name adds to the page's."""
+    return {
+        chart.proto.id.rpartition(f"figure_{page}-")[2]: json.loads(chart.proto.spec)["data"]
+        for chart in app.get("plotly_chart")
+    }
+
+
+def numbers(array: Any) -> np.ndarray:
+    """Return an array of a figure, plain or packed by Plotly; None is NaN."""
+    if not isinstance(array, dict):
+        return np.array(array, dtype=float)
+    flat = np.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"])
+    shape = array.get("shape")
+    return flat if shape is None else flat.reshape([int(n) for n in shape.split(",")])

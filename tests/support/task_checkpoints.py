@@ -1,0 +1,23 @@
+"""Tiny fine-tuned checkpoints of each kind, with heads large enough for mistakes to show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from bertcore.finetuning.model import start_task_model
+from tests.support.tiny import tiny_bert
+
+LABELS = {"classify": ("bad", "good", "so-so"), "pair": ("no", "yes"), "tag": ("O", "B-X", "I-X")}
+
+
+def save_task_checkpoint(folder: Path, task: str, *, seed: int = 1) -> Path:
+    """Write a tiny checkpoint for a task, its encoder drawn with `seed`; return its folder."""
+    start = tiny_bert(seed=seed).save(folder / f"start-{seed}")
+    generator = torch.Generator().manual_seed(3)
+    model = start_task_model(start, task=task, labels=LABELS.get(task, ()), generator=generator)
+    with torch.no_grad():
+        model.module.head.weight.normal_(generator=generator)
+        model.module.head.bias.normal_(generator=generator)
+    return model.save(folder / task)
