@@ -210,5 +210,6 @@ def setup(page: frame.Page, asked: Asked | None = None) -> str:
     kind = type(asked.target).__name__
     return (
         found
-        + f"\nfrom bertcore.analysis.attribution.task_target import {kind}\n\ntarget = {asked.target}\n"
+        + f"\nfrom bertcore.analysis.attribution.task_target import {kind}\n\n"
+        + f"target = {asked.target}\n"
     )
