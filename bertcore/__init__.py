@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bertcore.bert import Bert, NextSentence
-    from bertcore.checkpoints import load
     from bertcore.config import BertConfig
     from bertcore.interventions.what_if import Changes
+    from bertcore.loading import load
     from bertcore.tokenizer import Encoding, Tokenizer
     from bertcore.trace import Trace
 
@@ -39,7 +39,7 @@ _HOMES = {
     "NextSentence": "bertcore.bert",
     "Tokenizer": "bertcore.tokenizer",
     "Trace": "bertcore.trace",
-    "load": "bertcore.checkpoints",
+    "load": "bertcore.loading",
 }
 
 

@@ -9,8 +9,8 @@ from bertcore.analysis.compare.before_after import compare_runs
 from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.checkpoints.task_head import read_task_head
 from bertcore.interventions.what_if import Changes
+from bertcore.loading.task_head import read_task_head
 from bertscope.app_modules import app_module
 from bertscope.shown import Drawn, NotebookView, opening, reading, show_figures, typed
 

@@ -7,11 +7,13 @@ that a rule that stopped working fails here.
 import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import pytest
+
+import bertcore
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_SCRIPT_LINES = 3
@@ -23,6 +25,7 @@ MODEL = (
     "bertcore.Bert",
     "bertcore.load",
     "bertcore.network",
+    "bertcore.loading",
     "bertcore.checkpoints",
     "bertcore.pretraining",
     "bertcore.finetuning",
@@ -132,6 +135,44 @@ def scripts_only_draw(source: Source) -> list[str]:
     return [f"{lines} lines"] if source.lies_in("pages") and lines > MAX_SCRIPT_LINES else []
 
 
+def import_circles(sources: Iterable[Source], package: str) -> list[set[str]]:
+    """Return the sets of modules and packages directly below `package` that need each other.
+
+    Imports inside functions and for type checkers alone count too; a public name of bertcore
+    counts as an import of its home.
+    """
+    sources = list(sources)
+    depth = len(package.split("."))
+    modules = [(_module_name(source).split(".")[: depth + 1], source) for source in sources]
+    below = [(".".join(name), source) for name, source in modules if len(name) > depth]
+    below = [(unit, source) for unit, source in below if unit.startswith(f"{package}.")]
+    units = {unit for unit, _ in below}
+    needs: dict[str, set[str]] = {unit: set() for unit in units}
+    for unit, source in below:
+        for name in source.imports():
+            home = ".".join(_HOMES.get(name, name).split(".")[: depth + 1])
+            needs[unit] |= {home} & (units - {unit})
+    reached = {unit: _all_reached(needs, unit) for unit in units}
+    circles = [{b for b in units if b in reached[a] and a in reached[b]} for a in sorted(units)]
+    return [circle for i, circle in enumerate(circles) if circle and circle not in circles[:i]]
+
+
+_HOMES = {f"bertcore.{name}": home for name, home in bertcore._HOMES.items()}
+
+
+def _module_name(source: Source) -> str:
+    return source.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _all_reached(needs: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    left = [start]
+    while left:
+        left += (new := needs[left.pop()] - found)
+        found |= new
+    return found
+
+
 Rule = Callable[[Source], list[str]]
 OFFENDERS: list[tuple[Rule, Source]] = [
     (core_draws_nothing, Source("bertcore/trace.py", "import streamlit as st")),
@@ -206,6 +247,42 @@ def test_the_project_keeps_the_rule(rule: Rule) -> None:
     assert offences == {}, rule.__doc__
 
 
+FREE_OF_CIRCLES = ("bertcore", "bertcore.analysis")
+CIRCLES = [
+    [Source("bertcore/a.py", "import bertcore.b"), Source("bertcore/b/c.py", "from .. import a")],
+    [
+        Source("bertcore/a/x.py", "def f():\n    from bertcore.b.x import g"),
+        Source("bertcore/b/x.py", "if TYPE_CHECKING:\n    from bertcore.c import d"),
+        Source("bertcore/c.py", "import bertcore.a.x"),
+    ],
+    [
+        Source("bertcore/loading/a.py", "import bertcore.bert"),
+        Source("bertcore/bert.py", "from bertcore import load"),
+    ],
+]
+NO_CIRCLE = [
+    Source("bertcore/a/__init__.py", "from bertcore.a import x"),
+    Source("bertcore/a/x.py", "from bertcore.a import y\nfrom bertcore.b import z"),
+    Source("bertcore/a/y.py", "from bertcore.a import x"),
+    Source("bertcore/b.py", "import bertcore\nimport app.a"),
+    Source("app/a.py", "import bertcore.b"),
+]
+
+
+@pytest.mark.parametrize("sources", CIRCLES)
+def test_a_circle_of_imports_is_found(sources: list[Source]) -> None:
+    assert len(import_circles(sources, "bertcore")) == 1
+
+
+def test_what_is_no_circle_passes() -> None:
+    assert import_circles(NO_CIRCLE, "bertcore") == []
+
+
+@pytest.mark.parametrize("package", FREE_OF_CIRCLES)
+def test_packages_do_not_import_each_other(package: str) -> None:
+    assert import_circles(all_sources(), package) == []
+
+
 def test_all_layers_are_read() -> None:
     folders = {source.path.split("/")[0] for source in all_sources()}
     assert folders == {"bertcore", "bertscope", "app", "pages"}
@@ -214,7 +291,7 @@ def test_all_layers_are_read() -> None:
 def test_the_core_imports_without_the_app_libraries() -> None:
     """A training machine has no Streamlit: each module of bertcore is imported with it blocked."""
     modules = [
-        source.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        _module_name(source)
         for source in all_sources()
         if source.lies_in("bertcore") and "__main__" not in source.path
     ]

@@ -15,10 +15,10 @@ from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.checkpoints.task_head import read_task_head
 from bertcore.interventions.attention_patterns import PATTERNS, Block
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
+from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_reader import TaskReader
 
 LISTS = ("off", "skip", "segment", "position", "cell")

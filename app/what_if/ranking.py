@@ -15,8 +15,8 @@ from app.what_if import changes as what_if
 from app.what_if import results
 from app.what_if.ranking_words import ranking_caption, ranking_code
 from bertcore.analysis.heads.importance import HeadImportance
-from bertcore.checkpoints.prune import save_pruned
 from bertcore.interventions.what_if import Changes, every_head, parse_head
+from bertcore.pruning import save_pruned
 
 STRONGEST = 10
 _RANKED, _OPENED, _SAVED = "_what_if_ranked", "_what_if_opened", "_what_if_saved"

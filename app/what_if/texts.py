@@ -125,14 +125,14 @@ found = compare_runs(bert, before, after)
 """
 CODE["what-if.task"] = """
 from bertcore.analysis.compare.task_shift import compare_task
-from bertcore.checkpoints.task_head import read_task_head
+from bertcore.loading.task_head import read_task_head
 
 task = compare_task(bert, read_task_head(bert), before, after)
 """
 CODE["what-if.rank"] = """
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.checkpoints.task_head import read_task_head
+from bertcore.loading.task_head import read_task_head
 from bertcore.interventions.what_if import Changes
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})

@@ -1,8 +1,8 @@
-"""Open and save checkpoints: the shipped one, a folder, or one of the Hugging Face hub."""
+"""Checkpoint files: find, check, read, describe and write them. `bertcore.load` opens them."""
 
 from bertcore.checkpoints.folder import read_card
-from bertcore.checkpoints.load import DEFAULT, is_remote, load
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.save import save
+from bertcore.checkpoints.source import DEFAULT, is_remote
 
-__all__ = ["DEFAULT", "LoadReport", "is_remote", "load", "read_card", "save"]
+__all__ = ["DEFAULT", "LoadReport", "is_remote", "read_card", "save"]

@@ -284,9 +284,9 @@ def distill(
         return
     if train is None or dev is None:
         raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
-    from bertcore.checkpoints import load
     from bertcore.finetuning import Columns, make_settings, start_experiment
     from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
+    from bertcore.loading import load
 
     if launched_rank() > 0:
         wait_for_file(out / SETTINGS_FILE)

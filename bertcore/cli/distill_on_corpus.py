@@ -32,8 +32,8 @@ def start_on_corpus(
     Args:
         data, training: Fields of DataConfig and TrainConfig.
     """
-    from bertcore.checkpoints import load
     from bertcore.distillation import student_of
+    from bertcore.loading import load
     from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
 
     data_config = DataConfig.for_length(max_seq_length, **cast(dict[str, Any], data))

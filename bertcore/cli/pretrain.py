@@ -98,8 +98,8 @@ def pretrain(
         _refuse(context, {"muon_learning_rate"}, "--optimizer adamw has no use for this")
     if not corpus or valid is None:
         raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
-    from bertcore.checkpoints import load
     from bertcore.config import bert_of
+    from bertcore.loading import load
     from bertcore.pretraining import (
         DataConfig,
         OptimizerConfig,

@@ -72,7 +72,7 @@ def ablate(
       bertscope ablate "A good film." --checkpoint runs/sst2 --label positive
     """
     from bertcore.analysis.heads.importance import rank_heads
-    from bertcore.checkpoints.task_head import read_task_head
+    from bertcore.loading.task_head import read_task_head
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     task = None
@@ -157,8 +157,8 @@ def prune(
       bertscope prune default --heads 0.3 1.2 --out without-two-heads
     """
     from bertcore import load
-    from bertcore.checkpoints.prune import save_pruned
     from bertcore.interventions.what_if import parse_head
+    from bertcore.pruning import save_pruned
 
     chosen = sorted({parse_head(text) for text in [*(heads or []), *(more or [])]})
     bert = load(checkpoint, device="cpu")

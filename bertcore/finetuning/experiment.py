@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 
-from bertcore.checkpoints import load
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.labels import describe_unseen
@@ -36,6 +35,7 @@ from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
 from bertcore.finetuning.tasks import find_task
+from bertcore.loading import load
 from bertcore.training.processes import Processes
 from bertcore.training.provenance import check_files, record_files, versions
 from bertcore.training.run_checkpoints import why_not_written

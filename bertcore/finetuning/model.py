@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Generator, Tensor, nn
 
-from bertcore.checkpoints import load, save
+from bertcore.checkpoints import save
 from bertcore.checkpoints.folder import find_checkpoint, find_weights, read_json
 from bertcore.checkpoints.keys import mend_keys
-from bertcore.checkpoints.load import DEFAULT, resolve
+from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.checkpoints.weights import open_weights
 from bertcore.finetuning.tasks import FEATURE_TAG, Task, find_task
+from bertcore.loading import load
 from bertcore.network import Network
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tokenizer import Tokenizer

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bertcore.checkpoints import load
-from bertcore.checkpoints.load import DEFAULT
+from bertcore.checkpoints.source import DEFAULT
 from bertcore.distillation import DistillConfig
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
 from bertcore.finetuning.tasks import find_task
+from bertcore.loading import load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

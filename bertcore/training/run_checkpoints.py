@@ -14,7 +14,8 @@ from typing import IO, Any
 import torch
 from safetensors import SafetensorError
 
-from bertcore.checkpoints import load, save
+from bertcore.checkpoints import save
+from bertcore.loading import load
 from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from bertcore.bert import Bert
-from bertcore.checkpoints import load, save
+from bertcore.checkpoints import save
 from bertcore.config import BertConfig
 from bertcore.distillation import DistillConfig, cosine_loss
 from bertcore.distillation.losses import attended
@@ -20,6 +20,7 @@ from bertcore.distillation.states import (
     run_with_states,
     start_projection,
 )
+from bertcore.loading import load
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused, attention_in_products
 from bertcore.pretraining.loss.objective import BatchTensors, loss_of_hidden

@@ -9,9 +9,10 @@ from pathlib import Path
 import torch
 
 from bertcore.bert import Bert
-from bertcore.checkpoints import load, save
+from bertcore.checkpoints import save
 from bertcore.checkpoints.save import network_heads
 from bertcore.config import BertConfig
+from bertcore.loading import load
 from bertcore.network import ALL_HEADS, Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.corpus import PackedCorpus

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import torch
 from safetensors.torch import load_file
 
 import bertcore
+from bertcore.checkpoints import source
 from bertcore.checkpoints.hub import download, is_hub_id
 from tests.support.tiny import tiny_bert
 
@@ -127,8 +127,7 @@ def test_only_what_is_needed_is_fetched(hub: Hub) -> None:
 
 
 def test_load_takes_a_hub_id_and_names_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["bertcore.checkpoints.load"]  # the package's `load` is the function
-    monkeypatch.setattr(module, "download", partial(download, endpoint=hub.endpoint))
+    monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
     bert = bertcore.load("user/tiny", device="cpu")
     assert bert.name == "user/tiny"
     assert bert.report is not None

@@ -12,6 +12,7 @@ import pytest
 
 import bertcore
 from bertcore import Bert
+from bertcore.checkpoints import source
 from tests.support.reopened import opened, same
 from tests.support.tiny import tiny_bert
 
@@ -116,13 +117,12 @@ def test_home_relative_and_nested_folders(
 def test_default_is_the_shipped_folder(
     folder: Path, bert: Bert, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = sys.modules["bertcore.checkpoints.load"]  # the package's `load` is the function
-    assert module.DEFAULT_FOLDER.parent == Path(bertcore.__file__).parent / "checkpoints"
-    monkeypatch.setattr(module, "DEFAULT_FOLDER", folder)
+    assert source.DEFAULT_FOLDER.parent == Path(bertcore.__file__).parent / "checkpoints"
+    monkeypatch.setattr(source, "DEFAULT_FOLDER", folder)
     loaded = opened("default")
     assert same(loaded, bert)
     assert loaded.name == "default"
-    monkeypatch.setattr(module, "DEFAULT_FOLDER", tmp_path / "nothing")
+    monkeypatch.setattr(source, "DEFAULT_FOLDER", tmp_path / "nothing")
     with pytest.raises(ValueError, match="no default checkpoint"):
         opened("default")
 

@@ -20,9 +20,9 @@ from bertcore.analysis.health.parameters import count_parameters
 from bertcore.analysis.shared.collect import Sentence, collect_tokens
 from bertcore.analysis.words.lens import layer_predictions
 from bertcore.analysis.words.predictions import predict_masks
-from bertcore.checkpoints.prune import prune
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.start.starting_weights import check_start
+from bertcore.pruning import prune
 from tests.support.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}

@@ -9,33 +9,28 @@ import torch
 from torch import nn
 
 from bertcore.bert import Bert
-from bertcore.checkpoints.family import read_shape, which_family
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.folder import (
     WEIGHT_FILES,
     WeightFiles,
     find_checkpoint,
     find_weights,
-    has_weights,
     read_json,
 )
-from bertcore.checkpoints.hub import download, is_hub_id
 from bertcore.checkpoints.keys import count_layers, token_table
-from bertcore.checkpoints.other import Opening, load_other
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
+from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
+from bertcore.loading.family import read_shape, which_family
+from bertcore.loading.other import Opening, load_other
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer import open_tokenizer as read_tokenizer
-
-DEFAULT = "default"
-"""The source that stands for the checkpoint that ships with BertScope."""
-DEFAULT_FOLDER = Path(__file__).parent / "default"
 
 _logger = logging.getLogger(__name__)
 
@@ -117,55 +112,6 @@ def load(
     return Bert(network, tokenizer, name=str(source), report=report)
 
 
-def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
-    """Return the folder that a source stands for; a hub id is fetched.
-
-    Raises:
-        ValueError: If there is no such folder, or it is a file.
-        RuntimeError: If the hub cannot be reached.
-    """
-    folder = _local_folder(source)
-    return download(str(source).strip(), allow_pickle=allow_pickle) if folder is None else folder
-
-
-def is_remote(source: str | Path) -> bool:
-    """Tell whether opening a source would ask the hub; False too for what cannot be opened."""
-    try:
-        return _local_folder(source) is None
-    except ValueError:
-        return False
-
-
-def _local_folder(source: str | Path) -> Path | None:
-    """Return the folder of this machine that a source names, or None if it is a hub id."""
-    text = str(source).strip()
-    if not text or "\0" in text:
-        raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
-    if source == DEFAULT:
-        if not has_weights(DEFAULT_FOLDER):
-            raise ValueError(
-                "this installation has no default checkpoint (bertcore/checkpoints/default is "
-                "empty). Pass a folder or a hub id such as bert-base-uncased."
-            )
-        return DEFAULT_FOLDER
-    path = Path(text).expanduser()
-    try:
-        if path.is_dir():
-            return path.resolve()
-        is_file = path.exists()
-    except OSError as error:  # such as a name that is too long
-        raise ValueError(f"{text[:100]!r} cannot be a folder ({error.strerror}).") from error
-    if is_file:
-        raise ValueError(f"{path} is a file. Open the folder that it is in: {path.parent}")
-    looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or text.count("/") > 1
-    if looks_like_path or isinstance(source, Path) or not is_hub_id(text):
-        raise ValueError(
-            f"there is no folder {path}. Check the path; it must hold model.safetensors, "
-            "config.json and vocab.txt."
-        )
-    return None
-
-
 def open_tokenizer(folder: Path) -> Tokenizer:
     """Return the tokenizer of a checkpoint folder.
 
@@ -181,15 +127,6 @@ def open_tokenizer(folder: Path) -> Tokenizer:
             f"the tokenizer's files in {folder} have an unexpected form "
             f"({type(error).__name__}: {error}). Copy them again."
         ) from error
-
-
-def read_config(folder: Path) -> BertConfig:
-    """Return the shape that a folder's config.json describes, without a look at the tensors.
-
-    Raises:
-        RuntimeError: If the file is missing, damaged, or does not describe one of the family.
-    """
-    return read_shape(read_json(folder / "config.json"), (), folder / "config.json")[0]
 
 
 @torch.no_grad()

@@ -11,9 +11,9 @@ import transformers
 
 from bertcore import Bert, load
 from bertcore.checkpoints import read_card
-from bertcore.checkpoints.prune import prune, save_pruned
 from bertcore.checkpoints.save import hf_config, zeroed_heads
 from bertcore.interventions.what_if import Changes, every_head, parse_head
+from bertcore.pruning import prune, save_pruned
 from tests.support.tiny import tiny_bert
 
 A, B = "The river [MASK] was steep.", "It had rained."

@@ -1,0 +1,61 @@
+"""What a user may name as a checkpoint: "default", a folder, or a repository of the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bertcore.checkpoints.folder import has_weights
+from bertcore.checkpoints.hub import download, is_hub_id
+
+DEFAULT = "default"
+"""The source that stands for the checkpoint that ships with BertScope."""
+DEFAULT_FOLDER = Path(__file__).parent / "default"
+
+
+def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
+    """Return the folder that a source stands for; a hub id is fetched.
+
+    Raises:
+        ValueError: If there is no such folder, or it is a file.
+        RuntimeError: If the hub cannot be reached.
+    """
+    folder = _local_folder(source)
+    return download(str(source).strip(), allow_pickle=allow_pickle) if folder is None else folder
+
+
+def is_remote(source: str | Path) -> bool:
+    """Tell whether opening a source would ask the hub; False too for what cannot be opened."""
+    try:
+        return _local_folder(source) is None
+    except ValueError:
+        return False
+
+
+def _local_folder(source: str | Path) -> Path | None:
+    """Return the folder of this machine that a source names, or None if it is a hub id."""
+    text = str(source).strip()
+    if not text or "\0" in text:
+        raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
+    if source == DEFAULT:
+        if not has_weights(DEFAULT_FOLDER):
+            raise ValueError(
+                "this installation has no default checkpoint (bertcore/checkpoints/default is "
+                "empty). Pass a folder or a hub id such as bert-base-uncased."
+            )
+        return DEFAULT_FOLDER
+    path = Path(text).expanduser()
+    try:
+        if path.is_dir():
+            return path.resolve()
+        is_file = path.exists()
+    except OSError as error:  # such as a name that is too long
+        raise ValueError(f"{text[:100]!r} cannot be a folder ({error.strerror}).") from error
+    if is_file:
+        raise ValueError(f"{path} is a file. Open the folder that it is in: {path.parent}")
+    looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or text.count("/") > 1
+    if looks_like_path or isinstance(source, Path) or not is_hub_id(text):
+        raise ValueError(
+            f"there is no folder {path}. Check the path; it must hold model.safetensors, "
+            "config.json and vocab.txt."
+        )
+    return None

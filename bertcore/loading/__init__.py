@@ -1,0 +1,5 @@
+"""Open a checkpoint as a model: ours for the BERT family, a wrapped one for other architectures."""
+
+from bertcore.loading.loader import load
+
+__all__ = ["load"]
