@@ -13,6 +13,7 @@ from app.canvas import draw as attention_views
 from app.canvas.shared.attention_data import bertviz_code
 from app.plots.untrusted_text import plain
 from app.shell import cache, frame, state, texts_lookup
+from app.shell.one_of import one_of
 from bertcore import Trace
 
 
@@ -23,14 +24,7 @@ def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None
         key, trace: One text or pair of a checkpoint.
         layer, heads: Shown at first in the head view; no heads for all.
     """
-    kind = st.segmented_control(
-        "BertViz's view",
-        list(KINDS),
-        format_func=KINDS.get,
-        key=state.keep("bertviz", "head", options=list(KINDS)),
-        label_visibility="collapsed",
-        required=True,
-    )
+    kind = one_of("BertViz's view", KINDS, key=state.keep("bertviz", "head", options=list(KINDS)))
     reason = cache.opened(key).config.family.lacks.get("queries")
     if kind == "neuron" and reason is not None:
         st.info(plain(reason))

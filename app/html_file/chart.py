@@ -9,14 +9,17 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from app.html_file.document import Part, Table, hash_of
 
-Data = pd.DataFrame | Mapping[str, np.ndarray]
+Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
+"""The numbers of a picture: a table, or arrays by name."""
 
 MOST_ROWS = 500
 """Of a table that are written into the file; the CSV has all."""

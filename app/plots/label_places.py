@@ -74,4 +74,5 @@ def _overlap(box: NDArray[np.floating], others: NDArray[np.floating]) -> NDArray
     """Return the areas that one rectangle [L+1, 4] shares with others [L+1, M, 4]."""
     low = np.maximum(box[:, None, :2], others[..., :2])
     high = np.minimum(box[:, None, 2:], others[..., 2:])
-    return np.clip(high - low, 0, None).prod(-1)
+    areas: NDArray[np.floating] = np.clip(high - low, 0, None).prod(-1)
+    return areas

@@ -8,7 +8,9 @@ from typing import Any
 from app.plots import theme
 
 
-def slider(steps: Sequence[dict[str, Any]], *, active: int, prefix: str, **place: Any) -> dict:
+def slider(
+    steps: Sequence[dict[str, Any]], *, active: int, prefix: str, **place: Any
+) -> dict[str, Any]:
     """Return a slider for `layout.sliders`.
 
     Args:

@@ -135,12 +135,13 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
     fig = go.Figure()
     for kind in ("mask", "random", "kept", None):
         members = [i for i, action in enumerate(drawn.actions) if action == kind]
+        # A kind that was not drawn keeps its place in the legend.
+        nothing: list[float | None] = [None]
         fig.add_trace(
             go.Bar(
-                # A kind that was not drawn keeps its place in the legend.
-                base=[boxes[i].left for i in members] or [None],
-                x=[boxes[i].width for i in members] or [None],
-                y=[boxes[i].line for i in members] or [None],
+                base=[boxes[i].left for i in members] or nothing,
+                x=[boxes[i].width for i in members] or nothing,
+                y=[boxes[i].line for i in members] or nothing,
                 orientation="h",
                 name="not chosen" if kind is None else names[kind],
                 text=[token_flow.two_lines(drawn.shown[i], below[i]) for i in members],

@@ -60,7 +60,7 @@ def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box
     boxes: list[Box] = []
     cursor, line = 0.0, 0
     for index, token in enumerate(tokens):
-        letters = display_width(shorten(token))
+        letters: float = display_width(shorten(token))
         if below is not None:
             letters = max(letters, 0.85 * display_width(shorten(below[index])))
         width = max(letters, 1.5) + 1.5

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from app.html_file.chart import Data
 from app.html_file.document import File
-
-Data = pd.DataFrame | Mapping[str, np.ndarray]
 
 
 def data_file(name: str, data: Data) -> File:
@@ -22,11 +23,13 @@ def data_file(name: str, data: Data) -> File:
 
 def to_csv(data: pd.DataFrame) -> bytes:
     """Return a table as CSV in UTF-8, with the mark that lets spreadsheets see it."""
-    return data.to_csv(index=False).encode("utf-8-sig")
+    text: str = data.to_csv(index=False)
+    return text.encode("utf-8-sig")
 
 
-def to_npz(data: Mapping[str, np.ndarray]) -> bytes:
+def to_npz(data: Mapping[str, NDArray[Any]]) -> bytes:
     """Return named arrays as a compressed NPZ file."""
     out = io.BytesIO()
-    np.savez_compressed(out, **{name: np.asarray(array) for name, array in data.items()})
+    arrays: dict[str, Any] = {name: np.asarray(array) for name, array in data.items()}
+    np.savez_compressed(out, **arrays)
     return out.getvalue()

@@ -14,11 +14,11 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.html_file.chart import Data
 from app.html_file.document import Scheme
 from app.plots.special_tokens import Marks, marks_of, own_markdown
 from app.plots.untrusted_text import plain
 from app.shell import cache, data_files, html_offer, sidebar, state, texts_lookup, to_json
-from app.shell.data_files import Data
 from app.shell.page_info import PageInfo
 from app.shell.sentence import example_box, sentence_box
 from bertcore import Bert, Trace

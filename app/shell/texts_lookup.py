@@ -45,7 +45,7 @@ _PARTS = (
     heads,
     inspect,
 )
-TEXTS = {key: text for part in _PARTS for key, text in part.TEXTS.items()}
+TEXTS: dict[str, str] = {key: text for part in _PARTS for key, text in part.TEXTS.items()}
 """How to read each picture, as Markdown."""
-CODE = {key: code for part in _PARTS for key, code in part.CODE.items()}
+CODE: dict[str, str] = {key: code for part in _PARTS for key, code in part.CODE.items()}
 """Python that makes a picture's numbers, to follow `Page.setup_code`."""

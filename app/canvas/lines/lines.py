@@ -128,7 +128,7 @@ def message(
         "missing": missing_sentence(counts, trace.num_tokens, [layer], sent),
         # Tells the browser whether heads it has got before still count: another checkpoint may
         # have the same tokens.
-        "weights": zlib.crc32(np.ascontiguousarray(trace.attentions[layer].float().numpy())),
+        "weights": zlib.crc32(trace.attentions[layer].float().contiguous().numpy().data),
         "revision": revision,
         "colours": head_colours(num_heads),
         "mean_colour": theme.ACCENT,

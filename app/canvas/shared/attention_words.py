@@ -47,4 +47,4 @@ def merge_to_words(weights: NDArray[np.float32], starts: list[int]) -> NDArray[n
     lengths = np.diff([*starts, weights.shape[-1]])
     columns = np.add.reduceat(weights, starts, axis=-1)
     merged: NDArray[np.float32] = np.add.reduceat(columns, starts, axis=-2)
-    return merged / lengths[:, None].astype(np.float32)
+    return np.divide(merged, lengths[:, None], dtype=np.float32)
