@@ -15,9 +15,9 @@ from plotly.subplots import make_subplots
 from app.inspect_checkpoint.attribution_figures import signed
 from app.plots import theme
 from app.plots.before_after import AFTER, BEFORE, difference
+from app.plots.formats import percent
 from app.plots.token_flow import shorten
 from app.plots.untrusted_text import label_name
-from app.plots.words import percent
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
 COLOURS = (BEFORE, AFTER)

@@ -9,8 +9,8 @@ import streamlit as st
 from app.inspect_checkpoint import answer_figures as figures
 from app.inspect_checkpoint import model as inspection
 from app.inspect_checkpoint.model import Asked, Texts
+from app.plots.formats import percent
 from app.plots.untrusted_text import label_name, plain, shorten
-from app.plots.words import percent
 from app.shell import frame, state, texts_lookup
 from bertcore.analysis.attribution.gradients import BASELINES
 from bertcore.analysis.attribution.task_answers import TaskAnswer

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.plots import theme, token_flow
+from app.plots.formats import percent
 from app.plots.untrusted_text import label_name
-from app.plots.words import percent
 from bertcore.analysis.attribution.task_answers import SpanAnswer, TaskAnswer
 from bertcore.analysis.attribution.task_input import Word
 

@@ -10,8 +10,8 @@ import streamlit as st
 from app.inspect_checkpoint import model as inspection
 from app.inspect_checkpoint.answer import setup
 from app.inspect_checkpoint.model import Asked, Texts
+from app.plots.formats import percent
 from app.plots.untrusted_text import label_name, plain, shorten
-from app.plots.words import percent
 from app.shell import frame, state, texts_lookup, waiting
 from bertcore.analysis.attribution.counterfactual import MAX_FORWARDS, Counterfactual, Search
 from bertcore.analysis.attribution.task_answers import TaskAnswer

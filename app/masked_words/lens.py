@@ -4,37 +4,73 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.plots import lens as figures
-from app.shell import cache, frame, state, tables, texts_lookup
+from app.masked_words.lens_figures import lens_figure, lens_table, rank_curves, ranks_table
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
 
 LENS_ROWS = 24
 """Tokens of the lens that are drawn at a time."""
 
+AT_THE_MASK, WHOLE_SENTENCE = "At the mask", "Whole sentence"
+VIEW = Field("lens", AT_THE_MASK, (AT_THE_MASK, WHOLE_SENTENCE))
+FIRST_TOKEN = Field("lens_start", 0)
+
+LENS = Picture(
+    name="lens",
+    figure=lens_figure,
+    table=lens_table,
+    needs=frozenset({"lens"}),
+    how=(
+        "The word that BERT would predict if it stopped after this layer, from the embeddings to "
+        "the last layer; brighter is more probable. The masked-word head was trained on the last "
+        "layer only: on earlier layers it shows how close a vector is to the head's input space, "
+        "not what that layer knows. (Layer 1 is the output of the attention heads of layer 0.) At "
+        "a token that is not hidden BERT sees the token itself, and mostly repeats it."
+    ),
+    code="""
+from bertcore.analysis.words.lens import layer_predictions
+
+lens = layer_predictions(bert, trace.text_a, trace.text_b, {masked}, {shown}, 5)
+lens.words, lens.probabilities              # [L+1, N, k]
+""",
+)
+RANKS = Picture(
+    name="ranks",
+    figure=rank_curves,
+    table=ranks_table,
+    needs=frozenset({"lens"}),
+    how=(
+        "Rank 1 is the most probable word of the vocabulary. The curves follow the hidden word, "
+        "the three best words of the last layer, and your own words of one piece."
+    ),
+    code="""
+from bertcore.analysis.words.lens import word_trajectories
+
+path = word_trajectories(bert, trace.text_a, trace.text_b, {masked}, {position}, {words})
+path.ranks                                  # [L+1, W]
+""",
+)
+
 
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
     st.subheader("The prediction at each layer", anchor=False)
-    views = ["At the mask", "Whole sentence"]
-    key = state.keep("lens", views[0], options=views)
-    view = st.segmented_control("Lens", views, key=key, label_visibility="collapsed")
-    shown: tuple[int, ...] = (position,)
-    if view == views[1]:
-        shown = choose_window(page.trace.num_tokens)
+    view = st.segmented_control("Lens", VIEW.options, key=VIEW.key(), label_visibility="collapsed")
+    whole = view == WHOLE_SENTENCE
+    shown = choose_window(page.trace.num_tokens) if whole else (position,)
     where = (page.text_a, page.text_b, masked, shown, 5)
     found = cache.call(layer_predictions, page.bert_key, *where)
-    fig = figures.lens_sentence(found) if view == views[1] else figures.lens_mask(found)
-    code = page.setup_code + texts_lookup.CODE["words.lens"].format(masked=masked, shown=shown)
-    frame.figure(fig, "lens", tables.lens(found), code, how=frame.reading("words.lens"))
-    frame.how_to_read("words.lens")
+    LENS.show(page, found, drawn={"whole_sentence": whole}, masked=masked, shown=shown)
 
 
 def choose_window(num_tokens: int) -> tuple[int, ...]:
     """Return the positions of the lens: all, or as many as fit from the chosen one on."""
-    most = num_tokens - LENS_ROWS
-    if most <= 0:
+    last = num_tokens - LENS_ROWS
+    if last <= 0:
         return tuple(range(num_tokens))
-    start = st.slider("First token", 0, most, key=state.keep("lens_start", 0, low=0, high=most))
+    start = st.slider("First token", 0, last, key=FIRST_TOKEN.key(low=0, high=last))
     return tuple(range(start, start + LENS_ROWS))
 
 
@@ -42,19 +78,11 @@ def show_ranks(
     page: frame.Page,
     masked: tuple[int, ...],
     position: int,
-    chosen: tuple[str, ...],
+    words: tuple[str, ...],
     original: str | None,
 ) -> None:
-    """Draw the ranks of the words that are worth following."""
-    where = (page.text_a, page.text_b, masked, position, chosen)
+    """Draw the rank of each of `words` from layer to layer."""
+    where = (page.text_a, page.text_b, masked, position, words)
     found = cache.call(word_trajectories, page.bert_key, *where)
-    code = texts_lookup.CODE["words.ranks"].format(masked=masked, position=position, words=chosen)
-    table = tables.trajectories(found)
-    frame.figure(
-        figures.rank_curves(found, original),
-        "ranks",
-        table,
-        page.setup_code + code,
-        how=frame.reading("words.ranks"),
-    )
-    frame.how_to_read("words.ranks")
+    drawn = {"original": original}
+    RANKS.show(page, found, drawn=drawn, masked=masked, position=position, words=words)

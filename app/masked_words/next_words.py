@@ -4,49 +4,90 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.plots import strips, words
+from app.masked_words.predictions import TOP_K
+from app.masked_words.predictions_figures import predictions_table, top_words
+from app.masked_words.strips_figures import surprise_strip, surprise_table
 from app.plots.untrusted_text import plain
-from app.shell import cache, frame, state, tables, texts_lookup
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
 from app.token_strip.token_strip import token_strip
 from bertcore.analysis.words.next_words import next_surprise, predict_next
+
+PLACE = Field("next_token", 0)
+
+NO_HEAD = (
+    "This checkpoint has no next-token head, so it predicts nothing; fine-tuned checkpoints often "
+    "lost it."
+)
+
+NEXT_WORDS = Picture(
+    name="next-words",
+    figure=top_words,
+    table=predictions_table,
+    how=(
+        "Each bar is the probability of one piece of the vocabulary at this place, given only the "
+        "tokens before it; all pieces together make 100%. The pink bar is the token that stands "
+        "there."
+    ),
+    code="""
+from bertcore.analysis.words.next_words import predict_next
+
+found = predict_next(bert, trace.text_a, trace.text_b, [{place}], {top_k})
+found.words, found.probabilities            # [1, k]
+""",
+)
+NEXT_SURPRISE = Picture(
+    name="next-surprise",
+    figure=surprise_strip,
+    table=surprise_table,
+    how=(
+        "Each token is predicted from those before it, in one run. Colour is its surprise in bits: "
+        "0 means it was certain, each bit more halves the probability. Below stands the model's "
+        "own guess, ✓ if it was right. The first token ({first}) has nothing before it. The "
+        "perplexity is **{perplexity}**: as if the model had to choose among that many equally "
+        "likely pieces each time."
+    ),
+    code="""
+from bertcore.analysis.words.next_words import next_surprise
+
+found = next_surprise(bert, trace.text_a, trace.text_b)
+found.bits, found.pseudo_perplexity
+""",
+)
 
 
 def show_next(page: frame.Page) -> None:
     """Draw what the model expects at the chosen token, given those before it, and all surprises."""
     if not getattr(page.bert, "predicts_next", False):
-        st.warning(texts_lookup.TEXTS["next.no_head"])
+        st.warning(NO_HEAD)
         return
     num_tokens = page.trace.num_tokens
-    state.keep("next_token", num_tokens, low=1, high=num_tokens)
-    place = state.value("next_token")
+    PLACE.key(default=num_tokens, low=1, high=num_tokens)
+    place = PLACE.value
 
     def pick(token: int) -> None:
         if token:
-            state.put("next_token", token)
+            PLACE.put(token)
 
     with frame.guard():
         chosen = place if place < num_tokens else None
         token_strip(page.trace, key="next_strip", selected=chosen, on_pick=pick)
         row = st.container(horizontal=True, vertical_alignment="center")
-        after = {"on_click": state.put, "args": ("next_token", num_tokens)}
+        after = {"on_click": PLACE.put, "args": (num_tokens,)}
         row.button("What comes after the end?", disabled=place == num_tokens, **after)
-        row.caption(texts_lookup.TEXTS["next.strip"])
-        top_k = state.value(state.keep("top_k", 5, low=3, high=15))
-        found = cache.call(predict_next, page.bert_key, page.text_a, page.text_b, (place,), top_k)
-        code = page.setup_code + texts_lookup.CODE["next.words"].format(place=place, top_k=top_k)
-        frame.figure(words.top_words(found), "next-words", tables.predictions(found), code)
-        st.slider("Words", 3, 15, key="top_k", width=200)
-        frame.how_to_read("next.words")
+        row.caption("Click a token to see what was expected there, given the tokens before it.")
+        TOP_K.key(low=3, high=15)
+        found = cache.call(
+            predict_next, page.bert_key, page.text_a, page.text_b, (place,), TOP_K.value
+        )
+        NEXT_WORDS.show(page, found, with_caption=False, place=place, top_k=TOP_K.value)
+        st.slider("Words", 3, 15, key=TOP_K.name, width=200)
+        NEXT_WORDS.caption()
     if num_tokens > 1:
         st.subheader("What surprises it, reading from left to right", anchor=False)
         with frame.guard():
             scored = cache.call(next_surprise, page.bert_key, page.text_a, page.text_b)
-            code = page.setup_code + texts_lookup.CODE["next.surprise"]
-            fig = strips.surprise_strip(scored)
-            frame.figure(fig, "next-surprise", tables.surprise(scored), code)
             perplexity = f"{scored.pseudo_perplexity:,.1f}"
-            frame.how_to_read(
-                "next.surprise",
-                perplexity=perplexity,
-                first=plain(page.trace.tokens[0]),
-            )
+            first = plain(page.trace.tokens[0])
+            NEXT_SURPRISE.show(page, scored, perplexity=perplexity, first=first)

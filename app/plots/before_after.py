@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app.plots import theme
+from app.plots.formats import percent
 from app.plots.token_flow import shorten
-from app.plots.words import percent
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app.plots import theme
-from app.plots.lens import cell_text, top_bar
+from app.plots.cells import cell_text, top_bar
+from app.plots.formats import percent
 from app.plots.token_flow import shorten
-from app.plots.words import percent
 from bertcore.analysis.words.next_sentence import AttentionMass, Variant
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B

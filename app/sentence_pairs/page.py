@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app.masked_words.family_heads import show_order
 from app.plots import pairs
+from app.plots.formats import percent
 from app.plots.untrusted_text import plain
-from app.plots.words import percent
 from app.sentence_pairs import PAGE
 from app.sentence_pairs.matrix import show_matrix
+from app.sentence_pairs.order import show_order
 from app.shell import cache, capabilities, examples, frame, state, tables, texts_lookup
 from bertcore.analysis.words.next_sentence import (
     SEGMENTS,

@@ -21,14 +21,6 @@ TEXTS["pairs.one_segment"] = (
     "This checkpoint gives all tokens the same segment, or none: only the special tokens between "
     "A and B tell them apart, so there are no segment ids to change."
 )
-TEXTS["pairs.order"] = (
-    "ALBERT was trained to tell two neighbouring pieces of text from the same two exchanged. Both "
-    "are about the same topic, so it must look at what follows from what, unlike BERT's "
-    "next-sentence head. Swap A and B to ask the other way round."
-)
-CODE["pairs.order"] = """
-bert.sentence_order({a!r}, {b!r}).in_order
-"""
 TEXTS["pairs.answer"] = (
     "In training BERT saw pairs of neighbouring text half of the time, and pairs from two "
     "documents otherwise. It learned to ask *is this the same topic?* more than *does this come "

@@ -192,10 +192,16 @@ def reading(key: str, **values: object) -> str:
         key: Of `texts.TEXTS`.
         values: What its braces stand for; texts from outside go through `texts.plain` first.
     """
-    text, chosen = texts_lookup.TEXTS[key], sidebar.chosen_key()
-    if chosen in cache.loaded():
-        text = own_markdown(text, marks_of(cache.opened(chosen).tokenizer))
+    text = own_tokens(texts_lookup.TEXTS[key])
     return text.format(**values) if values else text
+
+
+def own_tokens(text: str) -> str:
+    """Return Markdown of ours with the chosen checkpoint's special tokens in place of BERT's."""
+    chosen = sidebar.chosen_key()
+    if chosen in cache.loaded():
+        return own_markdown(text, marks_of(cache.opened(chosen).tokenizer))
+    return text
 
 
 def figure(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -27,7 +28,61 @@ CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
 """Environment variable naming the folder or hub id that opens in place of the shipped one."""
 
 _KEPT, _DEFAULTS, _USED, _RUNNING = "_kept", "_kept_defaults", "_kept_used", "_full_run"
-_PAGES = "_kept_pages"
+_PAGES, _IN_URL = "_kept_pages", "_kept_in_url"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Generic[T]):
+    """A choice that a page declares: kept for the session, and in the address where it is not
+    as by default.
+
+    `st.slider("Layer", 0, 11, key=LAYER.key(low=0, high=11))`; other code reads `LAYER.value`.
+    """
+
+    name: str
+    """In the session; no two fields of the app have the same."""
+    default: T
+    """Its type (str, int, float, bool, list) is how an address is read."""
+    options: Sequence[Any] | None = None
+    """Allowed values, or allowed entries of a list; None where `key` is told, or for any."""
+    url: str = ""
+    """In the address, if not the name: two pages may use one word for choices of their own."""
+
+    def key(
+        self,
+        *,
+        default: T | None = None,
+        options: Sequence[Any] | None = None,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> str:
+        """Return the widget's key, its value set; see `keep`. Call it right before the widget.
+
+        Args:
+            default: In place of the field's own, where it hangs on the text or the checkpoint.
+            options: Likewise.
+            low, high: Numbers beyond them are moved to the nearest.
+        """
+        return keep(
+            self.name,
+            self.default if default is None else default,
+            options=self.options if options is None else options,
+            low=low,
+            high=high,
+            url=self.url or self.name,
+        )
+
+    @property
+    def value(self) -> T:
+        """The value: of the live widget, the session, the address, or the default."""
+        found: T = value(self.name, self.default, url=self.url or self.name)
+        return found
+
+    def put(self, new: T) -> None:
+        """Set it, from a callback or before its widget is drawn in this run."""
+        put(self.name, new)
 
 
 def default_source() -> str:
@@ -42,6 +97,7 @@ def keep(
     options: Sequence[Any] | None = None,
     low: float | None = None,
     high: float | None = None,
+    url: str | None = None,
 ) -> str:
     """Return the widget key for `name`, with its value set from the session, the URL or `default`.
 
@@ -54,7 +110,10 @@ def keep(
             text is read.
         options: Allowed values (or allowed entries of a list); others are discarded.
         low, high: Numbers beyond them are moved to the nearest.
+        url: The name in the URL, if another.
     """
+    url = url or name
+    st.session_state.setdefault(_IN_URL, {})[name] = url
     kept = st.session_state.setdefault(_KEPT, {})
     st.session_state.setdefault(_DEFAULTS, {})[name] = default
     st.session_state.setdefault(_USED, set()).add(name)
@@ -62,8 +121,8 @@ def keep(
     candidates = [st.session_state[name]] if name in st.session_state else []
     if before is not _ABSENT:
         candidates.append(before)
-    elif name in st.query_params:
-        candidates.append(_parse(st.query_params.get_all(name), default, options))
+    elif url in st.query_params:
+        candidates.append(_parse(st.query_params.get_all(url), default, options))
     chosen = _first_valid([*candidates, default], default, options, low, high)
     # A widget of the same key on another page is a new one to Streamlit, and empty unless written;
     # writing to a live one would overwrite what is being typed, so only if it must change.
@@ -78,15 +137,16 @@ def keep(
     return name
 
 
-def value(name: str, default: Any = None) -> Any:
+def value(name: str, default: Any = None, *, url: str | None = None) -> Any:
     """Return a kept value: of the live widget, the session, the URL, or `default`."""
+    url = url or name
     if name in st.session_state:
         return st.session_state[name]
     kept = st.session_state.setdefault(_KEPT, {})
     if name in kept:
         return kept[name]
-    if name in st.query_params:
-        parsed = _parse(st.query_params.get_all(name), default, None)
+    if url in st.query_params:
+        parsed = _parse(st.query_params.get_all(url), default, None)
         return default if parsed is _ABSENT else parsed
     return default
 
@@ -113,7 +173,7 @@ def choices() -> dict[str, str]:
     for name in sorted(used() - {*ALWAYS_IN_URL, *TEXTS}):
         if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
             chosen = _format(kept[name])
-            found[name] = chosen if isinstance(chosen, str) else ", ".join(chosen)
+            found[_in_url(name)] = chosen if isinstance(chosen, str) else ", ".join(chosen)
     return found
 
 
@@ -140,13 +200,14 @@ def sync_url() -> None:
     wanted: dict[str, str | list[str]] = {}
     for name in (*ALWAYS_IN_URL, *sorted(used - set(ALWAYS_IN_URL))):
         if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
-            wanted[name] = _format(kept[name])
+            wanted[_in_url(name)] = _format(kept[name])
     if too_long_for_url():
         for name in TEXTS:
             wanted.pop(name, None)
     # Values of names not read yet in this session (a link's choices for a later widget) stay.
+    read = {_in_url(name) for name in defaults}
     for name in st.query_params:
-        if name not in defaults and name not in wanted:
+        if name not in read and name not in wanted:
             wanted[name] = st.query_params.get_all(name)
     if {k: [v] if isinstance(v, str) else v for k, v in wanted.items()} != {
         name: st.query_params.get_all(name) for name in st.query_params
@@ -158,6 +219,12 @@ def too_long_for_url() -> bool:
     """Return whether the texts are left out of the address."""
     kept = st.session_state.get(_KEPT, {})
     return sum(len(kept.get(name) or "") for name in TEXTS) > MAX_URL_CHARACTERS
+
+
+def _in_url(name: str) -> str:
+    """Return what a kept name is called in the address."""
+    found: str = st.session_state.get(_IN_URL, {}).get(name, name)
+    return found
 
 
 def _page_hash() -> str:

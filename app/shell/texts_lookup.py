@@ -12,7 +12,6 @@ from app.compare import texts as compare
 from app.heads import texts as heads
 from app.inspect_checkpoint import texts as inspect
 from app.layer_map import texts as layer_map
-from app.masked_words import texts as masked_words
 from app.minimal_pair import texts as minimal_pair
 from app.mixing import texts as mixing
 from app.sentence_pairs import texts as sentence_pairs
@@ -35,7 +34,6 @@ _PARTS = (
     attention,
     checkpoints,
     layer_map,
-    masked_words,
     sentence_pairs,
     minimal_pair,
     compare,

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from app.plots import theme
+from app.plots.formats import percent
 from app.plots.token_flow import shorten
-from app.plots.words import percent
 from app.training.replay_layout import lay_out
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe

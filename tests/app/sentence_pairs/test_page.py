@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.plots.formats import percent
 from app.plots.untrusted_text import plain
-from app.plots.words import percent
 from bertcore import Bert
 from bertcore.network import ALL_HEADS
 from tests.support.opened import charts, ok, page_of, said

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.plots import theme, token_flow
-from app.plots.words import percent
+from app.plots.formats import percent
 from bertcore.analysis.words.masking_demo import Corruption
 from bertcore.analysis.words.surprise import Surprise
 
@@ -185,3 +186,21 @@ def _what_happened(drawn: Corruption, index: int) -> str:
         "random": f"{token} was replaced by {shown}; BERT has to predict {token}",
         "kept": f"{token} stays, and BERT has to predict {token}",
     }[drawn.actions[index]]
+
+
+def surprise_table(found: Surprise) -> pd.DataFrame:
+    """Return a row for each token."""
+    return pd.DataFrame(
+        {
+            "position": found.positions,
+            "token": found.tokens,
+            "bits": found.bits,
+            "best_guess": found.best_words,
+            "p_best_guess": found.best_probabilities,
+        }
+    )
+
+
+def masking_table(drawn: Corruption) -> pd.DataFrame:
+    """Return a row for each token."""
+    return pd.DataFrame({"token": drawn.tokens, "shown": drawn.shown, "action": drawn.actions})

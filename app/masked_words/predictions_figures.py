@@ -1,36 +1,22 @@
-"""Pictures of masked-word predictions: bars for each mask, dots for one's own candidates."""
+"""Bars of the predictions at each mask, dots of the visitor's own candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from app.plots import theme, token_flow
+from app.plots.formats import percent
 from app.plots.untrusted_text import plain
 from bertcore.analysis.words.candidates import Candidate
 from bertcore.analysis.words.predictions import Filled, MaskPredictions
 
 MASKS_ABREAST = 3
 """Masks side by side."""
-
-
-def percent(p: float) -> str:
-    """Return a probability as one reads it.
-
-    >>> percent(0.973), percent(0.0312), percent(0.00042), percent(0.00000001)
-    ('97%', '3.1%', '0.042%', '<0.001%')
-    """
-    value = 100 * p
-    if value >= 99.5 and p < 1:
-        return f"{min(value, 99.99):.2f}%"
-    if value >= 10:
-        return f"{value:.0f}%"
-    if value >= 1:
-        return f"{value:.1f}%"
-    return f"{value:.2g}%" if value >= 0.001 else "<0.001%"
 
 
 def top_words(found: MaskPredictions) -> go.Figure:
@@ -185,3 +171,34 @@ def _pieces(candidate: Candidate) -> str:
         return word
     pieces = theme.escape(token_flow.shorten(" ".join(candidate.pieces), 30))
     return f'{word}<br><span style="font-size:10.5px">{pieces}</span>'
+
+
+def predictions_table(found: MaskPredictions) -> pd.DataFrame:
+    """Return a row for each mask and rank."""
+    return pd.DataFrame(
+        [
+            {"position": position, "hidden": original, "rank": rank, "piece": word, "p": float(p)}
+            for position, original, words, values in zip(
+                found.positions, found.originals, found.words, found.probabilities, strict=True
+            )
+            for rank, (word, p) in enumerate(zip(words, values, strict=True), start=1)
+        ]
+    )
+
+
+def candidates_table(scored: Sequence[Candidate]) -> pd.DataFrame:
+    """Return a row for each word, also for those without a score."""
+    return pd.DataFrame(
+        [
+            {
+                "word": c.word,
+                "pieces": " ".join(c.pieces),
+                "p": c.probability,
+                "p_per_piece": c.probability_per_piece,
+                "ln_p": c.log_probability,
+                "rank": c.rank,
+                "problem": c.problem,
+            }
+            for c in scored
+        ]
+    )

@@ -5,59 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.plots import theme
+from app.plots.cells import cell_text, top_bar
+from app.plots.formats import percent
 from app.plots.token_flow import shorten
-from app.plots.words import percent
 from bertcore.analysis.words.lens import Lens, Trajectories
 
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
 """Colours of the categorical scale that one may take for the accent."""
 
 
-def top_bar(title: str) -> dict[str, object]:
-    """Return a colour bar that lies above the right end of a heat map and takes no width."""
-    return {
-        "title": {"text": f"{title}  "},
-        "tickformat": ".0%",
-        "orientation": "h",
-        "thickness": 10,
-        "len": 0.45,
-        "x": 0.98,  # the last number needs a place too
-        "xanchor": "right",
-        "y": 1,
-        "yanchor": "bottom",
-        "nticks": 5,
-    }
+def lens_figure(found: Lens, *, whole_sentence: bool = False) -> go.Figure:
+    """Draw the best words after each layer: of one mask, or of each token of a sentence."""
+    return _lens_sentence(found) if whole_sentence else _lens_mask(found)
 
 
-def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> go.Scatter:
-    """Return text for the cells of a heat map of probabilities, white on dark and dark on light.
-
-    Args:
-        values: 0 to 1, [R, C]; NaN has no text.
-        text: [R, C], already escaped.
-        size: Of the letters, in pixels.
-    """
-    num_rows, num_columns = values.shape
-    return go.Scatter(
-        x=[column for _ in range(num_rows) for column in range(num_columns)],
-        y=[row for row in range(num_rows) for _ in range(num_columns)],
-        mode="text",
-        text=[entry for row in text for entry in row],
-        # Cividis passes from dark to light in its middle.
-        textfont={
-            "size": size,
-            "color": ["#FFFFFF" if p < 0.5 else "#10131C" for p in values.flatten().tolist()],
-        },
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def lens_mask(found: Lens) -> go.Figure:
+def _lens_mask(found: Lens) -> go.Figure:
     """Draw the k best words at the lens's first position: rows are layers, upwards as computed."""
     count = found.words.shape[-1]
     headings = ["best", "2nd", "3rd", *(f"{n}th" for n in range(4, count + 1))][:count]
@@ -65,7 +32,7 @@ def lens_mask(found: Lens) -> go.Figure:
     return word_grid(found.words[:, 0], found.probabilities[:, 0], rows, headings)
 
 
-def lens_sentence(found: Lens) -> go.Figure:
+def _lens_sentence(found: Lens) -> go.Figure:
     """Draw the best word at every position: rows are tokens, columns are layers."""
     columns = layer_names(len(found.words))
     words, probabilities = found.words[..., 0].T, found.probabilities[..., 0].T
@@ -177,3 +144,37 @@ def rank_curves(found: Trajectories, original: str | None = None) -> go.Figure:
     )
     fig.update_layout(hovermode="x unified", showlegend=True)
     return fig
+
+
+def lens_table(found: Lens) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings), position and rank."""
+    num_states, num_positions, num_words = found.words.shape
+    return pd.DataFrame(
+        [
+            {
+                "layer": layer,
+                "position": found.positions[n],
+                "token": found.tokens[n],
+                "entropy_bits": float(found.entropy[layer, n]),
+                "rank": k + 1,
+                "piece": found.words[layer, n, k],
+                "p": float(found.probabilities[layer, n, k]),
+            }
+            for layer in range(num_states)
+            for n in range(num_positions)
+            for k in range(num_words)
+        ]
+    )
+
+
+def ranks_table(found: Trajectories) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings) and word."""
+    return pd.DataFrame(
+        [
+            {"layer": layer, "word": word, "rank": int(rank), "p": float(p)}
+            for layer, (ranks, values) in enumerate(
+                zip(found.ranks, found.probabilities, strict=True)
+            )
+            for word, rank, p in zip(found.words, ranks, values, strict=True)
+        ]
+    )

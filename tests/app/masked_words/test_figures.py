@@ -10,8 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from app.plots import lens, strips, theme, token_flow, words
-from app.shell import tables
+from app.masked_words import lens_figures, predictions_figures, strips_figures
+from app.plots import theme, token_flow
+from app.plots.cells import cell_text
+from app.plots.formats import percent
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, score_candidates
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
@@ -47,7 +49,7 @@ def markup(fig: go.Figure) -> str:
 
 @pytest.mark.parametrize("num_masks", [1, 2, 3, 4, 8])
 def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
-    fig = words.top_words(predictions(num_masks))
+    fig = predictions_figures.top_words(predictions(num_masks))
     assert len(fig.data) == num_masks
     for trace in fig.data:
         assert list(trace.x) == [0.5, 0.25, 0.125]
@@ -62,21 +64,21 @@ def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
 
 
 def test_a_typed_mask_has_no_original() -> None:
-    fig = words.top_words(predictions(1, None))
+    fig = predictions_figures.top_words(predictions(1, None))
     assert "was" not in fig.layout.annotations[0].text
     assert set(fig.data[0].marker.color) == {theme.SEGMENT_A}
 
 
 def test_the_names_of_masks_are_plain_text() -> None:
-    assert words.mask_names(predictions(2)) == ["river (1)", "river (2)"]
-    assert words.mask_names(predictions(1, None)) == ["[MASK] at 1"]
+    assert predictions_figures.mask_names(predictions(2)) == ["river (1)", "river (2)"]
+    assert predictions_figures.mask_names(predictions(1, None)) == ["[MASK] at 1"]
 
 
 def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
     scored = score_candidates(
         bert, "the [MASK] was", None, (), 2, ["rivers", "river", "日", "oxen", "milk"]
     )
-    fig = words.candidate_dots(scored)
+    fig = predictions_figures.candidate_dots(scored)
     whole = fig.data[-1]
     expected = sorted((c.probability for c in scored if c.probability is not None), reverse=True)
     assert list(whole.x) == expected
@@ -91,7 +93,7 @@ def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
 def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
     never = Candidate("x", ("x",), (-2000.0,), 9, None)
     certain = Candidate("y", ("y",), (0.0,), 1, None)
-    fig = words.candidate_dots([never, certain])
+    fig = predictions_figures.candidate_dots([never, certain])
     low, high = fig.layout.xaxis.range
     for value in fig.data[-1].x:
         assert low < math.log10(value) < high
@@ -99,7 +101,7 @@ def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
 
 def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,), (2,), 4)
-    fig = lens.lens_mask(found)
+    fig = lens_figures.lens_figure(found)
     np.testing.assert_array_equal(fig.data[0].z, found.probabilities[:, 0])
     assert fig.layout.xaxis.ticktext == ("best", "2nd", "3rd", "4th")
     assert fig.layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
@@ -111,7 +113,7 @@ def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
 
 def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,))
-    fig = lens.lens_sentence(found)
+    fig = lens_figures.lens_figure(found, whole_sentence=True)
     np.testing.assert_array_equal(fig.data[0].z, found.probabilities[..., 0].T)
     assert fig.layout.yaxis.ticktext == found.tokens
     assert fig.layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
@@ -121,7 +123,7 @@ def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None
 
 
 def test_cell_text_is_dark_on_light_cells_and_at_its_place() -> None:
-    text = lens.cell_text(np.array([[0.1, 0.9], [0.6, 0.4]]), [["a", "b"], ["c", "d"]], 12)
+    text = cell_text(np.array([[0.1, 0.9], [0.6, 0.4]]), [["a", "b"], ["c", "d"]], 12)
     placed = dict(
         zip(text.text, zip(text.x, text.y, text.textfont.color, strict=True), strict=True)
     )
@@ -139,14 +141,17 @@ def test_lens_words_are_text() -> None:
         probabilities=np.full((2, 1, 1), 0.5, dtype=np.float32),
         entropy=np.zeros((2, 1), dtype=np.float32),
     )
-    for fig in (lens.lens_mask(hostile), lens.lens_sentence(hostile)):
+    for fig in (
+        lens_figures.lens_figure(hostile),
+        lens_figures.lens_figure(hostile, whole_sentence=True),
+    ):
         assert "<img" not in markup(fig)
         assert "&lt;" in markup(fig)
 
 
 def test_rank_curves_are_the_ranks(bert: Bert) -> None:
     found = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
-    fig = lens.rank_curves(found, "river")
+    fig = lens_figures.rank_curves(found, "river")
     assert [trace.name for trace in fig.data] == ["river", "bank"]
     for index, trace in enumerate(fig.data):
         assert list(trace.y) == found.ranks[:, index].tolist()
@@ -164,14 +169,16 @@ def test_many_curves_have_different_looks() -> None:
         ranks=np.ones((3, count), dtype=np.int64),
         probabilities=np.ones((3, count), dtype=np.float32),
     )
-    fig = lens.rank_curves(found, "w0")
+    fig = lens_figures.rank_curves(found, "w0")
     assert len({trace.line.color for trace in fig.data}) == count
 
 
 def test_the_surprise_strip_is_coloured_by_bits(bert: Bert) -> None:
     found = surprise(bert, TEXT)
-    (bars,) = strips.surprise_strip(found).data
-    np.testing.assert_allclose(bars.marker.color, np.minimum(found.bits, strips.CERTAIN_BITS))
+    (bars,) = strips_figures.surprise_strip(found).data
+    np.testing.assert_allclose(
+        bars.marker.color, np.minimum(found.bits, strips_figures.CERTAIN_BITS)
+    )
     assert [text.split("<br>")[0] for text in bars.text] == list(found.tokens)
     for text, token, best in zip(bars.text, found.tokens, found.best_words, strict=True):
         assert ("✓" in text) == (token == best)
@@ -182,24 +189,24 @@ def test_hostile_tokens_are_text_in_strips() -> None:
         (1,), (HOSTILE,), np.ones(1, np.float32), (HOSTILE + "!",), np.ones(1, np.float32)
     )
     drawn = Corruption((HOSTILE,) * 3, (HOSTILE,) * 3, ("kept", "random", None))
-    for fig in (strips.surprise_strip(found), strips.masking_strip(drawn)):
+    for fig in (strips_figures.surprise_strip(found), strips_figures.masking_strip(drawn)):
         assert "<img" not in markup(fig)
 
 
 def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> None:
     drawn = corrupt(bert, TEXT * 3, None, 4, 0.5)
-    fig = strips.masking_strip(drawn)
+    fig = strips_figures.masking_strip(drawn)
     counts = {trace.name: len(trace.text) for trace in fig.data if trace.type == "bar"}
-    for action, name in strips.ACTION_NAMES.items():
+    for action, name in strips_figures.ACTION_NAMES.items():
         assert counts[name] == drawn.actions.count(action)
     assert counts["not chosen"] == drawn.actions.count(None)
     assert sum(counts.values()) == len(drawn.tokens)
 
 
 def test_a_kind_that_was_not_drawn_keeps_its_legend() -> None:
-    fig = strips.masking_strip(Corruption(("a",), ("a",), (None,)))
+    fig = strips_figures.masking_strip(Corruption(("a",), ("a",), (None,)))
     names = [trace.name for trace in fig.data if trace.type == "bar"]
-    assert names == ["became [MASK] (80%)", *strips.ACTION_NAMES.values(), "not chosen"]
+    assert names == ["became [MASK] (80%)", *strips_figures.ACTION_NAMES.values(), "not chosen"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 200])
@@ -227,22 +234,24 @@ def test_pieces_of_a_word_touch() -> None:
     [(1.0, "100%"), (0.999999, "99.99%"), (0.9961, "99.61%"), (0.5, "50%"), (0, "<0.001%")],
 )
 def test_percent(p: float, text: str) -> None:
-    assert words.percent(p) == text
+    assert percent(p) == text
 
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     found = predict_masks(bert, TEXT, None, (2, 4), 3)
-    table = tables.predictions(found)
+    table = predictions_figures.predictions_table(found)
     assert len(table) == 6
     assert table.p.tolist() == found.probabilities.flatten().tolist()
     assert table.piece.tolist() == found.words.flatten().tolist()
-    lens_table = tables.lens(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
+    lens_table = lens_figures.lens_table(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
     assert len(lens_table) == 3 * 2 * 3
-    assert len(tables.surprise(surprise(bert, TEXT))) == 10
+    assert len(strips_figures.surprise_table(surprise(bert, TEXT))) == 10
     path = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
-    ranks: pd.DataFrame = tables.trajectories(path).pivot_table("rank", "layer", "word", "first")
+    ranks: pd.DataFrame = lens_figures.ranks_table(path).pivot_table(
+        "rank", "layer", "word", "first"
+    )
     assert ranks["bank"].tolist() == path.ranks[:, 1].tolist()
     scored = score_candidates(bert, "a [MASK]", None, (), 2, ["river", "日"])
-    assert tables.candidates(scored).problem.isna().tolist() == [True, False]
+    assert predictions_figures.candidates_table(scored).problem.isna().tolist() == [True, False]
     drawn = corrupt(bert, TEXT)
-    assert tables.corruption(drawn).shown.tolist() == list(drawn.shown)
+    assert strips_figures.masking_table(drawn).shown.tolist() == list(drawn.shown)

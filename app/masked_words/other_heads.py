@@ -1,0 +1,73 @@
+"""What a checkpoint has in place of masked words: ELECTRA's replaced tokens, GPT-2's next words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.masked_words.next_words import show_next
+from app.masked_words.strips_figures import replaced_strip
+from app.shell import cache, capabilities, frame
+from app.shell.picture import Picture
+from bertcore import Bert
+
+NO_MASKED_WORDS = (
+    "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "
+    "checkpoints often lost it. Choose a pretrained one such as `default` in the sidebar."
+)
+
+
+def _replaced_figure(result: tuple[list[str], list[float]]) -> go.Figure:
+    tokens, probabilities = result
+    return replaced_strip(tokens, np.array(probabilities, dtype=np.float32))
+
+
+def _replaced_table(result: tuple[list[str], list[float]]) -> pd.DataFrame:
+    tokens, probabilities = result
+    return pd.DataFrame({"token": tokens, "probability of being replaced": probabilities})
+
+
+REPLACED = Picture(
+    name="replaced-tokens",
+    figure=_replaced_figure,
+    table=_replaced_table,
+    how=(
+        "This checkpoint is an ELECTRA discriminator: it does not predict hidden words, it says "
+        "for each token whether it was put in the place of another. Write a wrong word in a "
+        "sentence and see whether its box turns bright."
+    ),
+    code="""
+bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
+""",
+)
+
+
+def replaced_tokens(bert: Bert, text_a: str, text_b: str | None) -> list[float]:
+    """Return the probability of each token to have been replaced, [T]."""
+    return bert.replaced_tokens(text_a, text_b).tolist()
+
+
+def show_replaced(page: frame.Page) -> None:
+    """Draw which tokens ELECTRA's discriminator takes for replaced."""
+    st.subheader("Which words were replaced?", anchor=False)
+    with frame.guard():
+        found = cache.call(replaced_tokens, page.bert_key, page.text_a, page.text_b)
+        REPLACED.show(page, (page.trace.tokens, found))
+
+
+def show_instead(page: frame.Page) -> bool:
+    """Draw what a checkpoint has in place of masked words; return whether it has no masked words.
+
+    ELECTRA's discriminator tells replaced tokens, GPT-2 expects the next; others say why nothing.
+    """
+    if page.bert.module.replaced is not None:
+        show_replaced(page)
+    elif capabilities.tells(page, "mlm"):
+        st.fragment(show_next)(page)
+    elif page.bert.module.mlm is None:
+        st.warning(NO_MASKED_WORDS)
+    else:
+        return False
+    return True

@@ -1,0 +1,48 @@
+"""ALBERT's sentence order: which of two sentences comes first."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.plots import pairs
+from app.plots.formats import percent
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from bertcore import Bert
+
+
+def _order_figure(in_order: float) -> go.Figure:
+    return pairs.probability_bar(in_order, pairs.SENTENCE_ORDER)
+
+
+def _order_table(in_order: float) -> pd.DataFrame:
+    return pd.DataFrame({"class": pairs.SENTENCE_ORDER, "probability": [in_order, 1 - in_order]})
+
+
+ORDER = Picture(
+    name="sentence-order",
+    figure=_order_figure,
+    table=_order_table,
+    how=(
+        "ALBERT was trained to tell two neighbouring passages from the same two exchanged. Both "
+        "are about the same topic, so it must look at what follows from what, unlike BERT's "
+        "next-sentence head. Swap A and B to ask the other way round."
+    ),
+    code="""
+bert.sentence_order({a!r}, {b!r}).in_order
+""",
+)
+
+
+def sentence_order(bert: Bert, text_a: str, text_b: str) -> float:
+    """Return the probability that A comes before B."""
+    return bert.sentence_order(text_a, text_b).in_order
+
+
+def show_order(page: frame.Page) -> None:
+    """Draw ALBERT's answer for the pair."""
+    in_order = cache.call(sentence_order, page.bert_key, page.text_a, page.text_b)
+    st.markdown(f"#### ALBERT gives **{percent(in_order)}** that A comes before B")
+    ORDER.show(page, in_order, a=page.text_a, b=page.text_b)

@@ -1,0 +1,137 @@
+"""A picture of a page: its figure, its numbers, how to read it, and the Python that computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.html_file.document import Part
+from app.shell import capabilities, frame, html_offer
+from app.shell.data_files import Data
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """All that belongs to one picture, in one place beside the page that shows it.
+
+    Braces in `how` and `code` are filled from the values given to `show`, as by `str.format`;
+    a literal brace is doubled.
+    """
+
+    name: str
+    """File name of the downloads, without ending, and key of the widgets; unique in the app."""
+    how: str
+    """How to read it, in Markdown; BERT's special tokens become the checkpoint's own."""
+    code: str
+    """Python that computes the same numbers; it follows the page's `setup_code`."""
+    table: Callable[..., Data]
+    """Result -> the numbers that are drawn: a table (CSV) or named arrays (NPZ)."""
+    figure: Callable[..., go.Figure] | None = None
+    """Result -> Plotly figure; None for a picture drawn by a component of ours."""
+    needs: frozenset[str] = frozenset()
+    """Capabilities of a model without which there is no such picture."""
+
+    def is_available(self, page: frame.Page) -> bool:
+        """Return whether the model has what the picture needs; if not, say why in its place."""
+        return not any(capabilities.tells(page, what) for what in sorted(self.needs))
+
+    def show(
+        self,
+        page: frame.Page,
+        result: Any,
+        *,
+        drawn: Mapping[str, Any] = NOTHING,
+        fig: go.Figure | None = None,
+        setup: str | None = None,
+        on_select: Callable[[], None] | None = None,
+        record: object = None,
+        with_caption: bool = True,
+        **values: object,
+    ) -> None:
+        """Draw the figure with its downloads and its caption.
+
+        Args:
+            page: The page that it stands on.
+            result: What was computed; goes to `figure` and to `table`.
+            drawn: Further arguments of `figure`, such as the selected token.
+            fig: The figure, where the page changes what `figure` returns.
+            setup: Python that `code` follows; the page's `setup_code` if not given.
+            on_select: Called when points are clicked; see `frame.figure`.
+            record: What is offered as JSON too; see `frame.downloads`.
+            with_caption: False where controls stand between picture and caption; the page then
+                calls `caption`.
+            values: Fill the braces of `how` and `code`. Text from outside goes through `plain`.
+
+        Raises:
+            ValueError: If neither `figure` nor `fig` is there.
+        """
+        if fig is None:
+            if self.figure is None:
+                raise ValueError(f"picture {self.name!r} has no figure: call offer instead of show")
+            fig = self.figure(result, **drawn)
+        frame.figure(
+            fig,
+            self.name,
+            self.table(result),
+            self.python(page, setup, **values),
+            on_select=on_select,
+            record=record,
+            how=self.reading(**values),
+        )
+        if with_caption:
+            self.caption(**values)
+
+    def offer(
+        self,
+        page: frame.Page,
+        result: Any,
+        *,
+        title: str = "",
+        part: Callable[[], Part] | None = None,
+        setup: str | None = None,
+        record: object = None,
+        width: frame.Width = "stretch",
+        with_caption: bool = True,
+        **values: object,
+    ) -> None:
+        """Draw downloads and caption under a picture that the page has drawn by itself.
+
+        Args:
+            title: Of the HTML file.
+            part: Makes the picture of the HTML file; None for no HTML file.
+            width: "content" to stand beside something in a horizontal container.
+
+        The others are those of `show`.
+        """
+        code = self.python(page, setup, **values)
+        report = None
+        if part is not None:
+            origin, how = frame.origin(), self.reading(**values)
+
+            def report() -> bytes:
+                return html_offer.view_file(origin, title, part, code, how)
+
+        frame.downloads(
+            self.name, self.table(result), code, width=width, record=record, report=report
+        )
+        if with_caption:
+            self.caption(**values)
+
+    def caption(self, **values: object) -> None:
+        """Draw how to read it."""
+        st.caption(f"**How to read this.** {self.reading(**values)}")
+
+    def reading(self, **values: object) -> str:
+        """Return how to read it, as Markdown with the checkpoint's own special tokens."""
+        return frame.own_tokens(self.how).format(**values)
+
+    def python(self, page: frame.Page, setup: str | None = None, **values: object) -> str:
+        """Return the Python that computes the numbers, from `import bertcore` on."""
+        return (page.setup_code if setup is None else setup) + self.code.format(**values)
