@@ -19,6 +19,7 @@ from bertcore.finetuning import Columns
 from bertcore.finetuning.data.files import BadRows, kind_of
 from bertcore.finetuning.data.tables import open_table
 from bertcore.finetuning.tasks import Task
+from bertcore.packed_files import open_bytes
 
 MAX_KEPT = 8
 """Files that stay on the disk."""
@@ -117,20 +118,10 @@ def rough_number(path: Path, task: Task) -> int:
         "tag": lambda line: not line.strip() or line.startswith(b"{"),
     }
     is_one = signs.get(task.name, lambda line: bool(line.strip()))
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         if task.name == "qa":
             return max(1, file.read().count(b'"question"'))
         return max(1, sum(1 for line in file if is_one(line)))
-
-
-def _opened(path: Path) -> IO[bytes]:
-    import gzip
-    import lzma
-    from typing import cast
-
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return cast(IO[bytes], lzma.open(path, "rb")) if path.suffix == ".xz" else path.open("rb")
 
 
 def _root() -> Path:

@@ -18,10 +18,11 @@ from app.html_file.chart import Data
 from app.html_file.document import Scheme
 from app.plots.special_tokens import Marks, marks_of, own_markdown
 from app.plots.untrusted_text import plain
-from app.shell import cache, data_files, html_offer, sidebar, state, texts_lookup, to_json
+from app.shell import cache, data_files, html_offer, sidebar, state, texts_lookup
 from app.shell.page_info import PageInfo
 from app.shell.sentence import example_box, sentence_box
 from bertcore import Bert, Trace
+from bertcore.json_data import to_json
 
 log = logging.getLogger("bertscope.app")
 
@@ -297,10 +298,10 @@ def downloads(
 
 
 def json_button(row: DeltaGenerator, name: str, record: object) -> None:
-    """Draw a button in `row` that offers a record as JSON; see `records.to_json`."""
+    """Draw a button in `row` that offers a record as JSON; see `bertcore.json_data`."""
     row.download_button(
         "JSON",
-        partial(to_json.to_json, record),
+        partial(to_json, record),
         file_name=f"bertscope-{name}.json",
         mime="application/json",
         key=f"json_{name}",

@@ -5,7 +5,6 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,7 +79,7 @@ def inspect(
             "config": bert.config.to_hf_dict(),
             "doctor": found.to_dict(),
         }
-        typer.echo(json.dumps(values, indent=2))
+        print_json(values)
         return
     from rich.console import Console
 

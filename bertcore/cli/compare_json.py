@@ -1,8 +1,7 @@
-"""What `bertscope compare` found, for JSON: numbers that JSON lacks are null."""
+"""Results of `bertscope compare` for JSON."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ def to_record(
                     "name": t.name,
                     "part": t.part,
                     "layer": t.layer,
-                    "relative_change": _number(t.drift.relative),
-                    "cosine": _number(t.drift.cosine),
+                    "relative_change": t.drift.relative,
+                    "cosine": t.drift.cosine,
                     "rows": t.rows or None,
                 }
                 for t in drift.tensors
@@ -62,26 +61,26 @@ def to_record(
             }
             for question, one, two in single.answers
         ]
-        found["head_divergence_bits"] = _numbers(single.divergence)
+        found["head_divergence_bits"] = single.divergence
     if many is not None:
         found["texts"] = many.num_sentences
         found["cka"] = {
             "examples": many.similarity.num_examples,
             "unit": "token" if many.are_tokens else "word",
-            "plain": _numbers(many.similarity.plain),
-            "debiased": _numbers(many.similarity.debiased),
+            "plain": many.similarity.plain,
+            "debiased": many.similarity.debiased,
         }
-        found["head_divergence_bits"] = _numbers(many.divergence)
+        found["head_divergence_bits"] = many.divergence
         found["answers"] = [
             {
                 "text": a.sentence.text,
                 "text_b": a.sentence.text_pair,
                 "question": a.kind,
                 "first": a.answers[0] or None,
-                "p_first": _number(a.probabilities[0]),
+                "p_first": a.probabilities[0],
                 "second": a.answers[1] or None,
-                "p_second": _number(a.probabilities[1]),
-                "distance": _number(a.distance),
+                "p_second": a.probabilities[1],
+                "distance": a.distance,
                 "changed": a.is_changed,
             }
             for a in many.answers
@@ -98,19 +97,8 @@ def _side(read: Any) -> list[dict[str, object]] | None:
         {
             "token": token if token >= 0 else None,
             "answer": read.final[place],
-            "by_layer": [_number(float(value)) for value in curves[:, place]],
+            "by_layer": [float(value) for value in curves[:, place]],
             "settled": read.settled[place],
         }
         for place, token in enumerate(read.places)
     ]
-
-
-def _number(value: float) -> float | None:
-    """Return a number that JSON has; None for NaN and infinity."""
-    return float(value) if math.isfinite(value) else None
-
-
-def _numbers(values: Any) -> list[list[float | None]] | None:
-    if values is None:
-        return None
-    return [[_number(value) for value in row] for row in values.tolist()]

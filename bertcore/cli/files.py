@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
+
+from bertcore import packed_files
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from bertcore import Trace
-
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def read_lines(path: Path) -> tuple[list[str], int]:
@@ -29,16 +27,15 @@ def read_lines(path: Path) -> tuple[list[str], int]:
         ValueError: If the file is not UTF-8, not a whole archive, or has no text.
         OSError: If it cannot be opened.
     """
-    opener = _OPENERS.get(path.suffix.lower(), open)
     try:
-        with opener(path, "rt", encoding="utf-8-sig") as file:
+        with packed_files.open_text(path) as file:
             lines = [line.strip() for line in file]
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{str(path)!r} is not UTF-8 text (byte {error.start} is "
             f"0x{error.object[error.start]:02X}). Save it as UTF-8."
         ) from error
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except packed_files.NOT_WHOLE as error:
         raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
     kept = [line for line in lines if line]
     if not kept:
@@ -53,13 +50,12 @@ def read_whole(path: Path) -> tuple[bytes, str]:
         ValueError: If it is not a whole archive.
         OSError: If it cannot be opened.
     """
-    suffix = path.suffix.lower()
     try:
-        with _OPENERS.get(suffix, open)(path, "rb") as file:
-            data: bytes = file.read()
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        with packed_files.open_bytes(path) as file:
+            data = file.read()
+    except packed_files.NOT_WHOLE as error:
         raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
-    return data, path.stem if suffix in _OPENERS else path.name
+    return data, path.stem if path.suffix.lower() in packed_files.SUFFIXES else path.name
 
 
 def check_target(path: Path, suffix: str) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bertcore.json_data import plain_data
+
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
@@ -52,5 +54,5 @@ def print_table(table: Table) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON; all characters beyond ASCII are escaped, for any terminal."""
-    typer.echo(json.dumps(value, indent=2))
+    """Print a value as JSON, NaN as null and characters beyond ASCII as escapes."""
+    typer.echo(json.dumps(plain_data(value), indent=2, allow_nan=False))

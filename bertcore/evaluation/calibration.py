@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.evaluation.intervals import wilson_interval
+
 NUM_BINS = 10
 
 
@@ -75,20 +77,5 @@ def calibration(
     counts = np.bincount(bins, minlength=num_bins)
     filled = np.where(counts, counts, np.nan)
     mean = np.bincount(bins, weights=sure, minlength=num_bins) / filled
-    accuracy = np.bincount(bins, weights=right, minlength=num_bins) / filled
-    low, high = wilson(accuracy, filled)
-    return Calibration(edges, counts, mean, accuracy, low, high)
-
-
-def wilson(
-    share: NDArray[np.float64], number: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the 95% interval of shares, each seen on some number of cases.
-
-    Source: Wilson 1927, the score interval.
-    """
-    z = 1.959963984540054
-    centre = (share + z**2 / (2 * number)) / (1 + z**2 / number)
-    half = z * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
-    half = half / (1 + z**2 / number)
-    return centre - half, centre + half
+    accuracy = wilson_interval(np.bincount(bins, weights=right, minlength=num_bins), counts)
+    return Calibration(edges, counts, mean, accuracy.mean, accuracy.low, accuracy.high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.evaluation.breakdown import Breakdown
-
-RESAMPLES = 1000
-_MOST_DRAWS = 200_000_000
-CONFIDENCE = 0.95
-_SEED = 0
-"""Of the resampling: the same predictions have the same interval."""
+from bertcore.evaluation.intervals import bootstrap, bootstrap_counts
 
 Metrics = dict[str, float]
 
@@ -77,11 +72,8 @@ def class_metrics(
             metrics["f1"] = float(f1_score(gold, predicted, pos_label=1, zero_division=0.0))
     if not with_intervals:
         return metrics, {}, matrix
-    rng = np.random.default_rng(_SEED)
-    # Drawing examples with replacement is drawing cells of the matrix.
-    draws = rng.multinomial(len(gold), matrix.ravel() / matrix.sum(), size=RESAMPLES)
-    many = _of_matrices(draws.reshape(-1, num_labels, num_labels).astype(np.float64))
-    return metrics, {name: _interval(many[name]) for name in metrics}, matrix
+    intervals = bootstrap_counts(matrix, _of_matrices)
+    return metrics, {name: intervals[name] for name in metrics}, matrix
 
 
 def _of_matrices(matrices: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -109,7 +101,7 @@ def score_metrics(
     """
     pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
     metrics = _correlations(pairs)
-    return metrics, bootstrap(pairs, _correlations, num=200) if with_intervals else {}
+    return metrics, bootstrap(pairs, _correlations, num_resamples=200) if with_intervals else {}
 
 
 def _correlations(pairs: NDArray[np.float64]) -> Metrics:
@@ -205,30 +197,3 @@ def mean_metrics(
         return dict(zip(names, map(float, drawn.mean(0)), strict=True))
 
     return means(table), bootstrap(table, means) if with_intervals else {}
-
-
-def bootstrap(
-    examples: NDArray[np.float64],
-    measure: Callable[[NDArray[np.float64]], Metrics],
-    *,
-    num: int = RESAMPLES,
-) -> dict[str, tuple[float, float]]:
-    """Return the 95% interval of each metric: percentiles over data sets drawn from this one.
-
-    Args:
-        examples: A row each, [N, ...].
-        measure: From rows to metrics.
-        num: Data sets drawn; of very many examples fewer.
-
-    Source: Efron and Tibshirani 1993, chapter 13.
-    """
-    rng = np.random.default_rng(_SEED)
-    num = max(100, min(num, _MOST_DRAWS // max(1, examples.size)))
-    drawn = [measure(examples[rng.integers(len(examples), size=len(examples))]) for _ in range(num)]
-    return {name: _interval(np.array([found[name] for found in drawn])) for name in drawn[0]}
-
-
-def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(values, [tail, 100 - tail])
-    return float(low), float(high)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.evaluation.calibration import wilson
+from bertcore.evaluation.intervals import NORMAL_QUANTILE, wilson_interval
 
 NUM_LENGTHS = 5
-Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +74,9 @@ def by_label(
 def _slice(name: str, quality: NDArray[np.floating]) -> Slice:
     number, mean = len(quality), float(quality.mean(dtype=np.float64))
     if np.isin(quality, (0, 1)).all():
-        low, high = wilson(np.array([mean]), np.array([float(number)]))
-        return Slice(name, number, mean, float(low[0]), float(high[0]))
+        _, low, high = wilson_interval(quality.sum(dtype=np.float64), number)
+        return Slice(name, number, mean, float(low), float(high))
     if number < 2:
         return Slice(name, number, mean, float("nan"), float("nan"))
-    half = Z * float(quality.std(ddof=1, dtype=np.float64)) / number**0.5
+    half = NORMAL_QUANTILE * float(quality.std(ddof=1, dtype=np.float64)) / number**0.5
     return Slice(name, number, mean, mean - half, mean + half)

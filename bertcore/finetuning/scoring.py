@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from bertcore.evaluation.breakdown import break_down
 from bertcore.evaluation.metrics import (
@@ -139,7 +140,7 @@ def _judge_rows(module: TaskNetwork, data: TaskData, options: _Options) -> Score
         return Scored(scores, said)
     gold = targets.astype(np.int64)
     best = found.argmax(1)
-    shares = _softmax(found)[np.arange(num), best]
+    shares = softmax(found, axis=-1)[np.arange(num), best]
     names = data.labels or tuple(str(i) for i in range(found.shape[1]))
     said = [
         {"gold": names[g], "predicted": names[p], "confidence": round(float(share), 6)}
@@ -168,7 +169,7 @@ def _judge_tags(module: TaskNetwork, data: TaskData, options: _Options) -> Score
     sure_of_row: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(data.rows)
     loss = 0.0
     for out in _run(module, data.rows, options):
-        best, sure = out.logits.argmax(-1), _softmax(out.logits).max(-1)
+        best, sure = out.logits.argmax(-1), softmax(out.logits, axis=-1).max(-1)
         for place, row in enumerate(out.examples):
             best_of_row[row] = best[place][out.kept[place]]
             sure_of_row[row] = sure[place][out.kept[place]]
@@ -286,9 +287,3 @@ def _parted(
         num = int((~np.isfinite(confidence)).sum())
         notes = (f"{num:,} of {len(gold):,} answers are NaN, so there is no calibration.",)
     return {"breakdown": breakdown, "notes": notes}
-
-
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    shares = np.exp(logits - logits.max(-1, keepdims=True))
-    normal: NDArray[np.float32] = shares / shares.sum(-1, keepdims=True)
-    return normal

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from bertcore.analysis.attribution.task_answers import check_task
 from bertcore.analysis.attribution.task_input import require_finite_logits
@@ -270,7 +271,7 @@ class _Gathered:
             return
         gold_ids = part.data.rows.targets.astype(np.int32)
         best = table.argmax(1).astype(np.int32)
-        sure = _softmax(table)[np.arange(len(best)), best]
+        sure = softmax(table, axis=-1)[np.arange(len(best)), best]
         right = gold_ids == best
         self._keep(gold=gold_ids, predicted=best, confidence=sure, lengths=lengths)
         self._keep(right=right, quality=right.astype(np.float32))
@@ -283,7 +284,7 @@ class _Gathered:
         rows, counts = part.data.rows, part.data.sentence_lengths
         assert counts is not None
         targets = rows.targets
-        shares = _softmax(np.concatenate(list(logits)))[targets != IGNORED]
+        shares = softmax(np.concatenate(list(logits)), axis=-1)[targets != IGNORED]
         gold = targets[targets != IGNORED].astype(np.int32)
         best = shares.argmax(1).astype(np.int32)
         sure = shares[np.arange(len(best)), best]
@@ -366,9 +367,3 @@ class _Gathered:
             heapq.heappush(self._worst, entry)
         else:
             heapq.heappushpop(self._worst, entry)
-
-
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    shares = np.exp(logits - logits.max(-1, keepdims=True))
-    found: NDArray[np.float32] = shares / shares.sum(-1, keepdims=True)
-    return found

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import lzma
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TextIO
+
+from bertcore import packed_files
 
 LONGEST_LINE = 10_000_000
 """Characters of a line or cell; a longer one is no example but a broken file."""
@@ -29,14 +27,14 @@ def open_text(path: Path) -> Iterator[TextIO]:
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
     try:
-        with _opened(path) as file:
+        with packed_files.open_text(path, newline="") as file:
             yield file
     except UnicodeDecodeError as error:
         raise ValueError(
             f"data file {str(path)!r} is not UTF-8: it holds a byte "
             f"0x{error.object[error.start]:02X}. Save it as UTF-8."
         ) from error
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+    except packed_files.NOT_WHOLE as error:
         raise ValueError(
             f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
         ) from error
@@ -45,7 +43,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
 def kind_of(path: Path) -> str:
     """Return the ending that says what is in a file, without that of its packing: ".tsv"."""
     name = path.name.lower()
-    for packed in (".xz", ".gz"):
+    for packed in packed_files.SUFFIXES:
         name = name.removesuffix(packed)
     return Path(name).suffix
 
@@ -96,14 +94,3 @@ class BadRows:
             return None
         rows = "row was" if self.num == 1 else "rows were"
         return f"{self.num:,} bad {rows} left out; the first: {self.first}"
-
-
-def _opened(path: Path) -> TextIO:
-    suffix = path.suffix.lower()
-    # newline="": the csv module wants line ends as they are. utf-8-sig: a byte order mark is no
-    # text.
-    if suffix == ".xz":
-        return cast(TextIO, lzma.open(path, "rt", encoding="utf-8-sig", newline=""))
-    if suffix == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
-    return io.TextIOWrapper(path.open("rb"), encoding="utf-8-sig", newline="")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
-import lzma
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore import packed_files
 from bertcore.pretraining.data.array_file import ArrayFile
 from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
@@ -63,7 +60,7 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
     paragraphs: list[str] = []
     num_lines = 0
     try:
-        with _open_text(raw, path.suffix.lower()) as lines:
+        with packed_files.open_text(path, raw) as lines:
             # With a limit: a file of one endless line must not come into memory as a whole.
             while line := lines.readline(LONGEST_LINE + 1):
                 num_lines += 1
@@ -85,19 +82,10 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
             f"corpus file {str(path)!r} is not UTF-8: some lines after line {num_lines} there is "
             f"a byte 0x{error.object[error.start]:02X}. Convert it to UTF-8 first."
         ) from error
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+    except packed_files.NOT_WHOLE as error:
         raise ValueError(
             f"corpus file {str(path)!r} is not a whole archive ({error}). Copy it again."
         ) from error
-
-
-def _open_text(raw: BinaryIO, suffix: str) -> TextIO:
-    # utf-8-sig: some editors begin a file with a byte order mark, which is no text.
-    if suffix == ".xz":
-        return cast(TextIO, lzma.open(raw, "rt", encoding="utf-8-sig"))
-    if suffix == ".gz":
-        return cast(TextIO, gzip.open(raw, "rt", encoding="utf-8-sig"))
-    return io.TextIOWrapper(raw, encoding="utf-8-sig")
 
 
 def read_sentences(

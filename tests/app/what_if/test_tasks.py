@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.shell import to_json
 from bertcore import load
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.interventions.what_if import Changes
+from bertcore.json_data import to_json
 from bertcore.loading.task_head import read_task_head
 from tests.app.what_if.test_page import B, ranked
 from tests.support.opened import button, charts, numbers, ok, page_of, said
@@ -177,10 +177,10 @@ def test_the_python_of_words_makes_the_same_numbers(
 def test_what_is_no_number_is_null_in_json() -> None:
     bert = tiny_bert()
     found = rank_heads(bert, bert.tokenize(A, B), changes=CHANGES)
-    record = json.loads(to_json.to_json({"changes": CHANGES, "ranking": found}))
+    record = json.loads(to_json({"changes": CHANGES, "ranking": found}))
     assert record["ranking"]["hidden"][0][1] is None  # it was off
     assert record["ranking"]["hidden"][0][0] == pytest.approx(found.hidden[0, 0])
     assert record["ranking"]["word"] is None
     assert record["changes"]["heads_off"] == [[0, 1], [1, 3]]
     with pytest.raises(TypeError, match="a object cannot"):
-        to_json.to_json({"x": object()})
+        to_json({"x": object()})

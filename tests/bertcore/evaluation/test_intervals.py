@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bertcore.evaluation.intervals import bootstrap_means, wilson_interval
+from bertcore.evaluation.intervals import bootstrap, bootstrap_means, wilson_interval
 
 
 @pytest.mark.parity
@@ -93,3 +93,25 @@ def test_wilson_agrees_with_scipy() -> None:
         assert float(found.low) == pytest.approx(ends.low, abs=1e-9)
         assert float(found.high) == pytest.approx(ends.high, abs=1e-9)
     assert np.isnan(np.array(wilson_interval(0, 0))).all()
+
+
+def test_wilson_by_hand() -> None:
+    """8 of 10: the score interval is 0.4902 to 0.9433 (Newcombe 1998 gives the method)."""
+    found = wilson_interval(8, 10)
+    assert (round(float(found.low), 4), round(float(found.high), 4)) == (0.4902, 0.9433)
+
+
+def test_bootstrap_of_metrics_is_the_percentile_interval_over_redrawn_examples() -> None:
+    examples = np.random.default_rng(5).random((57, 2))
+
+    def measure(rows: np.ndarray) -> dict[str, float]:
+        return {"mean": float(rows[:, 0].mean()), "most": float(rows.max())}
+
+    draws = np.random.default_rng(0)
+    drawn = [measure(examples[draws.integers(57, size=57)]) for _ in range(1000)]
+    for name, ends in bootstrap(examples, measure).items():
+        expected = np.percentile([values[name] for values in drawn], [2.5, 97.5])
+        assert ends == pytest.approx(tuple(expected), rel=1e-12)
+    assert bootstrap(examples[:1], measure) == {
+        name: (value, value) for name, value in measure(examples[:1]).items()
+    }

@@ -8,10 +8,10 @@ from scipy.stats import pearsonr, spearmanr
 from seqeval.metrics import f1_score as seqeval_f1
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
+from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import (
     _of_entity_counts,
     _of_matrices,
-    bootstrap,
     class_metrics,
     entity_metrics,
     mean_metrics,

@@ -1,4 +1,4 @@
-"""What a page found as JSON: arrays as lists, sets in order, what is not a number as null."""
+"""Results as JSON: arrays as lists, sets in order, NaN and infinity as null."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 
 def to_json(record: Any) -> bytes:
     """Return a record as JSON in UTF-8.
 
+    >>> import numpy as np
     >>> to_json({"p": np.array([0.5, np.nan]), "off": frozenset({(1, 0), (0, 3)})})
     b'{"p": [0.5, null], "off": [[0, 3], [1, 0]]}'
     """
@@ -25,22 +24,20 @@ def plain_data(record: Any) -> Any:
     """Return a record made of what JSON knows, at any depth.
 
     Raises:
-        TypeError: If a part of it is none of what pages hold.
+        TypeError: If a part of it has no form in JSON.
     """
     if is_dataclass(record) and not isinstance(record, type):
         return {field.name: plain_data(getattr(record, field.name)) for field in fields(record)}
     if isinstance(record, Mapping):
         return {str(name): plain_data(part) for name, part in record.items()}
-    if isinstance(record, np.ndarray):
+    if hasattr(record, "tolist"):  # an array or a number of NumPy, or a tensor
         return plain_data(record.tolist())
     if isinstance(record, set | frozenset):
         return plain_data(sorted(record))
     if isinstance(record, list | tuple):
         return [plain_data(part) for part in record]
-    if isinstance(record, np.floating | float):
-        return float(record) if math.isfinite(record) else None
-    if isinstance(record, np.integer):
-        return int(record)
+    if isinstance(record, float):
+        return record if math.isfinite(record) else None
     if record is None or isinstance(record, str | int | bool):
         return record
     if isinstance(record, Path):

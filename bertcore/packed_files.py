@@ -1,0 +1,43 @@
+"""Files that may be packed as .xz or .gz: one way to open them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import zlib
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+SUFFIXES = (".xz", ".gz")
+NOT_WHOLE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
+"""Raised while reading a file that is cut short, damaged, or not what its name says."""
+
+
+def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
+    """Open a file for reading, unpacked if its name ends in one of SUFFIXES.
+
+    Args:
+        path: Its suffix, in any case, says how it is packed.
+        file: The same file, already open.
+
+    Raises:
+        OSError: If it cannot be opened. What is wrong in an archive is raised while it is read,
+            as one of NOT_WHOLE.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".xz":
+        return cast(BinaryIO, lzma.open(file or path, "rb"))
+    if suffix == ".gz":
+        return cast(BinaryIO, gzip.open(file or path, "rb"))
+    return file or path.open("rb")
+
+
+def open_text(path: Path, file: BinaryIO | None = None, *, newline: str | None = None) -> TextIO:
+    """Open UTF-8 text as `open_bytes` does, without the byte order mark that some editors write.
+
+    Args:
+        path, file: As for `open_bytes`.
+        newline: As for `open`; "" leaves the ends of lines as they are, which `csv` needs.
+    """
+    return io.TextIOWrapper(open_bytes(path, file), encoding="utf-8-sig", newline=newline)
