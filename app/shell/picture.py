@@ -10,9 +10,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from app.html_file.chart import Data
 from app.html_file.document import Part
 from app.shell import capabilities, frame, html_offer
-from app.shell.data_files import Data
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
