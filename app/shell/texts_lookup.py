@@ -16,8 +16,6 @@ from app.minimal_pair import texts as minimal_pair
 from app.mixing import texts as mixing
 from app.sentence_pairs import texts as sentence_pairs
 from app.shell import texts as frame
-from app.tokens import texts as tokens
-from app.tokens.texts import mark_of
 from app.training import texts as training
 from app.what_if import texts as what_if
 
@@ -25,12 +23,10 @@ __all__ = [
     "CODE",
     "CONFIG_MEANINGS",
     "TEXTS",
-    "mark_of",
 ]
 
 _PARTS = (
     frame,
-    tokens,
     attention,
     checkpoints,
     layer_map,

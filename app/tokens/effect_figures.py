@@ -1,37 +1,31 @@
-"""What LayerNorm does to the sum, and what the sum is without one of its parts."""
+"""The effect of LayerNorm on the sum, and of leaving one part out of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app.plots import theme
 from app.plots.token_axis import token_axis, token_frame
-from bertcore.analysis.space.embeddings import LeaveOneOut, NormNumbers
+from bertcore import Trace
+from bertcore.analysis.space.embeddings import LeaveOneOut, as_columns, norm_numbers
 
-Matrix = NDArray[np.float32]
 
-
-def layer_norm(
-    tokens: Sequence[str],
-    numbers: NormNumbers,
-    before: Matrix,
-    after: Matrix,
-    *,
-    selected: int,
-) -> go.Figure:
+def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
     """Draw how LayerNorm evens out the lengths of all tokens, and the numbers of one.
 
     Args:
-        tokens: [T]
-        numbers: Of the same input.
-        before, after: The D numbers of the selected token, [D].
-        selected: Its position.
+        trace: Of one text or pair.
+        selected: Position of the token whose numbers are drawn.
     """
+    tokens, embeddings = trace.tokens, trace.embeddings
+    numbers = norm_numbers(embeddings)
+    before, after = (x[selected].float().numpy() for x in (embeddings.sum, embeddings.output))
     fig = make_subplots(
         rows=2,
         cols=2,
@@ -91,7 +85,12 @@ def layer_norm(
     return fig
 
 
-def leave_one_out(tokens: Sequence[str], result: LeaveOneOut, *, selected: int) -> go.Figure:
+def layer_norm_table(trace: Trace) -> pd.DataFrame:
+    """Return a row for each token: mean, standard deviation and length before and after."""
+    return pd.DataFrame({"token": trace.tokens, **as_columns(norm_numbers(trace.embeddings))})
+
+
+def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) -> go.Figure:
     """Draw how far each token's vector turns without segments, and without positions.
 
     Two rows: at the embeddings' output and after the last layer; then the selected token through
@@ -146,3 +145,8 @@ def leave_one_out(tokens: Sequence[str], result: LeaveOneOut, *, selected: int) 
     for annotation, top in zip(fig.layout.annotations, (1.0, 0.69, 0.24), strict=True):
         annotation.y = top
     return fig
+
+
+def leave_one_out_arrays(result: LeaveOneOut) -> dict[str, NDArray[np.float32]]:
+    """Return the cosines by the part left out, [L+1, T] each."""
+    return result.cosines

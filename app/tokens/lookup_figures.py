@@ -1,16 +1,26 @@
-"""Pictures of the tables: how like the position vectors are, and the nearest pieces of a piece."""
+"""The embedding tables: similarity of the positions, and the nearest pieces of a piece."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.plots import theme
 
 Matrix = NDArray[np.float32]
+
+
+class PositionRow(NamedTuple):
+    """One row of the similarities between positions."""
+
+    position: int
+    cosines: NDArray[np.float32]
+    """[P]"""
 
 
 def position_table(cosines: Matrix, *, position: int | None = None) -> go.Figure:
@@ -38,23 +48,33 @@ def position_table(cosines: Matrix, *, position: int | None = None) -> go.Figure
     return fig
 
 
-def position_row(cosines: Matrix, *, position: int) -> go.Figure:
-    """Draw one row of the same table: how like each position is to `position`."""
+def position_arrays(cosines: Matrix) -> dict[str, Matrix]:
+    """Return the cosines, [P, P]."""
+    return {"cosines": cosines}
+
+
+def position_row(found: PositionRow) -> go.Figure:
+    """Draw the similarity of each position to one as a curve."""
     fig = go.Figure()
     fig.add_scatter(
-        x=np.arange(len(cosines)),
-        y=cosines[position],
+        x=np.arange(len(found.cosines)),
+        y=found.cosines,
         mode="lines",
         line={"color": theme.SEGMENT_A, "width": 1.5},
         hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
     )
-    theme.plot_layout(fig, "", "position", f"cosine to position {position}", 260)
-    fig.add_vline(x=position, line={"color": theme.ACCENT, "width": 1.5})
+    theme.plot_layout(fig, "", "position", f"cosine to position {found.position}", 260)
+    fig.add_vline(x=found.position, line={"color": theme.ACCENT, "width": 1.5})
     return fig
 
 
-def nearest_words(word: str, neighbours: Sequence[tuple[str, float]]) -> go.Figure:
-    """Draw the nearest pieces of the token table as bars, the nearest on top."""
+def position_row_table(found: PositionRow) -> pd.DataFrame:
+    """Return a row for each position."""
+    return pd.DataFrame({"position": range(len(found.cosines)), "cosine": found.cosines})
+
+
+def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> go.Figure:
+    """Draw the pieces of the token table nearest to `word` as bars, the nearest on top."""
     words = [name for name, _ in neighbours]
     cosines = [cosine for _, cosine in neighbours]
     fig = go.Figure()
@@ -78,3 +98,8 @@ def nearest_words(word: str, neighbours: Sequence[tuple[str, float]]) -> go.Figu
     )
     fig.update_xaxes(rangemode="tozero")
     return fig
+
+
+def nearest_table(neighbours: Sequence[tuple[str, float]]) -> pd.DataFrame:
+    """Return a row for each piece, the nearest first."""
+    return pd.DataFrame(neighbours, columns=["piece", "cosine"])

@@ -5,25 +5,44 @@ from __future__ import annotations
 import streamlit as st
 
 from app.plots.untrusted_text import plain, shorten
-from app.shell import cache, frame, texts_lookup
+from app.shell import cache, frame
 from app.tokens.word_steps import word_steps
-from bertcore.analysis.space import embeddings as numbers
+from bertcore.analysis.space import embeddings
+
+PIECE_MARKS = {
+    "WordPiece": "## continues a word.",
+    "byte-level BPE": "Ġ stands for the space before a word; letters beyond English are cut into "
+    "bytes, each written as some letter.",
+    "Unigram": "▁ stands for the space before a word.",
+}
+"""How each kind of tokenizer marks where words begin or continue."""
 
 
 def show_steps(page: frame.Page, index: int) -> None:
     """Draw how the chosen token's word was cut."""
     text_id = page.trace.text_ids[index]
     if text_id < 0:
-        st.caption(texts_lookup.TEXTS["tokens.added"].format(token=plain(page.trace.tokens[index])))
+        st.caption(
+            f"{plain(page.trace.tokens[index])} is not part of the text: the tokenizer adds it, as "
+            "in training. One such token is where answers about the whole text are read, others "
+            "end a sentence. Choose a word to see how it is cut."
+        )
         return
-    if page.bert.tokenizer.kind != "WordPiece":
-        st.caption(texts_lookup.TEXTS["tokens.no_steps"].format(kind=page.bert.tokenizer.kind))
+    kind = page.bert.tokenizer.kind
+    if kind != "WordPiece":
+        st.caption(
+            f"This checkpoint's tokenizer is {kind}, not WordPiece: its pieces are shown, but the "
+            "steps that lead to them are not."
+        )
         return
-    text = numbers.kept_text(page.trace, text_id)
-    words = cache.call(numbers.explain_words, page.bert_key, text)
-    steps = numbers.word_at(words, page.trace.offsets[index])
+    text = embeddings.kept_text(page.trace, text_id)
+    words = cache.call(embeddings.explain_words, page.bert_key, text)
+    steps = embeddings.word_at(words, page.trace.offsets[index])
     with st.container(border=True):
         st.markdown(f"**How “{plain(shorten(steps.word))}” is cut**")
         word_steps(steps, key="steps")
         if any(piece.tried for piece in steps.pieces):
-            st.caption(texts_lookup.TEXTS["tokens.steps"])
+            st.caption(
+                "WordPiece takes the longest beginning of the word that is in the vocabulary, then "
+                "continues with the rest. Crossed out are the candidates that are not in it."
+            )

@@ -8,8 +8,7 @@ import pytest
 from app.checkpoints import figures as checkpoints
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
-from app.tokens import effect_figures, lookup_figures
-from app.tokens import figures as embeddings
+from app.tokens import effect_figures, lookup_figures, sum_figures
 from bertcore.analysis.space import embeddings as numbers
 from tests.support.tiny import tiny_bert
 
@@ -24,15 +23,13 @@ def trace(bert):
     return bert.trace("The river bank was steep.", "It had rained.")
 
 
-def parts_of(trace):
-    return {name: getattr(trace.embeddings, name).numpy() for name in embeddings.STRIPS}
-
-
 def test_strips_show_the_traced_numbers(trace):
-    parts, found = parts_of(trace), numbers.sum_numbers(trace.embeddings)
-    fig = embeddings.sum_strips(trace.tokens, parts, found, selected=2)
+    parts = sum_figures.sum_arrays(trace)
+    assert list(parts) == list(sum_figures.STRIPS)
+    fig = sum_figures.sum_strips(trace, selected=2)
     assert [t.type for t in fig.data] == ["heatmap"] * 4 + ["scatter"] * 4
-    for heat, name in zip(fig.data, embeddings.STRIPS, strict=False):
+    for heat, name in zip(fig.data, sum_figures.STRIPS, strict=False):
+        assert np.array_equal(parts[name], getattr(trace.embeddings, name).numpy())
         assert np.allclose(np.asarray(heat.z), parts[name].T)
     assert np.allclose(fig.data[-1].y, np.linalg.norm(parts["sum"], axis=1), atol=1e-5)
     assert (fig.layout.shapes[0].x0, fig.layout.shapes[0].x1) == (1.5, 2.5)
@@ -41,17 +38,17 @@ def test_strips_show_the_traced_numbers(trace):
 
 
 def test_long_inputs_draw_fewer_dimensions():
-    assert embeddings.num_drawn(18, 256) == 256
-    drawn = embeddings.num_drawn(512, 768)
+    assert sum_figures.num_drawn(18, 256) == 256
+    drawn = sum_figures.num_drawn(512, 768)
     assert drawn < 768
-    assert 4 * 512 * drawn <= embeddings.MAX_CELLS
-    assert embeddings.num_drawn(10**7, 768) == 1
+    assert 4 * 512 * drawn <= sum_figures.MAX_CELLS
+    assert sum_figures.num_drawn(10**7, 768) == 1
 
 
 def test_hostile_tokens_become_text():
     axis = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
     assert not any("<" in label for label in axis["ticktext"])
-    fig = lookup_figures.nearest_words("<b>", [("<a href='javascript:1'>", 0.5)])
+    fig = lookup_figures.nearest_words([("<a href='javascript:1'>", 0.5)], word="<b>")
     shown = [*fig.layout.yaxis.ticktext, fig.layout.xaxis.title.text, *fig.data[0].customdata]
     assert not any("<" in text for text in shown)
 
@@ -64,8 +61,8 @@ def test_long_axes_have_positions_in_place_of_words():
 
 def test_layer_norm_draws_lengths_relative_to_their_average(trace):
     found = numbers.norm_numbers(trace.embeddings)
-    before, after = trace.embeddings.sum[3].numpy(), trace.embeddings.output[3].numpy()
-    fig = effect_figures.layer_norm(trace.tokens, found, before, after, selected=3)
+    after = trace.embeddings.output[3].numpy()
+    fig = effect_figures.layer_norm(trace, selected=3)
     lines = [t for t in fig.data if t.type == "scatter"]
     assert np.allclose(np.mean(lines[0].y), 1, atol=1e-5)
     assert np.allclose(np.asarray(lines[0].customdata)[:, 0], found.norm_before)
@@ -75,7 +72,7 @@ def test_layer_norm_draws_lengths_relative_to_their_average(trace):
 
 def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
     result = numbers.leave_one_out(bert, trace.text_a, trace.text_b)
-    fig = effect_figures.leave_one_out(trace.tokens, result, selected=4)
+    fig = effect_figures.leave_one_out(result, tokens=trace.tokens, selected=4)
     assert len(fig.data) == 6
     assert np.allclose(fig.data[1].y, result.cosines["segment"][-1])
     assert np.allclose(fig.data[5].y, result.cosines["position"][:, 4])
@@ -85,7 +82,8 @@ def test_position_pictures_mark_the_position(bert):
     cosines = numbers.position_similarity(bert, 16)
     assert len(lookup_figures.position_table(cosines, position=3).layout.shapes) == 1
     assert len(lookup_figures.position_table(cosines, position=99).layout.shapes) == 0
-    assert np.allclose(lookup_figures.position_row(cosines, position=3).data[0].y, cosines[3])
+    row = lookup_figures.PositionRow(3, cosines[3])
+    assert np.allclose(lookup_figures.position_row(row).data[0].y, cosines[3])
 
 
 def test_parameter_bars_keep_order_and_numbers():

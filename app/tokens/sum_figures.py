@@ -1,8 +1,6 @@
-"""The picture of the input: the three embeddings and their sum."""
+"""The three embeddings of each token and their sum, as strips."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +8,8 @@ from numpy.typing import NDArray
 
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
-from bertcore.analysis.space.embeddings import SumNumbers
+from bertcore import Trace
+from bertcore.analysis.space.embeddings import SumNumbers, parts_of, sum_numbers
 
 Matrix = NDArray[np.float32]
 
@@ -22,7 +21,7 @@ STRIPS = {
 }
 """The strips from top to bottom, with their labels."""
 MAX_CELLS = 400_000
-"""More cells than this make a browser slow; then fewer dimensions are drawn, and it is said."""
+"""More cells than this make a browser slow; then fewer dimensions are drawn, with a note."""
 _LINES = {
     "token": theme.CATEGORICAL[0],
     "segment": theme.CATEGORICAL[1],
@@ -36,64 +35,37 @@ def num_drawn(num_tokens: int, num_dims: int) -> int:
     return max(1, min(num_dims, MAX_CELLS // (len(STRIPS) * max(1, num_tokens))))
 
 
-def sum_strips(
-    tokens: Sequence[str],
-    parts: Mapping[str, Matrix],
-    numbers: SumNumbers,
-    *,
-    selected: int | None = None,
-) -> go.Figure:
-    """Draw the paper's figure 2 with numbers: three strips, their sum, and all lengths.
+def sum_arrays(trace: Trace) -> dict[str, Matrix]:
+    """Return "token", "segment", "position" and "sum", [T, D] each.
 
-    Built in one piece, because this picture follows every edit and Plotly checks each later
-    change anew.
+    No "segment" and no "position" where the family has no such embedding.
+    """
+    embeddings = trace.embeddings
+    return {name: part.numpy() for name, part in parts_of(embeddings).items()} | {
+        "sum": embeddings.sum.float().numpy()
+    }
+
+
+def sum_strips(trace: Trace, *, selected: int | None = None) -> go.Figure:
+    """Draw figure 2 of the paper with numbers: three strips, their sum, and all lengths.
+
+    Built in one piece, because this picture follows every edit and Plotly validates each later
+    change again.
 
     Args:
-        tokens: [T]
-        parts: "token", "segment", "position" and "sum", each [T, D]; no "segment" where the family
-            has none.
-        numbers: Lengths and cosines of the same input.
+        trace: Of one text or pair.
         selected: Position of the token to frame.
     """
-    num_tokens, num_dims = parts["sum"].shape
-    drawn = num_drawn(num_tokens, num_dims)
-    names = [name for name in STRIPS if name in parts]
-    rows = _rows(len(names) + 1)
+    tokens, parts = trace.tokens, sum_arrays(trace)
+    names = list(parts)
     # A few outliers would leave everything else pale.
     limit = float(np.quantile(np.abs(np.stack([parts[name] for name in names])), 0.995))
-    strips = [
-        {
-            "type": "heatmap",
-            "z": np.ascontiguousarray(parts[name][:, :drawn].T, dtype=np.float32),
-            "yaxis": axis_name("y", row),
-            "coloraxis": "coloraxis",
-            "hovertemplate": f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z:.3f}}"
-            "<extra></extra>",
-        }
-        for row, name in enumerate(names)
-    ]
-    lengths = [
-        {
-            "type": "scatter",
-            "x": np.arange(num_tokens),
-            "y": numbers.norms[name],
-            "yaxis": axis_name("y", len(names)),
-            "name": name,
-            "mode": "lines+markers",
-            "marker": {"size": 5, "color": color},
-            "line": {"width": 1.3, "color": color},
-            "customdata": _cosine_rows(numbers) if name == "sum" else None,
-            "hovertemplate": "length %{y:.2f}" + (_cosine_text(numbers) if name == "sum" else ""),
-        }
-        for name, color in _LINES.items()
-        if name in parts
-    ]
     layout: dict[str, object] = {
         "height": 590,
         # Fixed, for Plotly finds margins by drawing twice, and this picture follows every edit.
         "margin": {"l": 56, "r": 112, "t": 12, "b": label_height(tokens), "autoexpand": False},
         "hoverlabel": {"align": "left"},
-        "hovermode": "x unified" if num_tokens <= MAX_LABELS else "closest",
+        "hovermode": "x unified" if len(tokens) <= MAX_LABELS else "closest",
         "coloraxis": {
             "colorscale": theme.DIVERGING,
             "cmin": -limit,
@@ -122,10 +94,54 @@ def sum_strips(
             "ticklabeloverflow": "allow",  # else each label is measured, a tenth of a redraw
         },
         "shapes": [] if selected is None else [token_frame(selected)],
+        **_value_axes(names),
     }
-    for row, (top, bottom) in enumerate(rows):
+    numbers = sum_numbers(trace.embeddings)
+    return go.Figure(data=[*_strips(parts), *_lengths(numbers, len(names))], layout=layout)
+
+
+def _strips(parts: dict[str, Matrix]) -> list[dict[str, object]]:
+    """Return a heat map for each part, dimensions downwards."""
+    drawn = num_drawn(*parts["sum"].shape)
+    return [
+        {
+            "type": "heatmap",
+            "z": np.ascontiguousarray(values[:, :drawn].T, dtype=np.float32),
+            "yaxis": axis_name("y", row),
+            "coloraxis": "coloraxis",
+            "hovertemplate": f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z:.3f}}"
+            "<extra></extra>",
+        }
+        for row, (name, values) in enumerate(parts.items())
+    ]
+
+
+def _lengths(numbers: SumNumbers, num_strips: int) -> list[dict[str, object]]:
+    """Return a curve of the lengths of each part."""
+    return [
+        {
+            "type": "scatter",
+            "x": np.arange(len(numbers.norms["sum"])),
+            "y": numbers.norms[name],
+            "yaxis": axis_name("y", num_strips),
+            "name": name,
+            "mode": "lines+markers",
+            "marker": {"size": 5, "color": color},
+            "line": {"width": 1.3, "color": color},
+            "customdata": _cosine_rows(numbers) if name == "sum" else None,
+            "hovertemplate": "length %{y:.2f}" + (_cosine_text(numbers) if name == "sum" else ""),
+        }
+        for name, color in _LINES.items()
+        if name in numbers.norms
+    ]
+
+
+def _value_axes(names: list[str]) -> dict[str, object]:
+    """Return the vertical axes: one for each strip, the last for the lengths."""
+    axes: dict[str, object] = {}
+    for row, (top, bottom) in enumerate(_rows(len(names) + 1)):
         is_strip = row < len(names)
-        layout["yaxis" + axis_name("", row)] = {
+        axes["yaxis" + axis_name("", row)] = {
             "domain": [bottom, top],
             "title": {"text": [*(STRIPS[name] for name in names), "length"][row]},
             "showticklabels": not is_strip,
@@ -136,7 +152,7 @@ def sum_strips(
             "ticklabeloverflow": "allow",
             **({"autorange": "reversed"} if is_strip else {"rangemode": "tozero"}),
         }
-    return go.Figure(data=[*strips, *lengths], layout=layout)
+    return axes
 
 
 def _rows(count: int) -> list[tuple[float, float]]:

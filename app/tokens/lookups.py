@@ -1,0 +1,85 @@
+"""The tables that the embeddings come from: positions, and the nearest pieces of the vocabulary."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
+from app.tokens.lookup_figures import (
+    PositionRow,
+    nearest_table,
+    nearest_words,
+    position_arrays,
+    position_row,
+    position_row_table,
+    position_table,
+)
+from bertcore.analysis.space import embeddings
+
+NUM_POSITIONS = Field("positions", 64)
+
+_POSITIONS_CODE = """
+from bertcore.analysis.space.embeddings import position_similarity
+
+cosines = position_similarity(bert, {size})     # [P, P]
+"""
+_POSITIONS_HOW = (
+    "BERT has no formula for positions: each has a learned vector. Similar neighbours form a "
+    "bright diagonal; far from it, positions are told apart. The marked line is the position of "
+    "the chosen token, drawn below as a curve."
+)
+POSITIONS = Picture(
+    name="positions",
+    figure=position_table,
+    table=position_arrays,
+    needs=frozenset({"positions"}),
+    how=_POSITIONS_HOW,
+    code=_POSITIONS_CODE,
+)
+POSITION_ROW = Picture(
+    name="position-row",
+    figure=position_row,
+    table=position_row_table,
+    needs=frozenset({"positions"}),
+    how=_POSITIONS_HOW,
+    code=_POSITIONS_CODE + "cosines[{row}]\n",
+)
+NEAREST = Picture(
+    name="nearest-words",
+    figure=nearest_words,
+    table=nearest_table,
+    how=(
+        "The pieces whose rows of the token table point most in the direction of the chosen "
+        "token's row: what the model treats as similar before it has read any context."
+    ),
+    code="""
+from bertcore.analysis.space.embeddings import nearest_words
+
+nearest_words(bert, trace.input_ids[{index}], top_k=12)
+""",
+)
+
+
+def show_positions(page: frame.Page, index: int) -> None:
+    """Draw the position table, and the row of the chosen token."""
+    if not POSITIONS.is_available(page):
+        return
+    most = page.bert.config.max_position_embeddings
+    sizes = [size for size in (64, 128, 256) if size < most] + [most]
+    key = NUM_POSITIONS.key(default=sizes[0], options=sizes)
+    size = st.segmented_control("First positions", sizes, key=key) or sizes[0]
+    cosines = cache.call(embeddings.position_similarity, page.bert_key, size)
+    row = page.trace.position_ids[index]
+    POSITIONS.show(page, cosines, drawn={"position": row}, with_caption=False, size=size)
+    if row < size:
+        found = PositionRow(row, cosines[row])
+        POSITION_ROW.show(page, found, with_caption=False, size=size, row=row)
+    POSITIONS.caption()
+
+
+def show_nearest(page: frame.Page, index: int) -> None:
+    """Draw the nearest rows of the token table."""
+    found = cache.call(embeddings.nearest_words, page.bert_key, page.trace.input_ids[index])
+    NEAREST.show(page, found, drawn={"word": page.trace.tokens[index]}, index=index)
