@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.plots import pairs
-from app.shell import cache, frame, state, tables, texts_lookup
+from app.sentence_pairs.matrix_figures import PairMatrix, matrix_table, pair_matrix
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
 from bertcore.analysis.words.next_sentence import next_sentence_matrix
 
 MOST_SENTENCES = 12
@@ -17,31 +19,39 @@ The committee elected a new chairman in May.
 He had been a member of the party since 1990."""
 """Three sentences of one story, then two of another."""
 
+SENTENCES = Field("sentences", DEFAULT)
+
+MATRIX = Picture(
+    name="pair-matrix",
+    figure=pair_matrix,
+    table=matrix_table,
+    how=(
+        "Row: sentence A. Column: sentence B. Bright: BERT believes that B follows A. Sentences of "
+        "one story form a bright square. If the matrix is symmetric, the order does not matter to "
+        "BERT. The diagonal is empty: no sentence follows itself."
+    ),
+    code="""
+from bertcore.analysis.words.next_sentence import next_sentence_matrix
+
+matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column B
+""",
+)
+
 
 def show_matrix(page: frame.Page) -> None:
     """Draw the box for the sentences and the matrix of their pairs."""
     st.subheader("Three or more sentences", anchor=False)
-    text = st.text_area(
-        "Sentences, one a line", key=state.keep("sentences", DEFAULT), height="content"
-    )
+    text = st.text_area("Sentences, one a line", key=SENTENCES.key(), height="content")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
-        st.info(texts_lookup.TEXTS["pairs.too_few"])
+        st.info("Write at least two sentences above, one a line.")
         return
     if len(lines) > MOST_SENTENCES:
         st.warning(
-            texts_lookup.TEXTS["pairs.too_many"].format(most=MOST_SENTENCES, given=len(lines))
+            f"There are {len(lines)} sentences; the first {MOST_SENTENCES} are compared, more "
+            "would not be legible."
         )
     sentences = tuple(lines[:MOST_SENTENCES])
     with frame.guard():
-        matrix = cache.call(next_sentence_matrix, page.bert_key, sentences)
-        code = page.setup_code + texts_lookup.CODE["pairs.matrix"].format(sentences=list(sentences))
-        table = tables.matrix(matrix, sentences)
-        frame.figure(
-            pairs.pair_matrix(matrix, sentences),
-            "pair-matrix",
-            table,
-            code,
-            how=frame.reading("pairs.matrix"),
-        )
-        frame.how_to_read("pairs.matrix")
+        probabilities = cache.call(next_sentence_matrix, page.bert_key, sentences)
+        MATRIX.show(page, PairMatrix(sentences, probabilities), sentences=list(sentences))

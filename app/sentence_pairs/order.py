@@ -6,19 +6,19 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.plots import pairs
 from app.plots.formats import percent
+from app.sentence_pairs.answer_figures import SENTENCE_ORDER, probability_bar
 from app.shell import cache, frame
 from app.shell.picture import Picture
 from bertcore import Bert
 
 
 def _order_figure(in_order: float) -> go.Figure:
-    return pairs.probability_bar(in_order, pairs.SENTENCE_ORDER)
+    return probability_bar(in_order, SENTENCE_ORDER)
 
 
 def _order_table(in_order: float) -> pd.DataFrame:
-    return pd.DataFrame({"class": pairs.SENTENCE_ORDER, "probability": [in_order, 1 - in_order]})
+    return pd.DataFrame({"class": SENTENCE_ORDER, "probability": [in_order, 1 - in_order]})
 
 
 ORDER = Picture(

@@ -2,28 +2,35 @@
 
 import streamlit as st
 
-from app.plots import pairs
-from app.plots.formats import percent
 from app.plots.untrusted_text import plain
 from app.sentence_pairs import PAGE
+from app.sentence_pairs.answer import show_answer, show_variants
+from app.sentence_pairs.attention import show_attention
 from app.sentence_pairs.matrix import show_matrix
 from app.sentence_pairs.order import show_order
-from app.shell import cache, capabilities, examples, frame, state, tables, texts_lookup
-from bertcore.analysis.words.next_sentence import (
-    SEGMENTS,
-    Variant,
-    attention_mass,
-    pair_variants,
-    segment_ids,
-)
+from app.shell import cache, capabilities, examples, frame, state
+from app.shell.state import Field
+from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
 
 OTHER_B = [example.text_b for example in examples.EXAMPLES if example.text_b]
 """Sentences to put in the place of B."""
 
+SEGMENT_IDS = Field("segments", next(iter(SEGMENTS)), tuple(SEGMENTS))
+
+NO_HEAD = (
+    "This checkpoint has no next-sentence (NSP) head, so it cannot say whether B follows A. The "
+    "attention between the sentences is below; for the score choose a pretrained checkpoint such "
+    "as `default` in the sidebar."
+)
+FAMILY_WITHOUT_HEAD = (
+    "{reason} The attention between the sentences is below; for next-sentence scores choose a "
+    "pretrained BERT such as `default` in the sidebar."
+)
+
 
 def offer_b() -> None:
-    """Say that B is missing and offer some."""
-    st.info(texts_lookup.TEXTS["pairs.no_b"])
+    """Ask for sentence B and offer some."""
+    st.info("A pair needs a second sentence: write it in *Sentence B* above, or take one of these.")
     row = st.container(horizontal=True)
     for text in OTHER_B:
         row.button(plain(text), on_click=state.put, args=("text_b", text))
@@ -43,78 +50,30 @@ def choose(page: frame.Page) -> str:
         for text in OTHER_B:
             put = {"on_click": state.put, "args": ("text_b", text)}
             st.button(plain(text), key=f"b_{text}", type="tertiary", **put)
-    names = list(SEGMENTS)
     if page.bert.config.type_vocab_size < 2:
-        row.caption(texts_lookup.TEXTS["pairs.one_segment"])
-        return names[0]
-    key = state.keep("segments", names[0], options=names)
-    return row.segmented_control("Segment ids", names, key=key) or names[0]
-
-
-def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) -> None:
-    """Draw the answer for the pair with the chosen segment ids."""
-    name = SEGMENTS[segments]
-    is_next = next(v.is_next for v in variants if v.name == name)
-    st.markdown(f"#### BERT gives **{percent(is_next)}** that B follows A")
-    code = page.setup_code + texts_lookup.CODE["pairs.answer"].format(
-        a=page.text_a, b=page.text_b, segments=segments
-    )
-    table = tables.variants([v for v in variants if v.name == name])
-    frame.figure(
-        pairs.probability_bar(is_next),
-        "next-sentence",
-        table,
-        code,
-        how=frame.reading("pairs.answer"),
-    )
-    frame.how_to_read("pairs.answer")
-
-
-def show_variants(page: frame.Page, variants: tuple[Variant, ...], others: tuple[str, ...]) -> None:
-    """Draw what happens when the question is changed."""
-    st.subheader("What changes the answer?", anchor=False)
-    code = texts_lookup.CODE["pairs.variants"].format(a=page.text_a, b=page.text_b, others=others)
-    fig = pairs.variant_dots(variants)
-    frame.figure(
-        fig,
-        "variants",
-        tables.variants(variants),
-        page.setup_code + code,
-        how=frame.reading("pairs.variants"),
-    )
-    frame.how_to_read("pairs.variants")
-
-
-def show_mass(page: frame.Page, segments: str) -> None:
-    """Draw the attention between the sentences."""
-    st.subheader("How much the sentences look at each other", anchor=False)
-    ids = segment_ids(page.trace, segments)
-    trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
-    mass = attention_mass(trace)
-    views = ["By layer", "Every head"]
-    key = state.keep("mass", views[0], options=views)
-    view = st.segmented_control("View", views, key=key, label_visibility="collapsed")
-    fig = pairs.mass_heatmaps(mass) if view == views[1] else pairs.mass_lines(mass)
-    data = {"mass": mass.mass, "share": mass.share}
-    code = page.setup_code + texts_lookup.CODE["pairs.mass"].format(segments=segments)
-    frame.figure(fig, "attention-mass", data, code, how=frame.reading("pairs.mass"))
-    frame.how_to_read("pairs.mass")
+        row.caption(
+            "This checkpoint gives all tokens the same segment, or none: only the special tokens "
+            "between A and B separate them, so there are no segment ids to change."
+        )
+        return SEGMENT_IDS.default
+    chosen = row.segmented_control("Segment ids", list(SEGMENTS), key=SEGMENT_IDS.key())
+    return chosen or SEGMENT_IDS.default
 
 
 def show_pair(page: frame.Page) -> None:
     """Draw everything about the pair of the sentence box."""
     segments = choose(page)
-    others = tuple(text for text in OTHER_B if text != page.text_b)
     if page.bert.module.nsp is None:
-        capabilities.no_head(page, "nsp", "pairs.no_head", "pairs.family_no_head")
+        capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
         if page.bert.module.sop is not None:
             show_order(page)
     else:
+        others = tuple(text for text in OTHER_B if text != page.text_b)
         args = (page.text_a, page.text_b, others)
         variants = cache.call(pair_variants, page.bert_key, *args)
         show_answer(page, variants, segments)
         show_variants(page, variants, others)
-    show_mass(page, segments)
+    show_attention(page, segments)
 
 
 def draw() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app.plots.untrusted_text import plain
-from app.shell import frame, texts_lookup
+from app.shell import frame
+
+OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect**."
 
 
 def note(page: frame.Page, what: str) -> None:
@@ -29,18 +31,18 @@ def needs(page: frame.Page, what: str) -> None:
         frame.end_page()
 
 
-def no_head(page: frame.Page, head: str, key: str, family_key: str) -> None:
+def no_head(page: frame.Page, head: str, text: str, family_text: str) -> None:
     """Warn that a head is absent: with its family's reason where no member has one.
 
     Args:
         head: Such as "nsp".
-        key, family_key: Of `texts.TEXTS`; the second has {reason} in it.
+        text: Of a checkpoint that lost its head.
+        family_text: Of a family without such a head, with {reason} in it.
     """
     reason = page.bert.config.family.lacks.get(head)
-    text = texts_lookup.TEXTS[key]
     if reason is not None:
-        text = texts_lookup.TEXTS[family_key].format(reason=plain(reason))
+        text = family_text.format(reason=plain(reason))
     report = page.bert.report
     if report is not None and report.task_heads:
-        text += texts_lookup.TEXTS["frame.own_head"]
+        text += OWN_HEAD
     st.warning(text)

@@ -25,6 +25,3 @@ TEXTS["frame.html_file"] = (
     "Download this view as one file that opens in any browser without a network: interactive, with "
     "the text, the checkpoint, the choices, how to read it, the numbers and the Python."
 )
-TEXTS["frame.own_head"] = (
-    " What this checkpoint's own task head answers is on the page **Inspect**."
-)

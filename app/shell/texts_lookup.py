@@ -14,7 +14,6 @@ from app.inspect_checkpoint import texts as inspect
 from app.layer_map import texts as layer_map
 from app.minimal_pair import texts as minimal_pair
 from app.mixing import texts as mixing
-from app.sentence_pairs import texts as sentence_pairs
 from app.shell import texts as frame
 from app.training import texts as training
 from app.what_if import texts as what_if
@@ -30,7 +29,6 @@ _PARTS = (
     attention,
     checkpoints,
     layer_map,
-    sentence_pairs,
     minimal_pair,
     compare,
     what_if,

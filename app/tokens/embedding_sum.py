@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from app.plots.untrusted_text import plain
@@ -89,9 +91,9 @@ def show_norm(page: frame.Page, index: int) -> None:
         return
     trace = page.trace
     columns = embeddings.as_columns(embeddings.norm_numbers(trace.embeddings))
-    values = {name: float(column[index]) for name, column in columns.items()}
-    token = plain(trace.tokens[index])
-    NORM.show(page, trace, drawn={"selected": index}, token=token, **values)
+    values: dict[str, Any] = {name: float(column[index]) for name, column in columns.items()}
+    values["token"] = plain(trace.tokens[index])
+    NORM.show(page, trace, drawn={"selected": index}, **values)
 
 
 def show_leave_one_out(page: frame.Page, index: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.plots import pairs
-from app.shell import tables
+from app.plots.formats import percent
+from app.sentence_pairs import answer_figures, attention_figures, matrix_figures
+from app.sentence_pairs.matrix_figures import PairMatrix
 from bertcore import Bert
 from bertcore.analysis.words.next_sentence import (
     Variant,
@@ -27,26 +28,26 @@ def bert() -> Bert:
 
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.25, 0.5, 0.999999, 1.0])
 def test_the_bar_is_both_classes(p: float) -> None:
-    fig = pairs.probability_bar(p)
+    fig = answer_figures.probability_bar(p)
     assert [trace.x[0] for trace in fig.data] == [p, 1 - p]
     follows, random = (annotation.text for annotation in fig.layout.annotations)
-    assert pairs.percent(p) in follows
+    assert percent(p) in follows
     assert "follows" in follows
-    assert pairs.percent(1 - p) in random
+    assert percent(1 - p) in random
 
 
 def test_each_variant_has_its_dot_its_name_and_its_difference(bert: Bert) -> None:
     variants = pair_variants(bert, A, B, (C,))
-    fig = pairs.variant_dots(variants)
+    fig = answer_figures.variant_dots(variants)
     (dots,) = fig.data
     assert list(dots.x) == [v.is_next for v in variants]
     text = [annotation.text for annotation in fig.layout.annotations]
     for variant in variants[:-1]:
         assert variant.name in text
     assert f"B = <i>{C}</i>" in text
-    assert f"<b>{pairs.percent(variants[0].is_next)}</b>" in text
+    assert f"<b>{percent(variants[0].is_next)}</b>" in text
     change = 100 * (variants[1].is_next - variants[0].is_next)
-    assert f"<b>{pairs.percent(variants[1].is_next)}</b>  {change:+.1f}" in text
+    assert f"<b>{percent(variants[1].is_next)}</b>  {change:+.1f}" in text
 
 
 def test_hostile_sentences_are_text() -> None:
@@ -55,14 +56,17 @@ def test_hostile_sentences_are_text() -> None:
         Variant("another B", HOSTILE, HOSTILE, 0.6),
     )
     matrix = np.array([[np.nan, 0.5], [0.5, np.nan]], dtype=np.float32)
-    for fig in (pairs.variant_dots(variants), pairs.pair_matrix(matrix, [HOSTILE, HOSTILE])):
+    for fig in (
+        answer_figures.variant_dots(variants),
+        matrix_figures.pair_matrix(PairMatrix([HOSTILE, HOSTILE], matrix)),
+    ):
         assert "<img" not in str(fig.to_plotly_json())
         assert "&lt;" in str(fig.to_plotly_json())
 
 
 def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    fig = pairs.mass_lines(found)
+    fig = attention_figures.mass_lines(found)
     for way, (source, target) in enumerate((("A", "B"), ("B", "A"))):
         band, line, even = fig.data[3 * way : 3 * way + 3]
         mass = found.between(source, target)
@@ -78,7 +82,7 @@ def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
 
 def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    fig = pairs.mass_heatmaps(found)
+    fig = attention_figures.mass_heatmaps(found)
     np.testing.assert_array_equal(fig.data[0].z, found.between("A", "B"))
     np.testing.assert_array_equal(fig.data[1].z, found.between("B", "A"))
     assert {trace.coloraxis for trace in fig.data} == {"coloraxis"}
@@ -90,11 +94,11 @@ def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
 def test_the_matrix_shows_each_number_but_the_diagonal(bert: Bert, count: int) -> None:
     sentences = [f"{A} {'it ' * i}" for i in range(count)]
     matrix = next_sentence_matrix(bert, sentences)
-    fig = pairs.pair_matrix(matrix, sentences)
+    fig = matrix_figures.pair_matrix(PairMatrix(sentences, matrix))
     np.testing.assert_array_equal(fig.data[0].z, matrix)
     for i in range(count):
         for j in range(count):
-            expected = "" if i == j else pairs.percent(float(matrix[i, j]))
+            expected = "" if i == j else percent(float(matrix[i, j]))
             assert fig.data[1].text[i * count + j] == expected
     assert fig.layout.yaxis.range == (count - 0.5, -0.5)
     assert len(fig.layout.yaxis.ticktext) == count
@@ -102,9 +106,11 @@ def test_the_matrix_shows_each_number_but_the_diagonal(bert: Bert, count: int) -
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     variants = pair_variants(bert, A, B)
-    assert tables.variants(variants).p_is_next.tolist() == [v.is_next for v in variants]
+    assert answer_figures.variants_table(variants).p_is_next.tolist() == [
+        v.is_next for v in variants
+    ]
     matrix = next_sentence_matrix(bert, [A, B, C])
-    table = tables.matrix(matrix, [A, B, C])
+    table = matrix_figures.matrix_table(PairMatrix([A, B, C], matrix))
     assert len(table) == 6
     row = table[(table.text_a == A) & (table.text_b == C)]
     assert row.p_is_next.item() == matrix[0, 2]

@@ -1,0 +1,59 @@
+"""BERT's answer for the pair, and its answers after changes of the pair."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.plots.formats import percent
+from app.sentence_pairs.answer_figures import answer_bar, variant_dots, variants_table
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.words.next_sentence import SEGMENTS, Variant
+
+ANSWER = Picture(
+    name="next-sentence",
+    figure=answer_bar,
+    table=variants_table,
+    how=(
+        "In training BERT saw neighbouring texts half of the time, and texts of two documents "
+        "otherwise. It learned to ask *is this the same topic?* more than *does this come next?* "
+        "The longer it was trained, the more its answers lie near 0% and 100%, where the scale is "
+        "compressed: a small move there is a large one inside the model."
+    ),
+    code="""
+from bertcore.analysis.words.next_sentence import segment_ids
+
+ids = segment_ids(trace, {segments!r})
+bert.next_sentence({a!r}, {b!r}, segment_ids=ids).is_next
+""",
+)
+VARIANTS = Picture(
+    name="variants",
+    figure=variant_dots,
+    table=variants_table,
+    how=(
+        "Each dot is the answer after one change; the mark on each row is the pair as written, the "
+        "number after the percentage the difference in percentage points. If swapping the order "
+        "changes little, BERT looks at the topic. The segment ids and \\[SEP\\] tell it where B "
+        "begins: without them it may no longer see two sentences."
+    ),
+    code="""
+from bertcore.analysis.words.next_sentence import pair_variants
+
+variants = pair_variants(bert, {a!r}, {b!r}, {others!r})
+[(v.name, v.is_next) for v in variants]
+""",
+)
+
+
+def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) -> None:
+    """Draw the answer for the pair with the chosen segment ids."""
+    chosen = [variant for variant in variants if variant.name == SEGMENTS[segments]]
+    st.markdown(f"#### BERT gives **{percent(chosen[0].is_next)}** that B follows A")
+    ANSWER.show(page, chosen, a=page.text_a, b=page.text_b, segments=segments)
+
+
+def show_variants(page: frame.Page, variants: tuple[Variant, ...], others: tuple[str, ...]) -> None:
+    """Draw what happens when the question is changed."""
+    st.subheader("What changes the answer?", anchor=False)
+    VARIANTS.show(page, variants, a=page.text_a, b=page.text_b, others=others)

@@ -1,0 +1,44 @@
+"""How much the two sentences attend to each other."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.sentence_pairs.attention_figures import mass_arrays, mass_figure
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
+from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
+
+BY_LAYER, EVERY_HEAD = "By layer", "Every head"
+VIEW = Field("mass", BY_LAYER, (BY_LAYER, EVERY_HEAD))
+
+MASS = Picture(
+    name="attention-mass",
+    figure=mass_figure,
+    table=mass_arrays,
+    how=(
+        "The fraction of the attention given by the tokens of one sentence that goes to the tokens "
+        "of the other: the mean of the heads, and the range from the lowest to the highest head as "
+        "a band. The dotted line is what uniform attention would give. The rest to 100% stays in "
+        "the same sentence or goes to \\[CLS\\] and \\[SEP\\], where heads look when they find "
+        "nothing."
+    ),
+    code="""
+from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
+
+ids = segment_ids(trace, {segments!r})
+mass = attention_mass(bert.trace(trace.text_a, trace.text_b, segment_ids=ids))
+mass.between("A", "B")                      # [L, H]
+""",
+)
+
+
+def show_attention(page: frame.Page, segments: str) -> None:
+    """Draw the attention between the sentences, with the chosen segment ids."""
+    st.subheader("How much the sentences look at each other", anchor=False)
+    ids = segment_ids(page.trace, segments)
+    trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
+    found = attention_mass(trace)
+    view = st.segmented_control("View", VIEW.options, key=VIEW.key(), label_visibility="collapsed")
+    MASS.show(page, found, drawn={"every_head": view == EVERY_HEAD}, segments=segments)

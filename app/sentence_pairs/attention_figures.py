@@ -1,0 +1,118 @@
+"""The attention between the two texts, by layer and by head."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from app.html_file.chart import Data
+from app.plots import theme
+from app.plots.cells import top_bar
+from bertcore.analysis.words.next_sentence import AttentionMass
+
+
+def mass_figure(found: AttentionMass, *, every_head: bool = False) -> go.Figure:
+    """Draw the attention between the texts: by layer, or of every head."""
+    return mass_heatmaps(found) if every_head else mass_lines(found)
+
+
+def mass_lines(found: AttentionMass) -> go.Figure:
+    """Draw the attention mass from A to B and back by layer: mean over heads, and their range.
+
+    Layers and heads are counted from 0, as in the attention views.
+    """
+    num_layers = found.mass.shape[0]
+    layers = list(range(num_layers))
+    fig = go.Figure()
+    ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
+    for source, target, colour in ways:
+        mass = found.between(source, target)
+        name = f"{source} to {target}"
+        band = [*mass.max(1), *mass.min(1)[::-1]]
+        fig.add_trace(
+            go.Scatter(
+                x=[*layers, *layers[::-1]],
+                y=band,
+                fill="toself",
+                fillcolor=colour,
+                opacity=0.14,
+                line_width=0,
+                mode="lines",
+                hoverinfo="skip",
+                legendgroup=name,
+                showlegend=False,
+            )
+        )
+        fig.add_trace(
+            go.Scatter(
+                x=layers,
+                y=mass.mean(1),
+                mode="lines+markers",
+                name=name,
+                legendgroup=name,
+                line={"color": colour, "width": 3},
+                marker_size=8,
+                hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
+            )
+        )
+        even = float(found.share[("A", "B", "special").index(target)])
+        fig.add_trace(
+            go.Scatter(
+                x=layers,
+                y=[even] * num_layers,
+                mode="lines",
+                name=f"share of {target} in the tokens",
+                legendgroup=name,
+                line={"color": colour, "width": 1.5, "dash": "dot"},
+                hovertemplate=f"share of {target} in the tokens: %{{y:.1%}}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "layer", "share of the attention", 320)
+    fig.update_layout(hovermode="x unified")
+    fig.update_xaxes(tickvals=layers)
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return fig
+
+
+def mass_heatmaps(found: AttentionMass) -> go.Figure:
+    """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
+    num_layers, num_heads = found.mass.shape[:2]
+    ways = (("A", "B"), ("B", "A"))
+    fig = make_subplots(1, 2, horizontal_spacing=0.06)
+    for column, (source, target) in enumerate(ways, start=1):
+        fig.add_trace(
+            go.Heatmap(
+                z=found.between(source, target),
+                x=list(range(num_heads)),
+                y=list(range(num_layers)),
+                coloraxis="coloraxis",
+                xgap=2,
+                ygap=2,
+                hovertemplate="layer %{y}, head %{x}: %{z:.1%} of the attention of "
+                f"{source} goes to {target}<extra></extra>",
+            ),
+            row=1,
+            col=column,
+        )
+    theme.plot_layout(fig, "", "", "", 26 * num_layers + 150)
+    fig.update_layout(
+        margin={"l": 0, "r": 0, "t": 54, "b": 44},
+        coloraxis={
+            "colorscale": theme.SEQUENTIAL,
+            "cmin": 0,
+            "cmax": max(float(found.between(*way).max()) for way in ways),
+            "colorbar": top_bar("share of the attention"),
+        },
+    )
+    fig.update_xaxes(tickvals=list(range(num_heads)), showgrid=False)
+    fig.update_yaxes(tickvals=list(range(num_layers)), showgrid=False)
+    for column, (source, target) in enumerate(ways, start=1):
+        fig.update_xaxes(title_text=f"{source} to {target}, by head", col=column)
+    fig.update_yaxes(title_text="layer", col=1)
+    fig.update_yaxes(showticklabels=False, col=2)
+    return fig
+
+
+def mass_arrays(found: AttentionMass) -> Data:
+    """Return the attention between the groups of tokens, and the fraction of tokens in each."""
+    return {"mass": found.mass, "share": found.share}
