@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app.shell import sidebar, state, texts_lookup
+from bertcore.configs.data import OBJECTIVES
 from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.data_config import OBJECTIVES
 
 SOURCES = {
     "novel": "A novel",

@@ -14,9 +14,18 @@ import typer
 
 from bertcore.cli.evaluate_task import TASKS as FINETUNED
 from bertcore.cli.evaluate_task import evaluate_task
-from bertcore.cli.finetune import TASKS_HELP, refuse_options
+from bertcore.cli.finetune import TASKS_HELP
+from bertcore.cli.options import (
+    LabelColumn,
+    SkipBadRows,
+    TextColumn,
+    TextPairColumn,
+    refuse_options,
+)
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
+from bertcore.cli.text import AsJson, Device
+from bertcore.cli.text import Checkpoint as CheckpointOption
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,7 +48,6 @@ _ONLY_FINETUNED = {
 Checkpoint = Annotated[
     str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 AllowPickle = Annotated[
     bool,
     typer.Option(
@@ -146,12 +154,7 @@ def evaluate(
             "text; auto: as the checkpoint's heads allow.",
         ),
     ] = "auto",
-    checkpoint: Annotated[
-        str,
-        typer.Option(
-            "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
-        ),
-    ] = "default",
+    checkpoint: CheckpointOption = "default",
     rows: Annotated[int, typer.Option("--rows", min=1, help="mlm: rows to score, at most.")] = 512,
     max_seq_length: Annotated[
         int | None,
@@ -160,18 +163,10 @@ def evaluate(
             help="Longest input in tokens; default: that of the fine-tuning, mlm: 128.",
         ),
     ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", help="Column of the text, by name or number.")
-    ] = None,
-    text_pair: Annotated[
-        str | None, typer.Option("--text-pair", help="Column of the second text.")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", help="Column of the label, score or tag.")
-    ] = None,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
-    ] = False,
+    text: TextColumn = None,
+    text_pair: TextPairColumn = None,
+    label: LabelColumn = None,
+    skip_bad_rows: SkipBadRows = False,
     null_threshold: Annotated[
         float,
         typer.Option(
@@ -182,7 +177,7 @@ def evaluate(
         Path | None,
         typer.Option("--predictions", help="Write a JSON line for each example to this file."),
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
+    device: Device = "auto",
     dtype: Annotated[
         str, typer.Option("--dtype", help="mlm: auto (float32), bfloat16, float16.")
     ] = "auto",

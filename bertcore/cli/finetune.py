@@ -8,20 +8,35 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
+from bertcore.cli.options import (
+    DATA,
+    GroupedCommand,
+    LabelColumn,
+    SkipBadRows,
+    TextColumn,
+    TextPairColumn,
+    chosen,
+    config_options,
+    refuse_options,
+)
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import duration, progress_bar, stages
+from bertcore.configs import DistillConfig, FinetuneConfig
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore.finetuning import Experiment, Progress
 
+TRAINING, PARTS, TEACHER = "Training", "Model", "Teacher"
+RECORDS, MACHINE = "Scores and checkpoints", "Machine"
+_FOR_TEACHER = {"student_layers", "temperature", "soft_weight", "hard_weight", "layer_weight"}
 _RESUME_TAKES = {"out", "resume", "as_json"}
 TASKS_HELP = (
     "classify (a text), pair (two texts), regress (a score), tag (each word), qa (an answer in a "
@@ -31,113 +46,105 @@ TASKS_HELP = (
 
 def register(app: typer.Typer) -> None:
     """Add the command of this file to the command line."""
-    app.command("finetune")(finetune)
+    app.command("finetune", cls=GroupedCommand)(finetune)
 
 
+@config_options(
+    (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay"),
+    (PARTS, FinetuneConfig, "frozen feature_based doc_stride"),
+    (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
+    (TEACHER, DistillConfig.for_task(), "temperature soft_weight hard_weight layer_weight"),
+    (MACHINE, FinetuneConfig, "dtype device"),
+)
 def finetune(
     context: typer.Context,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the result; new, or --resume.")],
-    task: Annotated[str, typer.Option("--task", help=TASKS_HELP)] = "classify",
+    out: Annotated[
+        Path, Option(help="Folder of the result; new, or with --resume.", rich_help_panel=DATA)
+    ],
+    task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
     train: Annotated[
-        Path | None, typer.Option("--train", help="Examples to learn from: a file, or hub:DATASET.")
+        Path | None,
+        Option(help="Examples to learn from: a file, or hub:DATASET.", rich_help_panel=DATA),
     ] = None,
-    dev: Annotated[Path | None, typer.Option("--dev", help="Examples to judge by.")] = None,
+    dev: Annotated[Path | None, Option(help="Examples to score on.", rich_help_panel=DATA)] = None,
+    text: TextColumn = None,
+    text_pair: TextPairColumn = None,
+    label: LabelColumn = None,
+    skip_bad_rows: SkipBadRows = False,
+    resume: Annotated[
+        bool,
+        Option(
+            "--resume",
+            help="Continue the folder --out with its own settings.",
+            rich_help_panel=DATA,
+        ),
+    ] = False,
     checkpoint: Annotated[
-        str, typer.Option("--checkpoint", help="'default', a folder, or a hub id.")
+        str, Option(help="'default', a folder, or a hub id.", rich_help_panel=PARTS)
     ] = "default",
-    text: Annotated[
-        str | None, typer.Option("--text", help="Column of the text, by name or number.")
+    new_head: Annotated[
+        bool,
+        Option(
+            "--new-head",
+            help="Start with a new head on a fine-tuned checkpoint.",
+            rich_help_panel=PARTS,
+        ),
+    ] = False,
+    max_seq_length: Annotated[
+        int | None,
+        Option(help="Longest input in tokens; default 128, qa 384.", rich_help_panel=PARTS),
     ] = None,
-    text_pair: Annotated[
-        str | None, typer.Option("--text-pair", help="Column of the second text.")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", help="Column of the label, score or tag.")
-    ] = None,
-    epochs: Annotated[int, typer.Option("--epochs", help="Times through the data.")] = 3,
     lr: Annotated[
         list[float],
-        typer.Option(
-            "--lr",
+        Option(
             help="Peak learning rate; several are tried in turn. Default by the network's width: "
             "3e-5 from 768, 1e-4 from 512, else 3e-4.",
+            rich_help_panel=TRAINING,
         ),
     ] = [],  # noqa: B006 - Typer reads it, nobody changes it
     more_rates: Annotated[
         list[float] | None,
-        typer.Argument(metavar="RATE", help="More rates behind --lr.", show_default=False),
+        Argument(metavar="RATE", help="More rates behind --lr.", show_default=False),
     ] = None,
-    batch_size: Annotated[int, typer.Option("--batch-size", help="Examples of a step.")] = 32,
-    max_seq_length: Annotated[
-        int | None,
-        typer.Option("--max-seq-length", help="Longest input in tokens; default 128, qa 384."),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same model.")] = 1,
     seeds: Annotated[
         int,
-        typer.Option("--seeds", min=1, help="So many seeds from --seed on; medians are told."),
+        Option(
+            min=1,
+            help="So many seeds from --seed on; medians are reported.",
+            rich_help_panel=TRAINING,
+        ),
     ] = 1,
-    metric: Annotated[
-        str | None,
-        typer.Option("--metric", help="To choose the best by, such as accuracy, f1, matthews."),
-    ] = None,
-    evaluate_every: Annotated[
-        int | None,
-        typer.Option("--evaluate-every", help="Steps; beside the end of each epoch."),
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option("--patience", help="Stop early after so many looks without a better metric."),
-    ] = None,
     class_weights: Annotated[
         str | None,
-        typer.Option("--class-weights", help="balanced, or a number for each label: 1,2.5"),
+        Option(help="balanced, or a number for each label: 1,2.5", rich_help_panel=TRAINING),
     ] = None,
-    frozen: Annotated[
-        bool, typer.Option("--frozen", help="Train pooler and head only; the encoder stays.")
-    ] = False,
-    feature_based: Annotated[
-        bool,
-        typer.Option(
-            "--feature-based",
-            help="tag: train a BiLSTM over the last four layers; the encoder stays.",
+    teacher: Annotated[
+        str | None,
+        Option(
+            help="Checkpoint fine-tuned for the task: its probabilities are learned beside the "
+            "labels.",
+            rich_help_panel=TEACHER,
         ),
-    ] = False,
-    new_head: Annotated[
-        bool, typer.Option("--new-head", help="Start with a new head on a fine-tuned checkpoint.")
-    ] = False,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
-    ] = False,
-    doc_stride: Annotated[
-        int, typer.Option("--doc-stride", help="qa: tokens between the starts of two windows.")
-    ] = 128,
-    warmup_ratio: Annotated[
-        float, typer.Option("--warmup-ratio", help="Share of the run with a rising rate.")
-    ] = 0.1,
-    weight_decay: Annotated[
-        float, typer.Option("--weight-decay", help="Of AdamW; none on biases and LayerNorm.")
-    ] = 0.01,
-    dtype: Annotated[str, typer.Option("--dtype", help="bfloat16 or float32.")] = "bfloat16",
-    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
-    save_every: Annotated[int, typer.Option("--save-every", help="Steps.")] = 500,
-    keep_epochs: Annotated[
-        bool,
-        typer.Option(
-            "--keep-epochs",
-            help="Keep the checkpoint of each epoch, for `compare`; each as large as the model.",
+    ] = None,
+    student_layers: Annotated[
+        str | None,
+        Option(
+            help="Layers of the teacher with which the student begins, in place of --checkpoint: "
+            "how many (spread evenly), or which, from 0, as 0,2,3.",
+            rich_help_panel=TEACHER,
         ),
+    ] = None,
+    as_json: Annotated[
+        bool, Option("--json", help="Print the report as JSON.", rich_help_panel=RECORDS)
     ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the folder --out with its own settings.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    **settings: Any,
 ) -> None:
     """Fine-tune a checkpoint by the paper's recipe; the result opens in transformers.
 
     Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz,
     and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) where datasets is installed.
     The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume goes on.
+    With --teacher, a student with fewer layers learns a larger model's probabilities as well.
 
     \b
     Examples:
@@ -148,10 +155,14 @@ def finetune(
       bertscope finetune --task qa --train train-v2.0.json --dev dev-v2.0.json --out squad
       bertscope finetune --task pair --train train.tsv --dev dev.tsv --out mrpc --metric f1
         --seeds 5 --lr 5e-5 1e-4 3e-4
+      bertscope finetune --teacher sst2 --student-layers 2 --train train.tsv --dev dev.tsv
+        --out sst2-small
       bertscope finetune --out mrpc --resume
     """
+    from bertcore.distillation.student import named_layers
     from bertcore.finetuning import Columns, make_settings, start_experiment
     from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
+    from bertcore.loading import load
     from bertcore.training.processes import launched_rank, wait_for_file
 
     if resume:
@@ -164,6 +175,10 @@ def finetune(
         return
     if train is None or dev is None:
         raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
+    if teacher is None:
+        refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
+    elif student_layers is not None:
+        refuse_options(context, {"checkpoint"}, "the student begins with --student-layers")
     if more_rates and not lr:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
@@ -171,13 +186,21 @@ def finetune(
         resume_experiment_in(out, as_json=as_json)
         return
     check_new_folder(out)
+    distill = None
+    if teacher is not None:
+        distill = DistillConfig.for_task(**chosen(DistillConfig, settings))
+    seed = settings.pop("seed", 1)
     with stages() as on_stage:
         on_stage("reading the data", None)
-        settings = make_settings(
+        kept = None
+        if teacher is not None and student_layers is not None:
+            num_layers = load(teacher, device="cpu").config.num_hidden_layers
+            kept = named_layers(student_layers, num_layers)
+        made = make_settings(
             task=task,
             train=train,
             dev=dev,
-            checkpoint=checkpoint,
+            checkpoint=checkpoint if teacher is None or kept is None else teacher,
             learning_rates=[*lr, *(more_rates or [])],
             seeds=range(seed, seed + seeds),
             max_seq_length=max_seq_length,
@@ -185,23 +208,13 @@ def finetune(
             skip_bad_rows=skip_bad_rows,
             new_head=new_head,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
-            epochs=epochs,
-            batch_size=batch_size,
-            warmup_ratio=warmup_ratio,
-            weight_decay=weight_decay,
-            dtype=dtype,
-            device=device,
-            metric=metric,
-            evaluate_every=evaluate_every,
-            patience=patience,
+            layers=kept,
+            teacher=teacher,
+            distill=distill,
             class_weights=_weights(class_weights),
-            frozen=frozen,
-            feature_based=feature_based,
-            doc_stride=doc_stride,
-            save_every=save_every,
-            keep_epochs=keep_epochs,
+            **chosen(FinetuneConfig, settings),
         )
-        experiment = start_experiment(out, settings)
+        experiment = start_experiment(out, made)
     run_experiment(experiment, as_json=as_json)
 
 
@@ -213,17 +226,6 @@ def resume_experiment_in(out: Path, *, as_json: bool) -> None:
         on_stage("reading the data", None)
         experiment = resume_experiment(out)
     run_experiment(experiment, as_json=as_json)
-
-
-def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Raise ValueError if an option was typed that would have no effect."""
-    typed = []
-    for name in sorted(names):
-        source: Any = context.get_parameter_source(name)
-        if source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT"):
-            typed += [p.opts[0] for p in context.command.params if p.name == name]
-    if typed:
-        raise ValueError(f"{', '.join(typed)} would have no effect: {reason}. Leave it out.")
 
 
 def _weights(text: str | None) -> str | tuple[float, ...] | None:

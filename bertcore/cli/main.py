@@ -11,7 +11,6 @@ import bertcore
 from bertcore.cli import (
     check,
     compare,
-    distill,
     finetune,
     heads,
     open_app,
@@ -44,7 +43,6 @@ def build_app() -> typer.Typer:
         train_tokenizer,
         pretrain,
         finetune,
-        distill,
         check,
     ):
         group.register(app)

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from bertcore.cli import pretrain_options as options
-from bertcore.cli.grouped_help import GroupedCommand
+from bertcore.cli.options import GroupedCommand, chosen, config_options, refuse_options
 from bertcore.cli.progress import stages
 from bertcore.cli.show_training import train
+from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
+
+if TYPE_CHECKING:
+    from bertcore import Bert
+
+TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
+TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
+OPTIMIZER, MACHINE = "Optimiser", "Machine"
+_SHAPE = {"layers", "hidden", "heads"}
+_VOCABULARY = {"tokenizer", "vocab_size", "uncased"}
+_LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
 
 
 def register(app: typer.Typer) -> None:
@@ -24,47 +34,106 @@ def register(app: typer.Typer) -> None:
     app.command("pretrain", cls=GroupedCommand)(pretrain)
 
 
+@config_options(
+    (LENGTH, TrainConfig, "steps minutes seed"),
+    (NETWORK, TrainConfig, "dropout start"),
+    (
+        BATCHES,
+        DataConfig,
+        "objective batch_size max_seq_length long_ratio long_seq_length masked_lm_prob",
+    ),
+    (
+        OPTIMIZER,
+        OptimizerConfig,
+        "optimizer learning_rate muon_learning_rate warmup_ratio flat_ratio",
+    ),
+    (TEACHER, DistillConfig, "temperature soft_weight hard_weight cosine_weight layer_weight"),
+    (MACHINE, TrainConfig, "device dtype compile gradient_accumulation"),
+    (RECORDS, TrainConfig, "evaluate_every save_every keep_checkpoints"),
+)
 def pretrain(
     context: typer.Context,
-    out: options.Out,
-    resume: options.Resume = False,
-    corpus: options.Corpus = [],  # noqa: B006 - Typer reads it, nobody changes it
-    valid: options.Valid = None,
-    tokenizer: options.TokenizerFolder = None,
-    vocab_size: options.VocabSize = 16384,
-    uncased: options.Uncased = True,
-    steps: options.Steps = None,
-    minutes: options.Minutes = None,
-    seed: options.Seed = 1,
-    layers: options.Layers = 4,
-    hidden: options.Hidden = 256,
-    heads: options.Heads = None,
-    dropout: options.Dropout = 0.0,
-    start: options.Start = "warm",
-    from_checkpoint: options.FromCheckpoint = None,
-    objective: options.Objective = "mlm+nsp",
-    batch_size: options.BatchSize = 32,
-    max_seq_length: options.MaxSeqLength = 128,
-    long_ratio: options.LongRatio = 0.0,
-    long_seq_length: options.LongSeqLength = 512,
-    masked_lm_prob: options.MaskedLmProb = 0.15,
-    optimizer: options.Optimizer = "muon",
-    learning_rate: options.LearningRate = 2e-3,
-    muon_learning_rate: options.MuonLearningRate = 2e-3,
-    warmup_ratio: options.WarmupRatio = 0.02,
-    flat_ratio: options.FlatRatio = 0.0,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "bfloat16",
-    compile: options.Compile = "auto",
-    gradient_accumulation: options.GradientAccumulation = 1,
-    evaluate_every: options.EvaluateEvery = 500,
-    save_every: options.SaveEvery = 500,
-    keep_checkpoints: options.KeepCheckpoints = 2,
-    tensorboard: options.Tensorboard = False,
+    out: Annotated[
+        Path, Option(help="Run folder; new, or existing with --resume.", rich_help_panel=TEXT)
+    ],
+    resume: Annotated[
+        bool,
+        Option(
+            "--resume",
+            help="Continue the run in --out with its own settings.",
+            rich_help_panel=TEXT,
+        ),
+    ] = False,
+    corpus: Annotated[
+        list[Path],
+        Option(
+            metavar="<path>",
+            help="Training text; repeat for several files.",
+            rich_help_panel=TEXT,
+        ),
+    ] = [],  # noqa: B006 - Typer reads it, nobody changes it
+    valid: Annotated[
+        Path | None, Option(help="Held-out text, in the same form.", rich_help_panel=TEXT)
+    ] = None,
+    tokenizer: Annotated[
+        Path | None, Option(help="Folder of a tokenizer to use.", rich_help_panel=TEXT)
+    ] = None,
+    vocab_size: Annotated[
+        int,
+        Option(help="Word pieces to learn where no --tokenizer is given.", rich_help_panel=TEXT),
+    ] = 16384,
+    uncased: Annotated[
+        bool,
+        Option(
+            "--uncased/--cased",
+            help="Lower-case the text and strip accents.",
+            rich_help_panel=TEXT,
+        ),
+    ] = True,
+    layers: Annotated[int, Option(min=1, help="L: encoder layers.", rich_help_panel=NETWORK)] = 4,
+    hidden: Annotated[int, Option(min=1, help="D: width.", rich_help_panel=NETWORK)] = 256,
+    heads: Annotated[
+        int | None, Option(min=1, help="H, divides D; default: D / 64.", rich_help_panel=NETWORK)
+    ] = None,
+    from_checkpoint: Annotated[
+        str | None,
+        Option(
+            help="Continue from the weights of a checkpoint (default, a folder or a hub id); "
+            "it brings shape and tokenizer.",
+            rich_help_panel=NETWORK,
+        ),
+    ] = None,
+    teacher: Annotated[
+        str | None,
+        Option(
+            help="Checkpoint (default, a folder or a hub id) to distil from; the optimiser's "
+            "defaults are then DistilBERT's. Needs --student-layers or --from-checkpoint.",
+            rich_help_panel=TEACHER,
+        ),
+    ] = None,
+    student_layers: Annotated[
+        str | None,
+        Option(
+            help="Layers of the teacher with which the student begins: how many (spread evenly), "
+            "or which, from 0, as 0,2,3.",
+            rich_help_panel=TEACHER,
+        ),
+    ] = None,
+    tensorboard: Annotated[
+        bool,
+        Option(
+            "--tensorboard",
+            help="Write TensorBoard event files into the run too.",
+            rich_help_panel=RECORDS,
+        ),
+    ] = False,
+    **settings: Any,
 ) -> None:
     """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.
 
-    Stops cleanly at Ctrl+C: the state is saved, and --resume goes on from there.
+    With --teacher, a smaller student learns from a larger network on the same text, by
+    DistilBERT's three losses. Stops cleanly at Ctrl+C: the state is saved, and --resume goes on
+    from there.
 
     \b
     Examples:
@@ -72,79 +141,56 @@ def pretrain(
       bertscope pretrain --out runs/mine --resume
       bertscope pretrain --from-checkpoint default --corpus law.txt --valid law-held-out.txt \\
         --out runs/law --minutes 20
+      bertscope pretrain --teacher default --student-layers 2 --corpus books.txt \\
+        --valid held-out.txt --out runs/small --minutes 20
     """
     if resume:
-        _refuse(
+        refuse_options(
             context,
             set(context.params) - {"out", "resume", "tensorboard"},
             "a run resumes with its own settings",
         )
         resume_in(out, tensorboard=tensorboard)
         return
-    if tokenizer:
-        _refuse(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
-    if from_checkpoint:
-        _refuse(
-            context,
-            {"tokenizer", "vocab_size", "uncased", "layers", "hidden", "heads", "start"},
-            "--from-checkpoint brings its own",
-        )
-    elif start == "checkpoint":
-        raise ValueError(
-            "--start checkpoint does not say which. Name it by --from-checkpoint (default, a "
-            "folder or a hub id) in place of --start."
-        )
-    if optimizer == "adamw":
-        _refuse(context, {"muon_learning_rate"}, "--optimizer adamw has no use for this")
+    _refuse_without_effect(
+        context,
+        tokenizer=tokenizer,
+        from_checkpoint=from_checkpoint,
+        teacher=teacher,
+        student_layers=student_layers,
+        settings=settings,
+    )
     if not corpus or valid is None:
         raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
     from bertcore.config import bert_of
+    from bertcore.distillation.student import named_layers, student_of
     from bertcore.loading import load
-    from bertcore.pretraining import (
-        DataConfig,
-        OptimizerConfig,
-        TrainConfig,
-        check_inputs,
-        check_settings,
-        start_run,
-    )
+    from bertcore.pretraining import check_inputs, check_settings, start_run
     from bertcore.pretraining import train_tokenizer as learn
     from bertcore.pretraining.start.starting_weights import check_start
     from bertcore.tokenizer import Tokenizer
     from bertcore.training.event_files import check_tensorboard
     from bertcore.training.processes import launched_rank, wait_for_file
 
-    # Settings first: a wrong one is told before minutes of reading.
-    data_config = DataConfig.for_length(
-        max_seq_length,
-        objective=objective,
-        batch_size=batch_size,
-        masked_lm_prob=masked_lm_prob,
-        long_ratio=long_ratio,
-        long_seq_length=long_seq_length,
-    )
-    train_config = TrainConfig(
-        steps=steps,
-        minutes=minutes,
-        seed=seed,
-        start="checkpoint" if from_checkpoint else start,
-        dropout=dropout,
-        dtype=dtype,
-        compile=compile,
-        gradient_accumulation=gradient_accumulation,
-        device=device,
-        evaluate_every=evaluate_every,
-        save_every=save_every,
-        keep_checkpoints=keep_checkpoints,
-    )
-    optimizer_config = OptimizerConfig(
-        optimizer=optimizer,
-        learning_rate=learning_rate,
-        muon_learning_rate=muon_learning_rate,
-        warmup_ratio=warmup_ratio,
-        flat_ratio=flat_ratio,
-    )
-    start_from = load(from_checkpoint, device="cpu") if from_checkpoint else None
+    # Settings first: a wrong one is refused before minutes of reading.
+    train_values = chosen(TrainConfig, settings)
+    distill = None
+    if teacher is not None:
+        distill = DistillConfig(**chosen(DistillConfig, settings))
+        train_values["compile"] = "off"
+    if teacher is not None or from_checkpoint is not None:
+        train_values["start"] = "checkpoint"
+    data_config = DataConfig.for_length(**chosen(DataConfig, settings))
+    train_config = TrainConfig(**train_values)
+    make_optimizer = OptimizerConfig if teacher is None else OptimizerConfig.distilbert
+    optimizer_config = make_optimizer(**chosen(OptimizerConfig, settings))
+    opened_teacher = load(teacher, device="cpu") if teacher is not None else None
+    start_from: Bert | None = None
+    if from_checkpoint is not None:
+        start_from = load(from_checkpoint, device="cpu")
+    elif opened_teacher is not None and student_layers is not None:
+        layers_kept = named_layers(student_layers, opened_teacher.config.num_hidden_layers)
+        start_from = student_of(opened_teacher, layers_kept)
     opened: Tokenizer | None
     if start_from is not None:
         start_from.require_parts()
@@ -180,10 +226,48 @@ def pretrain(
             data_config=data_config,
             optimizer_config=optimizer_config,
             start_from=start_from,
+            distill=distill,
+            teacher=opened_teacher,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
     train(run, tensorboard=tensorboard)
+
+
+def _refuse_without_effect(
+    context: typer.Context,
+    *,
+    tokenizer: Path | None,
+    from_checkpoint: str | None,
+    teacher: str | None,
+    student_layers: str | None,
+    settings: dict[str, Any],
+) -> None:
+    """Refuse options that contradict each other, or that another one leaves without effect."""
+    if tokenizer:
+        refuse_options(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
+    if teacher is None:
+        refuse_options(context, {"student_layers", *_LOSSES}, "it is for a run with --teacher")
+    else:
+        if (student_layers is None) == (from_checkpoint is None):
+            raise ValueError(
+                f"{'neither' if student_layers is None else 'both'} of --student-layers and "
+                "--from-checkpoint was given with --teacher. The student begins with layers of the "
+                "teacher (--student-layers 2), or with a checkpoint of its own "
+                "(--from-checkpoint FOLDER)."
+            )
+        refuse_options(context, {"compile"}, "a run with --teacher is not compiled")
+    if from_checkpoint or teacher:
+        source = "--from-checkpoint" if from_checkpoint else "--teacher"
+        refuse_options(context, {*_VOCABULARY, *_SHAPE, "start"}, f"{source} brings its own")
+    elif settings.get("start") == "checkpoint":
+        raise ValueError(
+            "--start checkpoint does not say which. Name it by --from-checkpoint (default, a "
+            "folder or a hub id) in place of --start."
+        )
+    optimizer = settings.get("optimizer", "adamw" if teacher else OptimizerConfig().optimizer)
+    if optimizer == "adamw":
+        refuse_options(context, {"muon_learning_rate"}, "AdamW has no use for this")
 
 
 def resume_in(folder: Path, *, tensorboard: bool) -> None:
@@ -194,20 +278,3 @@ def resume_in(folder: Path, *, tensorboard: bool) -> None:
         on_stage("opening the run", None)
         run = resume_run(folder)
     train(run, tensorboard=tensorboard)
-
-
-def _refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Raise ValueError if an option was typed that would have no effect."""
-    typed = [
-        name for name in sorted(names) if _source(context, name) in ("COMMANDLINE", "ENVIRONMENT")
-    ]
-    if typed:
-        options = ", ".join(
-            parameter.opts[0] for parameter in context.command.params if parameter.name in typed
-        )
-        raise ValueError(f"{options} would have no effect: {reason}. Leave it out.")
-
-
-def _source(context: typer.Context, name: str) -> str:
-    source: Any = context.get_parameter_source(name)
-    return "" if source is None else str(source.name)

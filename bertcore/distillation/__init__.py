@@ -4,7 +4,7 @@ The losses, the states that they compare, and the student's first weights. Who t
 `bertcore.pretraining.loss.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
 """
 
-from bertcore.distillation.distill_config import DistillConfig
+from bertcore.configs import DistillConfig
 from bertcore.distillation.losses import (
     attention_loss,
     cosine_loss,

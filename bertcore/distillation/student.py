@@ -50,6 +50,27 @@ def check_layers(layers: Sequence[int], num_teacher: int) -> None:
         )
 
 
+def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
+    """Return the layers that a text names: how many, or which.
+
+    >>> named_layers("2", 4), named_layers("0,1", 4)
+    ((0, 3), (0, 1))
+
+    Raises:
+        ValueError: If it names none, or layers that the teacher does not have.
+    """
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise ValueError(
+            f"--student-layers is {text!r}; expected how many (2), or which, from 0 (0,2,3)."
+        ) from error
+    if "," not in text:
+        return spread_layers(num_teacher, numbers[0])
+    check_layers(numbers, num_teacher)
+    return tuple(numbers)
+
+
 def keep_layers(network: Network, layers: Sequence[int]) -> Network:
     """Return a new network with copies of some layers and of all that is in none.
 

@@ -1,10 +1,10 @@
 """Fine-tuning: files of examples -> rows -> network with a task head -> loop -> report."""
 
+from bertcore.configs import FinetuneConfig
 from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.data.read_texts import Columns
 from bertcore.finetuning.data.task_data import TaskData, read_task_data
 from bertcore.finetuning.experiment import Experiment, resume_experiment, start_experiment
-from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.run_result import Progress, RunResult

@@ -15,13 +15,13 @@ from typing import Any
 
 import torch
 
+from bertcore.configs import FinetuneConfig
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.labels import describe_unseen
 from bertcore.finetuning.data.task_data import TaskData, read_task_data, with_labels
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epochs import epoch_of, kept_epochs
-from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.model import (
     TaskModel,

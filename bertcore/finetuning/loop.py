@@ -15,15 +15,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bertcore.distillation import DistillConfig
+from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.data.task_data import TaskData
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.epochs import save_epoch
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
-from bertcore.finetuning.finetune_config import FinetuneConfig
 from bertcore.finetuning.model import TaskModel, open_task_model
-from bertcore.finetuning.run_checks import check_for_labels, check_launcher, class_weights
+from bertcore.finetuning.run_checks import (
+    check_for_labels,
+    check_for_task,
+    check_launcher,
+    class_weights,
+)
 from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
@@ -75,7 +79,7 @@ class Finetuning:
         teacher: TaskModel | None = None,
         distill: DistillConfig | None = None,
     ) -> None:
-        config.check_task(model.task)
+        check_for_task(config, model.task)
         self.model, self.train, self.dev = model, train, dev
         self.config, self.folder = config, folder
         self.processes = processes or Processes(config.device)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from bertcore.configs.finetune import BALANCED, FinetuneConfig
 from bertcore.finetuning.data.labels import balanced_weights
 from bertcore.finetuning.data.task_data import TaskData
-from bertcore.finetuning.finetune_config import BALANCED, FinetuneConfig
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import Task
 from bertcore.training.processes import Processes
 
 
@@ -22,6 +23,25 @@ def check_launcher(processes: Processes) -> None:
         raise ValueError(
             "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
             "whole network in each process. Start it without --use_fsdp."
+        )
+
+
+def check_for_task(config: FinetuneConfig, task: Task) -> None:
+    """Refuse settings that have no meaning for a task.
+
+    Raises:
+        ValueError: If there are some.
+    """
+    if config.metric is not None and config.metric not in task.metrics:
+        raise ValueError(
+            f"metric is {config.metric!r}; the task {task.name!r} has {', '.join(task.metrics)}."
+        )
+    if config.class_weights is not None and not task.has_labels:
+        raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
+    if config.feature_based and task.name != "tag":
+        raise ValueError(
+            f"feature-based training is for the task 'tag', not {task.name!r}. "
+            "Use frozen, or neither."
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bertcore.configs import FinetuneConfig
 from bertcore.evaluation.metrics import Scores
-from bertcore.finetuning.finetune_config import FinetuneConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.checkpoints.source import DEFAULT
-from bertcore.distillation import DistillConfig
+from bertcore.configs import DistillConfig
+from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.data.read_texts import USUAL, Columns
-from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
+from bertcore.finetuning.run_checks import check_for_task
 from bertcore.finetuning.tasks import find_task
 from bertcore.loading import load
 
@@ -123,7 +124,7 @@ def make_settings(
         distill=(distill or DistillConfig.for_task()) if teacher else None,
     )
     for run in settings.runs:
-        run.check_task(chosen)
+        check_for_task(run, chosen)
     return settings
 
 

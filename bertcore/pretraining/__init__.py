@@ -1,5 +1,7 @@
 """Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
 
+from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.batches import Batch, fixed_batches
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
@@ -7,7 +9,6 @@ from bertcore.pretraining.data.corpus import (
     read_documents,
     read_sentences,
 )
-from bertcore.pretraining.data.data_config import DataConfig
 from bertcore.pretraining.data.epochs import Batches
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.masking import Masked, mask_tokens, num_masked
@@ -18,9 +19,7 @@ from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretrain
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
-from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.training_progress import Progress
-from bertcore.training.optimizer import OptimizerConfig
 from bertcore.training.run_folder import RunFolder
 
 __all__ = [

@@ -5,22 +5,21 @@ from __future__ import annotations
 import logging
 
 from bertcore.config import BertConfig
-from bertcore.distillation import DistillConfig
+from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
 from bertcore.network import Network
+from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.batches import fixed_batches
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.data_config import DataConfig
 from bertcore.pretraining.data.sequence_length_schedule import Phases
 from bertcore.pretraining.loss.distillation import DistillationWithLoss, add_projection
 from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.starting_weights import starting_network
-from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.pretraining.train_step import TrainStep
 from bertcore.pretraining.training_progress import Position
 from bertcore.pretraining.training_state import restore_state, seed_process
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.compiler import choose_compile
-from bertcore.training.optimizer import OptimizerConfig, build_optimizers
+from bertcore.training.optimizer import build_optimizers
 from bertcore.training.processes import Processes
 from bertcore.training.run_checkpoints import DamagedCheckpoint
 from bertcore.training.run_folder import RunFolder

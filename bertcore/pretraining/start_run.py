@@ -14,7 +14,9 @@ import numpy as np
 
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
+from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.distillation import DistillConfig, check_same_vocabulary
+from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
     check_corpus,
@@ -24,7 +26,6 @@ from bertcore.pretraining.data.corpus import (
     read_sentences,
     record_corpus,
 )
-from bertcore.pretraining.data.data_config import DataConfig
 from bertcore.pretraining.data.read_corpus import (
     TEXTS,
     ByteCount,
@@ -37,9 +38,7 @@ from bertcore.pretraining.data.unigrams import unigram_entropy
 from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.loss.distillation import check_teacher, keep_teacher, kept_teacher
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
-from bertcore.pretraining.train_config import TrainConfig, check_settings
 from bertcore.tokenizer import Tokenizer
-from bertcore.training.optimizer import OptimizerConfig
 from bertcore.training.processes import launched_rank
 from bertcore.training.provenance import (
     check_files,

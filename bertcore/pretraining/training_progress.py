@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bertcore.pretraining.train_config import TrainConfig
+from bertcore.configs import TrainConfig
 
 
 @dataclass(slots=True)

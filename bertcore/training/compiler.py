@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 
-COMPILE = ("auto", "on", "off")
 AUTO_MINUTES = 10.0
 """By "auto", runs of at least so many minutes are compiled ..."""
 AUTO_STEPS = 10_000

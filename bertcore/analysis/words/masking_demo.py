@@ -8,7 +8,8 @@ import torch
 
 from bertcore.analysis.shared.inputs import text_positions
 from bertcore.bert import Bert
-from bertcore.pretraining.data.masking import MASKED_LM_PROB, mask_tokens, num_masked
+from bertcore.configs.data import MASKED_LM_PROB
+from bertcore.pretraining.data.masking import mask_tokens, num_masked
 
 ACTIONS = ("mask", "kept", "random")
 """What happens to a chosen token, by the number that `mask_tokens` gives it."""

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.configs import DataConfig
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.data_config import DataConfig
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.layout import lay_out_packed, lay_out_pairs
 from bertcore.pretraining.data.masking import Masked, mask_tokens

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bertcore.configs import DataConfig
 from bertcore.pretraining.data.batches import Batch, cut, make_batch
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.data_config import DataConfig
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.tokenizer import Tokenizer

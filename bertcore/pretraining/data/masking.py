@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-MASKED_LM_PROB = 0.15
+from bertcore.configs.data import MASKED_LM_PROB
 
 
 class Masked(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bertcore.configs import DataConfig
 from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.data_config import DataConfig
 from bertcore.pretraining.data.epochs import Batches, Place
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import Processes

@@ -12,12 +12,12 @@ from bertcore.bert import Bert
 from bertcore.checkpoints import save
 from bertcore.checkpoints.save import network_heads
 from bertcore.config import BertConfig
+from bertcore.configs import TrainConfig
 from bertcore.loading import load
 from bertcore.network import ALL_HEADS, Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.start.warm_start import warm_start
-from bertcore.pretraining.train_config import TrainConfig
 
 START_FOLDER = "start"
 """Where a run keeps the checkpoint that it began with, in its data folder."""

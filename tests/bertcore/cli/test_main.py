@@ -88,11 +88,12 @@ def test_each_command_has_help_with_an_example() -> None:
         assert f"bertscope {name}" in result.stdout.split("\n", 1)[1], f"{name} has no example"
 
 
-def test_help_does_not_load_torch() -> None:
+@pytest.mark.parametrize("words", [["--help"], ["pretrain", "--help"], ["finetune", "--help"]])
+def test_help_does_not_load_torch(words: list[str]) -> None:
     """`bertscope --help` answers at once."""
     script = (
         "import sys\nfrom bertcore.cli.main import app\n"
-        "try: app(['--help'])\nexcept SystemExit as end: assert end.code == 0\n"
+        f"try: app({words})\nexcept SystemExit as end: assert end.code == 0\n"
         "heavy = {'torch', 'transformers', 'sklearn', 'pandas', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

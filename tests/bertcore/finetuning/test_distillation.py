@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from bertcore.cli.main import app
-from bertcore.distillation import DistillConfig
+from bertcore.configs import DistillConfig
 from bertcore.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.data.rows import IGNORED, Batch
 from bertcore.finetuning.distillation import DistilledTask
@@ -219,30 +219,33 @@ def test_teachers_that_do_not_fit(taught: Path, tmp_path: Path) -> None:
 
 def test_the_command_line(taught: Path, tmp_path: Path) -> None:
     teacher = str(taught / "teacher")
-    words = ["distill", "--teacher", teacher, "--out", str(tmp_path / "out")]
+    words = ["finetune", "--teacher", teacher, "--out", str(tmp_path / "out")]
     data = ["--train", str(taught / "train.tsv"), "--dev", str(taught / "dev.tsv")]
     of_task = ["--task", "classify", *data, "--epochs", "1", "--device", "cpu"]
+    two = ["--student-layers", "2"]
     for more, match in (
-        ([*of_task], "neither of --layers and --student was given"),
-        ([*of_task, "--layers", "2", "--student", teacher], "both of --layers and --student"),
-        ([*of_task, "--layers", "two"], "--layers is 'two'; expected how many"),
-        ([*of_task, "--layers", "5"], "5 of the teacher's 4 layers"),
-        ([*of_task, "--layers", "0,7"], "has the layers 0 to 3"),
-        ([*of_task, "--layers", "2", "--steps", "3"], "--steps would have no effect"),
-        (["--layers", "2", *data], "--dev, --train would have no effect"),
-        (["--layers", "2"], "nothing to learn from. Give --corpus FILE"),
-        (["--layers", "2", "--task", "classify"], "no examples to learn from"),
-        ([*of_task, "--layers", "2", "--temperature", "0"], "temperature is 0.0"),
+        ([*of_task, *two, "--checkpoint", teacher], "--checkpoint would have no effect"),
+        ([*of_task, "--student-layers", "two"], "--student-layers is 'two'; expected how many"),
+        ([*of_task, "--student-layers", "5"], "5 of the teacher's 4 layers"),
+        ([*of_task, "--student-layers", "0,7"], "has the layers 0 to 3"),
+        ([*of_task, *two, "--steps", "3"], "--steps"),
+        ([*of_task, *two, "--cosine-weight", "1"], "--cosine-weight"),
+        (two, "no examples to learn from"),
+        ([*of_task, *two, "--temperature", "0"], "temperature is 0.0"),
     ):
         answer = CliRunner().invoke(app, [*words, *more])
         assert answer.exit_code == 2, (more, answer.output)
         assert match in " ".join(answer.stderr.split()), more
         assert not (tmp_path / "out").exists()
-    answer = CliRunner().invoke(app, [*words, *of_task, "--layers", "2", "--batch-size", "16"])
+    answer = CliRunner().invoke(app, [*words, *of_task, *two, "--batch-size", "16"])
     assert answer.exit_code == 0, answer.stderr
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["settings"]["layers"] == [0, 3]
     assert report["settings"]["distill"]["soft_weight"] == 0.5
-    again = CliRunner().invoke(app, ["distill", "--out", str(tmp_path / "out"), "--resume"])
+    alone = ["finetune", "--out", str(tmp_path / "b"), *of_task, "--soft-weight", "1"]
+    without = CliRunner().invoke(app, alone)
+    assert without.exit_code == 2
+    assert "--soft-weight would have no effect" in " ".join(without.stderr.split())
+    again = CliRunner().invoke(app, ["finetune", "--out", str(tmp_path / "out"), "--resume"])
     assert again.exit_code == 0, again.stderr
     assert "Done" in again.stdout

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import bertcore
 from bertcore.analysis.compare.decision import open_decisions
-from bertcore.cli import compare, distill, finetune
+from bertcore.cli import compare, finetune
 from bertcore.cli.errors import SentenceGroup
 from bertcore.finetuning import Progress, open_task_model, resume_experiment
 from bertcore.finetuning.epochs import kept_epochs
@@ -24,7 +24,7 @@ from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
 
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-for group in (compare, distill, finetune):
+for group in (compare, finetune):
     group.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 RUN = "lr-0.002-seed-1"
@@ -167,7 +167,7 @@ def test_the_command_line_keeps_them_also_of_a_student(
     teacher = whole[0]
     files = ["--train", teacher.parent / "train.tsv", "--dev", teacher.parent / "dev.tsv"]
     usual = ["--epochs", 2, "--batch-size", 16, "--max-seq-length", 32, "--device", "cpu"]
-    line = ["distill", "--teacher", teacher, "--layers", 1, "--task", "classify", *files, *usual]
+    line = ["finetune", "--teacher", teacher, "--student-layers", 1, *files, *usual]
     done = runner.invoke(app, [*map(str, line), "--out", str(tmp_path / "s"), "--keep-epochs"])
     assert done.exit_code == 0, (done.stderr, done.exception)
     line = ["finetune", "--checkpoint", teacher, *files, *usual, "--lr", "1e-3"]

@@ -11,6 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning import (
     Experiment,
     Progress,
@@ -21,7 +22,6 @@ from bertcore.finetuning import (
     score_model,
     start_experiment,
 )
-from bertcore.finetuning.finetune_config import FinetuneConfig, default_rate
 from bertcore.finetuning.state import STATE_FILE
 from bertcore.finetuning.task_step import TaskStep
 from bertcore.finetuning.tasks import TASKS

@@ -237,25 +237,32 @@ def test_teachers_that_cannot_teach(texts: Path, tmp_path: Path) -> None:
 
 def test_the_command_line(texts: Path, tmp_path: Path) -> None:
     teacher = tiny_bert(tiny_config(num_hidden_layers=4)).save(tmp_path / "teacher")
-    words = ["distill", "--teacher", str(teacher), "--out", str(tmp_path / "run")]
+    words = ["pretrain", "--teacher", str(teacher), "--out", str(tmp_path / "run")]
     words += ["--corpus", str(texts / "train.txt"), "--valid", str(texts / "valid.txt")]
     short = ["--max-seq-length", "24", "--batch-size", "4", "--device", "cpu"]
     other = tiny_bert(cased=True).save(tmp_path / "cased")
     for more, match in (
-        (["--layers", "2"], "steps or minutes, but neither was given"),
-        (["--layers", "2", "--steps", "2", "--epochs", "3"], "--epochs would have no effect"),
-        (["--student", str(other), "--steps", "2"], "different vocabularies"),
-        (["--layers", "3", "--steps", "2", "--layer-weight", "1"], "which is no multiple"),
+        (["--student-layers", "2"], "steps or minutes, but neither was given"),
+        (
+            ["--student-layers", "2", "--steps", "2", "--layers", "3"],
+            "--layers would have no effect",
+        ),
+        (["--from-checkpoint", str(other), "--steps", "2"], "different vocabularies"),
+        (["--student-layers", "3", "--steps", "2", "--layer-weight", "1"], "which is no multiple"),
+        (["--steps", "2"], "neither of --student-layers and --from-checkpoint was given"),
+        (["--student-layers", "2", "--from-checkpoint", str(teacher)], "both of --student-layers"),
     ):
         answer = CliRunner().invoke(app, [*words, *short, *more])
         assert answer.exit_code == 2, (more, answer.output)
         assert match in " ".join(answer.stderr.split()), more
         assert not (tmp_path / "run").exists()
-    chosen = ["--layers", "0,2", "--steps", "4", "--save-every", "2", "--seed", "5"]
+    chosen = ["--student-layers", "0,2", "--steps", "4", "--save-every", "2", "--seed", "5"]
     answer = CliRunner().invoke(app, [*words, *short, *chosen])
     assert answer.exit_code == 0, answer.stderr
     settings = json.loads((tmp_path / "run" / "config.json").read_text())
     assert settings["distill"] == asdict(DistillConfig())
+    assert settings["optimizer"] == asdict(OptimizerConfig.distilbert())
+    assert settings["train"]["compile"] == "off"
     assert settings["model"]["num_hidden_layers"] == 2
     assert settings["teacher"]["name"] == str(teacher)
     last = tmp_path / "run" / "checkpoints" / "step-4"
@@ -265,6 +272,6 @@ def test_the_command_line(texts: Path, tmp_path: Path) -> None:
     name = "bert.encoder.layer.{}.output.dense.weight"
     assert torch.equal(start[name.format(1)], first[name.format(2)])
     shutil.rmtree(last)
-    again = CliRunner().invoke(app, ["distill", "--out", str(tmp_path / "run"), "--resume"])
+    again = CliRunner().invoke(app, ["pretrain", "--out", str(tmp_path / "run"), "--resume"])
     assert again.exit_code == 0, again.stderr
     assert last.is_dir()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from bertcore.pretraining.data.masking import MASKED_LM_PROB
-
+MASKED_LM_PROB = 0.15
 OBJECTIVES = ("mlm+nsp", "mlm")
 """BERT's masked words and next sentences, on pairs; or masked words alone, on packed rows."""
 
@@ -19,21 +19,22 @@ class DataConfig:
     """
 
     objective: str = "mlm+nsp"
-    """One of OBJECTIVES. "mlm": rows are packed full of running text (`create_packed_rows`)."""
+    """mlm+nsp: BERT's, on sentence pairs; mlm: masked words alone, on rows packed full of running
+    text."""
     max_seq_length: int = 128
-    """T, special tokens included."""
+    """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20
     """P, the most hidden tokens of a row."""
     masked_lm_prob: float = MASKED_LM_PROB
-    """Share of tokens hidden, 0 < p < 1."""
+    """Fraction of tokens that are masked, 0 < p < 1."""
     short_seq_prob: float = 0.1
     """Share of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
     batch_size: int = 32
-    """B, rows of a step."""
+    """B: rows per step."""
     long_ratio: float = 0.0
-    """Share of the run, at its end, in rows of `long_seq_length`, 0 to 1; the paper has 0.1."""
+    """Fraction of the run, at its end, in long rows, 0 to 1; the paper has 0.1."""
     long_seq_length: int = 512
-    """T of that second phase, longer than `max_seq_length`."""
+    """T of a long row; each step has as many tokens as before."""
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
@@ -81,29 +82,18 @@ class DataConfig:
 
     @classmethod
     def for_length(
-        cls,
-        max_seq_length: int,
-        *,
-        objective: str = "mlm+nsp",
-        batch_size: int = 32,
-        masked_lm_prob: float = MASKED_LM_PROB,
-        long_ratio: float = 0.0,
-        long_seq_length: int = 512,
+        cls, max_seq_length: int = 128, *, masked_lm_prob: float = MASKED_LM_PROB, **fields: Any
     ) -> DataConfig:
         """Return settings with room for every token that is hidden in a row of that length.
 
         >>> DataConfig.for_length(128).max_predictions_per_seq
         20
         """
+        # A share out of its range is refused by name, and not here.
+        most = round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
         return cls(
-            objective=objective,
             max_seq_length=max_seq_length,
-            # A share out of its range is refused by name, and not here.
-            max_predictions_per_seq=(
-                round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
-            ),
+            max_predictions_per_seq=most,
             masked_lm_prob=masked_lm_prob,
-            batch_size=batch_size,
-            long_ratio=long_ratio,
-            long_seq_length=long_seq_length,
+            **fields,
         )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bertcore.config import BertConfig
+if TYPE_CHECKING:
+    from bertcore.config import BertConfig
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,15 +21,15 @@ class DistillConfig:
     """
 
     temperature: float = 2.0
-    """By which logits are divided before the softmax, above 0."""
+    """Divides the logits before the softmax, above 0."""
     soft_weight: float = 5.0
-    """Of the teacher's probabilities (`soft_target_loss`)."""
+    """Weight of the teacher's probabilities (Kullback-Leibler divergence)."""
     hard_weight: float = 2.0
-    """Of the labels: of a corpus the hidden words."""
+    """Weight of the labels; on a corpus those are the masked words."""
     cosine_weight: float = 1.0
-    """Of the direction of the last hidden states (`cosine_loss`); of a corpus."""
+    """On a corpus: weight of the direction of the last hidden states (cosine)."""
     layer_weight: float = 0.0
-    """Of TinyBERT's losses of embeddings, attention and hidden states of each layer."""
+    """Weight of TinyBERT's losses of embeddings, attention and hidden states; 0: none."""
 
     def __post_init__(self) -> None:
         weights = ("soft_weight", "hard_weight", "cosine_weight", "layer_weight")
@@ -40,19 +42,12 @@ class DistillConfig:
             raise ValueError("all weights of the losses are 0, so nothing would be learned.")
 
     @classmethod
-    def for_task(
-        cls, *, temperature: float = 2.0, soft_weight: float = 0.5, hard_weight: float = 0.5
-    ) -> DistillConfig:
-        """Return the weights of task distillation.
+    def for_task(cls, **weights: float) -> DistillConfig:
+        """Return the weights of task distillation, but for those that are given.
 
         Source: the script of DistilBERT for a second distillation on SQuAD: half each.
         """
-        return cls(
-            temperature=temperature,
-            soft_weight=soft_weight,
-            hard_weight=hard_weight,
-            cosine_weight=0.0,
-        )
+        return cls(**{"soft_weight": 0.5, "hard_weight": 0.5, "cosine_weight": 0.0, **weights})
 
     def check_shapes(self, student: BertConfig, teacher: BertConfig) -> None:
         """Refuse a student whose states cannot be compared with the teacher's.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bertcore.config import BertConfig
-from bertcore.finetuning.tasks import Task
-from bertcore.training.optimizer import OptimizerConfig
+from bertcore.configs.optimizer import OptimizerConfig
+
+if TYPE_CHECKING:
+    from bertcore.config import BertConfig
 
 DTYPES = ("bfloat16", "float32")
 DEFAULT_LENGTH, QA_LENGTH = 128, 384
@@ -27,39 +29,40 @@ class FinetuneConfig:
     learning_rate: float
     """Peak rate of AdamW."""
     epochs: int = 3
-    """Times that the training data is gone through, at least 1."""
+    """Passes over the training data, at least 1."""
     batch_size: int = 32
-    """Examples of a step."""
+    """Examples per step."""
     max_seq_length: int = DEFAULT_LENGTH
     """Longest input in tokens."""
     seed: int = 1
-    """Of the new head, the order of the examples and dropout; 0 or more."""
+    """Seed of a new head, of the order of examples and of dropout; 0 or more."""
     warmup_ratio: float = 0.1
-    """Share of the run with a rising rate; then linear decay to 0."""
+    """Fraction of the run with a rising rate; then linear decay to 0."""
     weight_decay: float = 0.01
-    """Decoupled decay; none on biases and LayerNorm."""
+    """Decoupled weight decay; none on biases and LayerNorm."""
     dtype: str = "bfloat16"
-    """What is computed in: "bfloat16" (autocast over float32 weights) or "float32"."""
+    """Compute format: bfloat16 (autocast over float32 weights) or float32."""
     device: str = "auto"
-    """As `bertcore.load`."""
+    """auto, cpu, cuda, cuda:1 or mps."""
     metric: str | None = None
-    """By which the best moment is chosen; None takes the task's first."""
+    """Metric that chooses the best checkpoint, such as accuracy, f1 or matthews; default: the
+    task's first."""
     evaluate_every: int | None = None
-    """Steps between two looks at the dev data, beside the end of each epoch."""
+    """Steps between evaluations on the dev data, beside the end of each epoch."""
     patience: int | None = None
-    """Looks without a better metric after which the run ends; None goes to the end."""
+    """Evaluations without a better metric after which the run stops early; default: never."""
     class_weights: str | tuple[float, ...] | None = None
     """"balanced", or a weight for each label in its order; None weighs all alike."""
     frozen: bool = False
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
     feature_based: bool = False
-    """Of "tag": train a BiLSTM over the last four layers; the encoder stays as it is."""
+    """tag: train a BiLSTM over the last four layers; the encoder stays as it is."""
     doc_stride: int = 128
-    """Of "qa": tokens from one window's start to the next's."""
+    """qa: tokens from the start of one window to the start of the next."""
     save_every: int = 500
-    """Steps between two saved states, beside the looks at the dev data."""
+    """Steps between saved states, beside those after each evaluation."""
     keep_epochs: bool = False
-    """Keep the checkpoint of each epoch, to compare moments; each is as large as the model."""
+    """Keep the checkpoint of each epoch, for `compare`; each is as large as the model."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "save_every", "doc_stride"):
@@ -94,24 +97,6 @@ class FinetuneConfig:
             weight_decay=self.weight_decay,
             warmup_ratio=self.warmup_ratio,
         )
-
-    def check_task(self, task: Task) -> None:
-        """Refuse settings that have no meaning for a task.
-
-        Raises:
-            ValueError: If there are some.
-        """
-        if self.metric is not None and self.metric not in task.metrics:
-            raise ValueError(
-                f"metric is {self.metric!r}; the task {task.name!r} has {', '.join(task.metrics)}."
-            )
-        if self.class_weights is not None and not task.has_labels:
-            raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
-        if self.feature_based and task.name != "tag":
-            raise ValueError(
-                f"feature-based training is for the task 'tag', not {task.name!r}. "
-                "Use frozen, or neither."
-            )
 
     @property
     def keeps_encoder(self) -> bool:

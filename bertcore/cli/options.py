@@ -1,0 +1,170 @@
+"""Options of a command made from the fields of config dataclasses, and --help in groups.
+
+A setting is written once, in its dataclass: name, type, default, and the docstring under it, which
+becomes the option's help. Checks are the dataclass's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import itertools
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+Panel = tuple[str, Any, str]
+"""Heading in --help; dataclass, or an instance with other defaults; names of fields, by spaces."""
+
+DATA = "Data"
+TextColumn = Annotated[
+    str | None,
+    typer.Option("--text", help="Column of the text, by name or number.", rich_help_panel=DATA),
+]
+TextPairColumn = Annotated[
+    str | None,
+    typer.Option("--text-pair", help="Column of the second text.", rich_help_panel=DATA),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option("--label", help="Column of the label, score or tag.", rich_help_panel=DATA),
+]
+SkipBadRows = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad-rows", help="Leave out rows that cannot be used.", rich_help_panel=DATA
+    ),
+]
+
+
+def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for each field that is named.
+
+    The command is called with the values that were typed, and no others, as keyword arguments with
+    the fields' names: the rest is left to the defaults of the dataclass. It must take `context`.
+
+    Args:
+        panels: In the order in which --help shows them. Options of the command's own may carry the
+            same headings as `rich_help_panel`; those with headings of their own come first.
+    """
+    headings = [heading for heading, _, _ in panels]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        made = [
+            option
+            for heading, config, names in panels
+            for option in _options(heading, config, names.split())
+        ]
+
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            context = values["context"]
+            for option in made:
+                if not is_typed(context, option.name):
+                    del values[option.name]
+            command(**values)
+
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own]
+        parameters = sorted(
+            [*parameters, *made],
+            key=lambda p: headings.index(h) if (h := _heading(p)) in headings else -1,
+        )
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def chosen(config: type, values: dict[str, Any]) -> dict[str, Any]:
+    """Return those of the values that are fields of a dataclass."""
+    return {field.name: values[field.name] for field in fields(config) if field.name in values}
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Return whether a parameter was given on the command line or by the environment."""
+    source: Any = context.get_parameter_source(name)
+    return source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT")
+
+
+def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Raise ValueError if an option was typed that would have no effect."""
+    listed = set(names)
+    typed = sorted(
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name in listed and is_typed(context, parameter.name)
+    )
+    if typed:
+        raise ValueError(f"{', '.join(typed)} would have no effect: {reason}. Leave it out.")
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose --help shows each option under its `rich_help_panel`, in plain text.
+
+    Typer itself shows panels only where it reads help as markup, in which [MASK] would get lost.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups in the order of their first options; those without one come last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        last: list[tuple[str, str]] = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            panel = getattr(parameter, "rich_help_panel", None)
+            (last if panel is None else groups.setdefault(panel, [])).append(record)
+        for name, records in [*groups.items(), ("Other", last)]:
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
+def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parameter]:
+    assert is_dataclass(config)
+    kind: Any = config if isinstance(config, type) else type(config)
+    known = {field.name: field for field in fields(kind)}
+    types, texts = get_type_hints(kind), field_docstrings(kind)
+    found = []
+    for name in names:
+        default = known[name].default if isinstance(config, type) else getattr(config, name)
+        assert default is not MISSING, name
+        flag = f"--{name.replace('_', '-')}"
+        option = typer.Option(flag, help=texts[name], rich_help_panel=heading)
+        found.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=Annotated[types[name], option],
+            )
+        )
+    return found
+
+
+def field_docstrings(config: type) -> dict[str, str]:
+    """Return the string under each field of a dataclass, on one line."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(config)))
+    (body,) = [node.body for node in tree.body if isinstance(node, ast.ClassDef)]
+    found = {}
+    for field, text in itertools.pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            assert isinstance(field.target, ast.Name)
+            assert isinstance(text.value, ast.Constant)
+            found[field.target.id] = " ".join(str(text.value.value).split())
+    return found
+
+
+def _heading(parameter: inspect.Parameter) -> str | None:
+    for about in getattr(parameter.annotation, "__metadata__", ()):
+        heading = getattr(about, "rich_help_panel", None)
+        if heading is not None:
+            return str(heading)
+    return None

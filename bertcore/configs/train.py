@@ -1,0 +1,81 @@
+"""The settings of a pretraining run: its length, its rhythm, its start."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+STARTS = ("warm", "noise", "checkpoint")
+COMPILE = ("auto", "on", "off")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainConfig:
+    """How long to train, how often to look, and from what to start.
+
+    Raises:
+        ValueError: If a value is out of its range, or the length is given twice or not at all.
+    """
+
+    steps: int | None = None
+    """Length of the run in steps, at least 1."""
+    minutes: float | None = None
+    """Length of the run by the clock, above 0, in place of steps; the learning rate follows it."""
+    seed: int = 1
+    """Seed of weights, pairs and masks, 0 or more. The same seed gives the same run (by steps, on a
+    CPU)."""
+    start: str = "warm"
+    """warm: first vectors from word counts of the training text; noise: BERT's own; checkpoint: the
+    weights of one."""
+    dropout: float = 0.0
+    """Dropout, 0 <= p < 1; the checkpoint records it, and fine-tuning uses it too."""
+    dtype: str = "bfloat16"
+    """Compute format: bfloat16 (autocast over float32 weights) or float32."""
+    device: str = "auto"
+    """auto, cpu, cuda, cuda:1 or mps."""
+    compile: str = "auto"
+    """torch.compile: auto (for long runs, where it can work), on or off."""
+    gradient_accumulation: int = 1
+    """Parts into which each process divides its batch, to save memory; the batch stays the same."""
+    log_every: int = 20
+    """Steps between lines of metrics."""
+    evaluate_every: int = 500
+    """Steps between evaluations on held-out text."""
+    evaluate_rows: int = 512
+    """Held-out rows scored each time."""
+    save_every: int = 500
+    """Steps between checkpoints."""
+    keep_checkpoints: int = 2
+    """Newest checkpoints kept; the best on held-out text stays beside them."""
+
+    def __post_init__(self) -> None:
+        if (self.steps is None) == (self.minutes is None):
+            given = "neither" if self.steps is None else "both"
+            raise ValueError(f"the length of the run is steps or minutes, but {given} was given.")
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
+            raise ValueError(f"minutes is {self.minutes}; expected above 0 (and finite).")
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if value is not None and not value >= 1:
+                raise ValueError(f"{name} is {value}; expected at least 1.")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
+        if self.start not in STARTS:
+            raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
+        if self.compile not in COMPILE:
+            raise ValueError(f"compile is {self.compile!r}; expected one of {', '.join(COMPILE)}.")
+        if self.dtype not in ("bfloat16", "float32"):
+            raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
+
+
+_COUNTS = (
+    "steps",
+    "gradient_accumulation",
+    "log_every",
+    "evaluate_every",
+    "evaluate_rows",
+    "save_every",
+    "keep_checkpoints",
+)
