@@ -1,4 +1,4 @@
-"""The guides in docs are true: their numbers, their pictures, and the names of what to click."""
+"""README, manual and guides are true: Python, paths, links, numbers, and names of what to click."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from app.shell import texts_lookup
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 GUIDE = DOCS / "find-a-head.md"
+README = DOCS.parent / "README.md"
 SHIPPED = DOCS.parent / "bertcore" / "checkpoints" / "default" / "model.safetensors"
+
+WITH_PYTHON = (README, DOCS / "python.md")
+"""Pages whose Python runs in one go; that of the guides needs the reader's own files."""
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +52,40 @@ def test_the_numbers_of_the_guide_are_those_of_the_shipped_checkpoint(maker: Mod
 
 
 @pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
-def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda path: path.name)
+def test_the_python_of_readme_and_manual_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
-    for snippet in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
-        exec(compile(snippet, "README.md", "exec"), names)
+    snippets = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for snippet in snippets:
+        exec(compile(snippet, page.name, "exec"), names)
     assert names["t"].tokens[1] == "the"
-    assert (tmp_path / "lines.html").is_file()
+    assert len(snippets) == (1 if page == README else 4)
+    assert (tmp_path / "lines.html").is_file() == (page.name == "python.md")
+
+
+def test_the_readme_is_a_screen_and_a_half() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 90
+
+
+def test_every_path_of_the_architecture_exists() -> None:
+    """Paths in backquotes, and the tree; `app/<page>/` and `my_page` stand for others."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:app|bertcore|bertscope|pages|tests|docs|benchmarks)/[\w/.]+)`", text)
+    tree = text.partition("```\npages/ ")[2].partition("```")[0]
+    folder = ""
+    for line in f"pages/ {tree}".splitlines():
+        top = re.match(r"(\w+)/", line)
+        folder = f"{top[1]}/" if top else folder
+        inside = re.match(r"  ((?:[\w.]+/? )*[\w.]+/?)(?:  |$)", line)
+        named += [f"{folder}{name}" for name in inside[1].split()] if inside else [folder]
+    paths = {DOCS.parent / name for name in named if "my_" not in name}
+    assert [
+        path for path in paths if not path.exists() and not path.with_suffix(".py").exists()
+    ] == []
+    assert len(named) > 40
 
 
 def test_only_what_stands_between_the_marks_is_replaced(maker: ModuleType) -> None:
@@ -68,15 +98,15 @@ def test_only_what_stands_between_the_marks_is_replaced(maker: ModuleType) -> No
         maker.write_between(text, "z", "")
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda path: path.name)
 def test_every_link_leads_somewhere_and_pictures_are_small(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         if "://" in target:
             continue
         path = page.parent / target
         assert path.is_file(), target
-        if path.suffix == ".png":
-            assert path.stat().st_size <= 150_000
+        limits = {".png": 150_000, ".webp": 2_000_000}
+        assert path.stat().st_size <= limits.get(path.suffix, float("inf"))
 
 
 def test_every_picture_is_used() -> None:
