@@ -1,7 +1,9 @@
 # Targets run in the active virtual environment, or in .venv, which is made on first use.
 #   make test        everything: set-up, checks, tests, a real browser
 #   make test-fast   tests without the browser and the slow ones
-#   make lint        ruff, codespell, mypy          make format   let ruff rewrite the files
+#   make lint        ruff, codespell, mypy; with Node.js tsc and eslint too
+#   make bundles     bundle the browser components again (Node.js)
+#   make format   let ruff rewrite the files
 #   make run         open the app                   make bench    measure us and the peers
 #   make train CORPUS="a.txt.xz b.txt.xz" VALID=v.txt.xz RUN=runs/mine MINUTES=60
 
@@ -31,9 +33,9 @@ test: install browser
 test-fast: install
 	$(PYTHON) -m pytest $(PARALLEL) -m "not browser and not slow"
 
-lint: lint-ruff lint-format lint-spelling lint-types
+lint: lint-ruff lint-format lint-spelling lint-types lint-browser
 
-.PHONY: lint-ruff lint-format lint-spelling lint-types
+.PHONY: lint-ruff lint-format lint-spelling lint-types lint-browser bundles
 lint-ruff: install
 	$(PYTHON) -m ruff check .
 lint-format: install
@@ -42,6 +44,16 @@ lint-spelling: install
 	$(PYTHON) -m codespell_lib
 lint-types: install
 	$(PYTHON) -m mypy
+# Running and testing BertScope needs no Node.js: without it the browser components are not linted.
+lint-browser:
+	@if command -v npm >/dev/null && [ -d node_modules ]; then \
+		npm run --silent types && npm run --silent lint && npm test --silent; \
+	else echo "lint-browser: skipped, since Node.js or node_modules is missing (npm ci)"; fi
+
+bundles: node_modules
+	npm run --silent build
+node_modules: package-lock.json
+	npm ci
 
 format: install
 	$(PYTHON) -m ruff check --fix .

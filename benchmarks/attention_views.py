@@ -169,10 +169,10 @@ BERTVIZ: dict[str, Callable[[Tensor, list[str]], str]] = {
     "BertViz, model view": bertviz_model,
 }
 OURS: dict[str, Callable[[Trace], bare_view.View]] = {
-    "ours, lines of all heads of a layer": bare_view.lines,
-    "ours, lines of a head": lambda trace: bare_view.lines(trace, 0, [0]),
-    "ours, heat map of a head": bare_view.heat_map,
-    "ours, overview of all heads": bare_view.overview,
+    "ours, lines of all heads of a layer": bare_view.lines_view,
+    "ours, lines of a head": lambda trace: bare_view.lines_view(trace, 0, [0]),
+    "ours, heat map of a head": bare_view.heat_map_view,
+    "ours, overview of all heads": bare_view.overview_view,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bertcore import Bert, Trace
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, chosen_look, inside, shown, source_of
+from bertscope.shown import NotebookView, check, chosen_options, inside, shown, source_of
 
 Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
 
@@ -44,10 +44,10 @@ def show_overview(
     names = ("", *overview.NAMES)
     if measure not in names:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
-    look = chosen_look(overview, measure=measure, order=order, lowest=lowest, limit=limit)
+    options = chosen_options(overview, measure=measure, order=order, lowest=lowest, limit=limit)
     marks = app_module("app.plots.special_tokens")
     own = marks.BERT if bert is None else marks.marks_of(bert.tokenizer)
-    part = app_module("app.canvas.html_part").overview(trace, layer, heads, look, own)
+    part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, own)
     code = app_module("app.canvas.shared.attention_data").overview_code(source_of(bert), trace)
     return shown(
         trace, bert, "Attention: all heads", part, code, "attention.overview", height or 420
@@ -92,7 +92,7 @@ def show_lines(
         inside("token", place, trace.num_tokens, "the text has tokens")
     lines = app_module("app.canvas.lines.lines")
     sides = (("l", looking), ("r", looked_at))
-    look = chosen_look(
+    options = chosen_options(
         lines,
         special=hide_special,
         words=words,
@@ -101,7 +101,7 @@ def show_lines(
         threshold=threshold,
         chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
-    part = app_module("app.canvas.html_part").lines(trace, layer, heads, look)
+    part = app_module("app.canvas.html_part").lines_part(trace, layer, heads, options)
     code = app_module("app.canvas.shared.attention_data").attention_code(
         source_of(bert), trace, [layer], heads
     )
@@ -152,8 +152,8 @@ def show_map(
         app_module("app.canvas.heat_map.heat_map"),
         app_module("app.canvas.shared.attention_data"),
     )
-    look = chosen_look(maps, rows=rows, columns=columns, words=words)
-    part = app_module("app.canvas.html_part").heat_map(trace, chosen, own, look)
+    options = chosen_options(maps, rows=rows, columns=columns, words=words)
+    part = app_module("app.canvas.html_part").heat_map_part(trace, chosen, own, options)
     title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
     code = data.attention_code(source_of(bert), trace, chosen, own)
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
@@ -187,8 +187,8 @@ def show_neurons(
     if query is not None:
         inside("query", query, trace.num_tokens, "the text has tokens")
     neurons = app_module("app.canvas.neurons.neurons")
-    look = chosen_look(neurons, order=order, query=query)
-    part = app_module("app.canvas.html_part").neurons(trace, layer, head, look)
+    options = chosen_options(neurons, order=order, query=query)
+    part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options)
     code = app_module("app.canvas.shared.attention_data").neuron_code(
         source_of(bert), trace, layer, head
     )

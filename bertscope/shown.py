@@ -161,20 +161,20 @@ def source_of(bert: Bert | None) -> str:
     return "default" if bert is None else bert.name
 
 
-def chosen_look(view: ModuleType, **chosen: Any) -> dict[str, Any]:
+def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
     """Return how one of the app's views opens.
 
     Raises:
         ValueError: If a choice is none of those that the view has.
     """
-    for name, options in view.LOOK_OPTIONS.items():
+    for name, options in view.OPTION_CHOICES.items():
         if isinstance(options, re.Pattern):  # made by the caller
             continue
-        known = dict.fromkeys((view.LOOK[name], *options))
+        known = dict.fromkeys((view.DEFAULT_OPTIONS[name], *options))
         if name in chosen and chosen[name] not in known:
             said = ", ".join(repr(option) for option in known)
             raise ValueError(f"{chosen[name]!r} is no choice of this view; expected one of {said}.")
-    return {**view.LOOK, **chosen}
+    return {**view.DEFAULT_OPTIONS, **chosen}
 
 
 def check(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:

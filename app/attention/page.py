@@ -5,7 +5,7 @@ import streamlit as st
 from app.attention import PAGE, decoder, switch_off
 from app.attention.head_sentence import head_sentence
 from app.bertviz import controls as bertviz
-from app.canvas import draw as attention_views
+from app.canvas.draw import draw_lines, draw_map, draw_neurons, draw_overview
 from app.canvas.shared.attention_data import shown_heads
 from app.plots.special_tokens import Marks
 from app.plots.untrusted_text import plain
@@ -23,7 +23,7 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     heads_name = state.keep("heads", [], options=list(range(num_heads)))
     layer, heads = state.value(layer_name), shown_heads(state.value(heads_name), num_heads)
     with frame.guard():
-        summary = attention_views.draw_overview(key, trace, layer, heads)
+        summary = draw_overview(key, trace, layer, heads)
         measures = summary.measures.of(layer, heads)
         marks = Marks(*map(plain, summary.marks))
         row = st.container(horizontal=True, vertical_alignment="center", key="attention_open")
@@ -41,15 +41,15 @@ def views(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
     )
     with frame.guard():
         if view == "heat-map":
-            attention_views.draw_map(key, trace, layer, heads)
+            draw_map(key, trace, layer, heads)
         elif view == "decoder":
             decoder.draw(key, text_a, text_b)
         elif view == "neurons":
-            attention_views.draw_neurons(key, trace, layer, heads)
+            draw_neurons(key, trace, layer, heads)
         elif view == "bertviz":
             bertviz.draw(key, trace, layer, heads)
         else:
-            attention_views.draw_lines(key, trace, layer, heads)
+            draw_lines(key, trace, layer, heads)
 
 
 def draw() -> None:

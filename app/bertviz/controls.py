@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.bertviz import html_part as framed
 from app.bertviz.kinds import KINDS, of_trace
-from app.canvas import draw as attention_views
+from app.canvas.draw import html_file
 from app.canvas.shared.attention_data import bertviz_code
 from app.plots.untrusted_text import plain
 from app.shell import cache, frame, state, texts_lookup
@@ -40,7 +40,7 @@ def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None
         f"BertViz, {KINDS[kind].lower()}",
         bertviz_code(key.source, trace, kind, layer, heads, view.shown),
     )
-    report = attention_views.html_file(
+    report = html_file(
         key,
         trace,
         title,

@@ -1,5 +1,5 @@
 // Shows a page of its own in a frame that can reach nothing of this one.
-function showFramed(place, [id], height) {
+export function showFramed(place, [id], height) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");

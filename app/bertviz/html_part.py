@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.bertviz.kinds import of_trace
 from app.bertviz.view import BertvizView
+from app.bundle import read_bundle
 from app.html_file.document import Part, hash_of
 from bertcore import Trace
 
@@ -28,12 +29,12 @@ def of_view(found: BertvizView) -> Part:
     """Return a view of BertViz that is made already."""
     # A frame of the same file lives under the file's policy too, which knows scripts by hash.
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", found.html, re.S)
-    script = (Path(__file__).parent / "framed.js").read_text(encoding="utf-8")
+    script = read_bundle(Path(__file__).with_name("framed")).script
     note = ""
     if found.shown < found.total:
         note = f"BertViz shows the first {found.shown} of {found.total} tokens."
     return Part(
-        script=f"{script}\nshowFramed(%PLACE%, %DATA%, {found.height});\n",
+        script=f"{script}bundle.showFramed(%PLACE%, %DATA%, {found.height});\n",
         data=[base64.b64encode(found.html.encode("utf-8", "replace")).decode()],
         note=note,
         extra_hashes=[hash_of(script) for script in scripts],

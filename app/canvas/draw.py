@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app.canvas import html_part as view
-from app.canvas.heat_map import heat_map as attention_map
-from app.canvas.lines import lines as attention_view
-from app.canvas.neurons import neurons as attention_neurons
-from app.canvas.overview import overview as attention_overview
+from app.canvas import html_part
+from app.canvas.heat_map import heat_map
+from app.canvas.lines import lines
+from app.canvas.neurons import neurons
+from app.canvas.overview import overview
 from app.canvas.shared.attention_data import (
     attention_code,
     layer_arrays,
@@ -22,7 +22,7 @@ from app.canvas.shared.attention_data import (
     overview_arrays,
     overview_code,
 )
-from app.canvas.shared.view_options import Look, read_look, write_look
+from app.canvas.shared.view_options import ViewOptions, read_options, write_options
 from app.html_file.document import Part
 from app.plots.untrusted_text import plain
 from app.shell import cache, frame, html_offer, state, texts_lookup
@@ -46,14 +46,16 @@ def open_mean(chosen: Any) -> None:
     state.put("heads", chosen["heads"])
 
 
-def kept_look(name: str, view: ModuleType) -> Look:
-    """Return how a view is looked at, from the session or the address."""
-    return read_look(state.value(state.keep(name, "")), view.LOOK, view.LOOK_OPTIONS)
+def kept_options(name: str, view: ModuleType) -> ViewOptions:
+    """Return the options of a view from the session or the address."""
+    return read_options(
+        state.value(state.keep(name, "")), view.DEFAULT_OPTIONS, view.OPTION_CHOICES
+    )
 
 
-def keep_look(name: str, view: ModuleType, look: Look) -> None:
-    """Keep how the visitor looks at a view."""
-    state.put(name, write_look(look, view.LOOK))
+def keep_options(name: str, view: ModuleType, options: ViewOptions) -> None:
+    """Keep the options that the visitor chose in a view."""
+    state.put(name, write_options(options, view.DEFAULT_OPTIONS))
 
 
 def html_file(
@@ -78,24 +80,24 @@ def _drawn(key: cache.BertKey, text_a: str, text_b: str | None, draw: Draw) -> P
 
 def draw_overview(
     key: cache.BertKey, trace: Trace, layer: int, heads: list[int]
-) -> attention_overview.Summary:
+) -> overview.Summary:
     """Draw all heads as small pictures; return their measures."""
-    summary: attention_overview.Summary = cache.call(
-        attention_overview.summarize, key, key, trace.text_a, trace.text_b
-    )
-    look = kept_look("overview", attention_overview)
-    attention_overview.attention_overview(
+    summary: overview.Summary = cache.call(overview.summarize, key, key, trace.text_a, trace.text_b)
+    options = kept_options("overview", overview)
+    overview.draw(
         summary,
         trace.num_tokens,
         layer,
         heads,
-        look=look,
+        options=options,
         key="attention_overview",
         on_pick=open_heads,
-        on_look=partial(keep_look, "overview", attention_overview),
+        on_options=partial(keep_options, "overview", overview),
     )
     code, how = overview_code(key.source, trace), frame.reading("attention.overview")
-    draw = partial(view.overview, layer=layer, heads=heads, look=look, marks=summary.marks)
+    draw = partial(
+        html_part.overview_part, layer=layer, heads=heads, options=options, marks=summary.marks
+    )
     report = html_file(key, trace, "all heads", draw, code, how)
     frame.downloads("attention-overview", overview_arrays(summary.measures), code, report=report)
     frame.how_to_read("attention.overview")
@@ -104,18 +106,18 @@ def draw_overview(
 
 def draw_lines(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
     """Draw the layer's attention as lines between two columns of tokens."""
-    look = kept_look("lines", attention_view)
-    attention_view.attention_view(
+    options = kept_options("lines", lines)
+    lines.draw(
         trace,
         layer,
         heads,
-        look=look,
+        options=options,
         key="attention_lines",
         on_selection=open_heads,
-        on_look=partial(keep_look, "lines", attention_view),
+        on_options=partial(keep_options, "lines", lines),
     )
     code = attention_code(key.source, trace, [layer], heads)
-    draw = partial(view.lines, layer=layer, heads=heads, look=look)
+    draw = partial(html_part.lines_part, layer=layer, heads=heads, options=options)
     title, how = f"lines of layer {layer}", frame.reading("attention.lines")
     report = html_file(key, trace, title, draw, code, how)
     frame.downloads(f"attention-layer-{layer}", layer_arrays(trace, layer), code, report=report)
@@ -128,21 +130,21 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
     layers = state.value(state.keep("layers", [], options=list(range(num_layers))))
     layers = sorted(set(layers)) or [layer]
     weights, title = mean_weights(trace, layers, heads)
-    look = kept_look("map", attention_map)
-    attention_map.attention_map(
+    options = kept_options("map", heat_map)
+    heat_map.draw(
         trace,
         weights,
         title,
         layers,
         heads,
-        look=look,
+        options=options,
         key="attention_map",
         on_selection=open_mean,
-        on_look=partial(keep_look, "map", attention_map),
+        on_options=partial(keep_options, "map", heat_map),
     )
     code = attention_code(key.source, trace, layers, heads)
     arrays = {"attention": weights, "tokens": np.array(trace.tokens)}
-    draw = partial(view.heat_map, layers=layers, heads=heads, look=look)
+    draw = partial(html_part.heat_map_part, layers=layers, heads=heads, options=options)
     report = html_file(key, trace, title, draw, code, frame.reading("attention.map"))
     frame.downloads("attention-map", arrays, code, report=report)
     frame.how_to_read("attention.map")
@@ -157,20 +159,20 @@ def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int])
     head = heads[0] if heads else 0
     if len(heads) != 1:
         st.caption(texts_lookup.TEXTS["attention.neurons_one"].format(head=head))
-    look = kept_look("neurons", attention_neurons)
-    attention_neurons.attention_neurons(
+    options = kept_options("neurons", neurons)
+    neurons.draw(
         trace,
         layer,
         head,
-        look=look,
+        options=options,
         key="attention_neurons",
         on_selection=open_heads,
-        on_look=partial(keep_look, "neurons", attention_neurons),
+        on_options=partial(keep_options, "neurons", neurons),
     )
     name = f"neurons-layer-{layer}-head-{head}"
     code = neuron_code(key.source, trace, layer, head)
     how = frame.reading("attention.neurons", width=trace.queries.shape[-1])
-    draw = partial(view.neurons, layer=layer, head=head, look=look)
+    draw = partial(html_part.neurons_part, layer=layer, head=head, options=options)
     report = html_file(key, trace, f"neurons of layer {layer} head {head}", draw, code, how)
     frame.downloads(name, neuron_arrays(trace, layer, head), code, report=report)
     frame.how_to_read("attention.neurons", width=trace.queries.shape[-1])

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from app.canvas.draw import keep_look, kept_look
-from app.canvas.heat_map import heat_map as attention_map
-from app.canvas.shared.view_options import Look
+from app.canvas.draw import keep_options, kept_options
+from app.canvas.heat_map import heat_map
+from app.canvas.shared.view_options import ViewOptions
 from app.compare import case as compare
 from app.compare import grid_figures as figures
 from app.plots.before_after_tables import head_table
@@ -90,16 +90,16 @@ def _show_both(case: compare.Case, opened: tuple[int, int], bits: float) -> None
         maps[which] = weights
         maps[f"tokens_{which}"] = np.array(trace.tokens)
         with pair.container():
-            attention_map.attention_map(
+            heat_map.draw(
                 trace,
                 weights,
                 f"{name}: layer {layer} head {head}",
                 [layer],
                 [head],
-                look=kept_look("compare_map", attention_map),
+                options=kept_options("compare_map", heat_map),
                 key=f"compare_map_{which}",
                 on_selection=_chosen_in_map,
-                on_look=_looked,
+                on_options=_options_changed,
             )
     more = (
         f"traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # [T, T]\n"
@@ -108,11 +108,11 @@ def _show_both(case: compare.Case, opened: tuple[int, int], bits: float) -> None
     frame.how_to_read("attention.map")
 
 
-def _looked(look: Look) -> None:
-    keep_look("compare_map", attention_map, look)
+def _options_changed(options: ViewOptions) -> None:
+    keep_options("compare_map", heat_map, options)
 
 
-def _chosen_in_map(chosen: attention_map.Selection) -> None:
+def _chosen_in_map(chosen: heat_map.Selection) -> None:
     """Open the head that was chosen in a map; a mean of several has no place on this page."""
     if chosen["layers"] and chosen["heads"]:
         _open(chosen["layers"][-1], chosen["heads"][-1])

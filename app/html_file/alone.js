@@ -3,7 +3,10 @@
 
 // component: as Streamlit mounts it; place: the element to draw in; messages: ids of the data
 // blocks with the view's messages in base64, the one that is shown first in front.
-function standAlone(component, place, css, messages) {
+
+import { unpack } from "../canvas/shared/transport.js";
+
+export function showAlone(component, place, css, messages) {
   const root = place.attachShadow({ mode: "open" });
   const style = document.createElement("style");
   style.textContent = css;

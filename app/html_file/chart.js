@@ -1,6 +1,6 @@
 // Draws a Plotly figure in `place`: the library comes deflated with the file and joins the page as
 // a script of its own, which the page's policy knows by its hash; once for all figures of a file.
-async function drawChart(place, [libraryId, figureId]) {
+export async function drawChart(place, [libraryId, figureId]) {
   const bytes = (id) =>
     Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
   const joined = async () => {

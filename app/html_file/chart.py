@@ -16,6 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from app.bundle import read_bundle
 from app.html_file.document import Part, Table, hash_of
 
 Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
@@ -32,9 +33,9 @@ def chart(fig: go.Figure) -> Part:
     figure["layout"].pop("template", None)
     packed = base64.b64encode(json.dumps(figure).encode()).decode()
     library = _library()
-    script = (Path(__file__).parent / "chart.js").read_text(encoding="utf-8")
+    script = read_bundle(__file__).script
     return Part(
-        script=f"{script}\nawait drawChart(%PLACE%, %DATA%);\n",
+        script=f"{script}await bundle.drawChart(%PLACE%, %DATA%);\n",
         data=[library.deflated, packed],
         extra_hashes=[library.hash],
     )

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-_HERE = Path(__file__).parent
+from app.bundle import read_bundle
 
 
 @cache
 def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_layer_watch", js=(_HERE / "layer_watch.js").read_text(encoding="utf-8")
-    )
+    return st.components.v2.component("bertscope_layer_watch", js=read_bundle(__file__).module)
 
 
 MAP_LABEL = "Map of the points by layer: the arrow keys change the layer"

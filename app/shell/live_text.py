@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
+
+from app.bundle import read_bundle
 
 PAUSE_MS = 120
 """How long typing rests before the text is sent."""
 
-_component = st.components.v2.component(
-    "bertscope_live_text",
-    js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
-)
+_BUNDLE = read_bundle(__file__)
+_component = st.components.v2.component("bertscope_live_text", js=_BUNDLE.module)
 
 
 def live_text(keys: Sequence[str]) -> None:

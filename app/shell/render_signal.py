@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from app.bundle import read_bundle
+
 
 @cache
 def _component() -> Callable[..., Any]:
-    script = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    return st.components.v2.component("bertscope_arrival", js=script)
+    return st.components.v2.component("bertscope_arrival", js=read_bundle(__file__).module)
 
 
 def arrival(sign: str, *, key: str) -> None:

@@ -1,5 +1,7 @@
 // Draws the strip anew for each set of data; tokens are set as textContent only.
 
+import "./token_strip.css";
+
 const PREFIX = "##";
 
 export default function ({ parentElement, data, setTriggerValue }) {

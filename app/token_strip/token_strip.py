@@ -7,18 +7,16 @@ only, never as HTML.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import streamlit as st
 
+from app.bundle import read_bundle
 from app.plots import theme
 from bertcore import Trace
 
-_HERE = Path(__file__).parent
+_BUNDLE = read_bundle(__file__)
 _component = st.components.v2.component(
-    "bertscope_token_strip",
-    js=(_HERE / "token_strip.js").read_text(encoding="utf-8"),
-    css=(_HERE / "token_strip.css").read_text(encoding="utf-8"),
+    "bertscope_token_strip", js=_BUNDLE.module, css=_BUNDLE.style
 )
 
 

@@ -1,5 +1,7 @@
 // One row of normalisation steps, then one row for each piece with the candidates that failed.
 
+import "./word_steps.css";
+
 export default function ({ parentElement, data }) {
   let root = parentElement.querySelector(".steps");
   if (!root) {

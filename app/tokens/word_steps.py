@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
+from app.bundle import read_bundle
 from bertcore.tokenizer.wordpiece import WordSteps
 
 MAX_TRIED = 14
 """Failed candidates drawn for a piece; the number of the others is said."""
 
-_HERE = Path(__file__).parent
+_BUNDLE = read_bundle(__file__)
 _component = st.components.v2.component(
-    "bertscope_word_steps",
-    js=(_HERE / "word_steps.js").read_text(encoding="utf-8"),
-    css=(_HERE / "word_steps.css").read_text(encoding="utf-8"),
+    "bertscope_word_steps", js=_BUNDLE.module, css=_BUNDLE.style
 )
 
 

@@ -1,5 +1,8 @@
-// Every head as a switch: rows are layers, columns heads. elements.js stands in front of this file.
 // Python hands in what is off; each click reports the whole new state, so that no click is lost.
+
+import "../canvas/shared/shared.css";
+import "./head_switches.css";
+import { element } from "../canvas/shared/elements.js";
 
 const views = new WeakMap();
 const PATIENCE_MS = 2000; // after a click, answers to older clicks are not shown

@@ -6,16 +6,13 @@ Keys: Tab reaches the grid, the arrows move in it, Enter or Space switches, with
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Any, TypedDict
 
 import streamlit as st
 
-from app.canvas.shared import events as reports
-from app.canvas.shared import transport
-
-_HERE = Path(__file__).parent
+from app.bundle import read_bundle
+from app.canvas.shared import events
 
 
 class Switched(TypedDict):
@@ -27,20 +24,10 @@ class Switched(TypedDict):
     """Layers that are skipped whole, in order."""
 
 
-def read(*names: str) -> str:
-    """Return files of this folder, or of the attention views' shared one, one after another."""
-    folders = (_HERE, transport.HERE)
-    paths = [next(f / name for f in folders if (f / name).is_file()) for name in names]
-    return "".join(path.read_text(encoding="utf-8") for path in paths)
-
-
-@lru_cache(maxsize=1)
+@cache
 def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_head_switches",
-        js=read("elements.js", "head_switches.js"),
-        css=read("shared.css", "head_switches.css"),
-    )
+    bundle = read_bundle(__file__)
+    return st.components.v2.component("bertscope_head_switches", js=bundle.module, css=bundle.style)
 
 
 def head_switches(
@@ -69,5 +56,5 @@ def head_switches(
             "off": list(off),
             "skipped": list(skipped),
         },
-        on_switched_change=reports.hear(key, "switched", on_switch),
+        on_switched_change=events.hear(key, "switched", on_switch),
     )

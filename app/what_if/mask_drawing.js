@@ -1,5 +1,9 @@
 // Who may look at whom, drawn by hand: a cell is a row's token looking at a column's. Dragging
-// changes a rectangle. elements.js and canvas.js stand in front of this file.
+
+import "../canvas/shared/shared.css";
+import "./mask_drawing.css";
+import { fitCanvas, fitText, readTheme, stride, turnedText } from "../canvas/shared/canvas.js";
+import { element, legible, shorten } from "../canvas/shared/elements.js";
 
 const views = new WeakMap();
 const LARGEST = 22; // of a cell

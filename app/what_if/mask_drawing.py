@@ -7,22 +7,19 @@ arrows chooses a rectangle.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import streamlit as st
 
-from app.what_if.head_switches import read
+from app.bundle import read_bundle
 from bertcore.interventions.attention_patterns import Block
 
 
-@lru_cache(maxsize=1)
+@cache
 def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_mask_drawing",
-        js=read("elements.js", "canvas.js", "mask_drawing.js"),
-        css=read("shared.css", "mask_drawing.css"),
-    )
+    bundle = read_bundle(__file__)
+    return st.components.v2.component("bertscope_mask_drawing", js=bundle.module, css=bundle.style)
 
 
 def mask_drawing(

@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.canvas.lines import lines as attention_view
+from app.canvas.lines import lines
 from app.canvas.shared.attention_words import merge_to_words, words_of
 from bertcore import Trace
 from tests.support.browser import bare_view
@@ -24,7 +24,7 @@ def line_weights(tab: Tab) -> dict[tuple[int, int], float]:
 
 
 def test_lines_between_words(tab: Tab, pair: Trace) -> None:
-    tab.show(bare_view.lines(pair, 1, [2], look={"words": True, "threshold": 0.1}))
+    tab.show(bare_view.lines_view(pair, 1, [2], look={"words": True, "threshold": 0.1}))
     words = words_of(pair)
     merged = merge_to_words(pair.attentions[1, 2].numpy(), words.starts)
     found = line_weights(tab)
@@ -36,7 +36,7 @@ def test_lines_between_words(tab: Tab, pair: Trace) -> None:
 
 
 def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.lines(pair, 0, [1]))
+    page = tab.show(bare_view.lines_view(pair, 0, [1]))
     weights = pair.attentions[0, 1].numpy()
     field = page.get_by_role("application")
     field.focus()
@@ -66,7 +66,7 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
 
 
 def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.lines(pair, 0, [1]))
+    page = tab.show(bare_view.lines_view(pair, 0, [1]))
     field = page.get_by_role("application")
     field.click(position={"x": 60, "y": 45})
     field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
@@ -76,7 +76,7 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
 
 
 def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.lines(pair, 0, [1]))
+    page = tab.show(bare_view.lines_view(pair, 0, [1]))
     field = page.get_by_role("application")
     field.focus()
     for key in (
@@ -93,7 +93,7 @@ def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
     page.wait_for_function("window.reports.look?.chosen === 'l2.3r3'")
     title = page.get_by_role("heading", level=4).inner_text()
     table = tab.sheet()
-    page = tab.show(bare_view.lines(pair, 0, [1], look={"chosen": "l2.3.999r3"}))
+    page = tab.show(bare_view.lines_view(pair, 0, [1], look={"chosen": "l2.3.999r3"}))
     assert page.get_by_role("heading", level=4).inner_text() == title
     assert tab.sheet() == table
     field.focus()
@@ -104,20 +104,20 @@ def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
 @pytest.fixture
 def sparing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short texts are sent as long ones are: the shown heads only."""
-    monkeypatch.setattr(attention_view, "SMALL", 0)
+    monkeypatch.setattr(lines, "SMALL", 0)
 
 
 @pytest.mark.usefixtures("sparing")
 def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.lines(pair, 0, [1], look={"threshold": 0.0}))
-    lines = pair.num_tokens**2
-    assert len(json.loads(tab.save("JSON"))["rows"]) == pytest.approx(lines, abs=20)
+    page = tab.show(bare_view.lines_view(pair, 0, [1], look={"threshold": 0.0}))
+    most = pair.num_tokens**2
+    assert len(json.loads(tab.save("JSON"))["rows"]) == pytest.approx(most, abs=20)
     page.get_by_role("button", name="Head 3").click()
     expect(page.get_by_text("Head 3 on the way")).to_be_visible()
     page.wait_for_function("window.reports.selection?.heads.length === 2")
     assert page.evaluate("window.reports.selection.heads") == [1, 3]
     # The server answers with the heads that are chosen, here of the visitor's first choice.
-    page.evaluate(View("", attention_view.message(pair, 0, [1, 3], 1)).arrival)
+    page.evaluate(View("", lines.message(pair, 0, [1, 3], 1)).arrival)
     page.evaluate("window.draw()")
     expect(page.get_by_text("on the way")).to_have_count(0)
     rows = json.loads(tab.save("JSON"))["rows"]
@@ -134,14 +134,14 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     # Another checkpoint with the same tokens: what was kept does not count.
     other = made_trace(pair.tokens, second=12)
     other.attentions[0] = other.attentions[1].clone()
-    page.evaluate(View("", attention_view.message(other, 0, [1], 1)).arrival)
+    page.evaluate(View("", lines.message(other, 0, [1], 1)).arrival)
     page.evaluate("window.draw()")
     expect(page.get_by_text("Head 3 on the way")).to_be_visible()
 
 
 @pytest.mark.usefixtures("sparing")
 def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
-    page = tab.show(bare_view.lines(broken, 0, [0]))
+    page = tab.show(bare_view.lines_view(broken, 0, [0]))
     expect(page.get_by_text(BROKEN)).to_be_visible()
     expect(page.get_by_text("no line is drawn")).to_be_visible()
     assert 0 < reds(tab) < 0.05
@@ -154,8 +154,8 @@ def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
         field.press(key)
     assert tab.sheet()[1][2:4] == ["NaN", "NaN"]
     # The mean with a head that gives numbers is none either, in this row only.
-    tab.show(bare_view.lines(broken, 0, [0, 1], look={"mean": True}))
+    tab.show(bare_view.lines_view(broken, 0, [0, 1], look={"mean": True}))
     assert 3 not in {row[0] for row in json.loads(tab.save("JSON"))["rows"]}
-    tab.show(bare_view.lines(broken, 0, [1]))
+    tab.show(bare_view.lines_view(broken, 0, [1]))
     expect(page.get_by_text(BROKEN)).to_have_count(0)
     assert reds(tab) == 0

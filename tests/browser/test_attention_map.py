@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_heat_map_between_words_is_exact(tab: Tab, pair: Trace) -> None:
-    tab.show(bare_view.heat_map(pair, 1, [2], look={"words": True}))
+    tab.show(bare_view.heat_map_view(pair, 1, [2], look={"words": True}))
     words = words_of(pair)
     data = json.loads(tab.save("JSON"))
     merged = merge_to_words(pair.attentions[1, 2].numpy(), words.starts)
@@ -31,7 +31,7 @@ def test_heat_map_between_words_is_exact(tab: Tab, pair: Trace) -> None:
 
 
 def test_heat_map_orders_rows_and_columns(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.heat_map(pair))
+    page = tab.show(bare_view.heat_map_view(pair))
     weights = pair.attentions[0, 0].numpy()
 
     def orders() -> tuple[list[int], list[int]]:
@@ -56,7 +56,7 @@ def test_heat_map_orders_rows_and_columns(tab: Tab, pair: Trace) -> None:
 
 def test_heat_map_zooms_and_moves(tab: Tab) -> None:
     trace = made_trace(["[CLS]", *(f"word{k}" for k in range(510)), "[SEP]"])
-    page = tab.show(bare_view.heat_map(trace))
+    page = tab.show(bare_view.heat_map_view(trace))
     field = page.get_by_role("application")
     box = field.bounding_box()
     assert box is not None
@@ -83,7 +83,7 @@ def test_heat_map_zooms_and_moves(tab: Tab) -> None:
 
 def test_heat_map_reports_what_is_seen_of_it_and_opens_there(tab: Tab) -> None:
     trace = made_trace(["[CLS]", *(f"word{k}" for k in range(98)), "[SEP]"])
-    page = tab.show(bare_view.heat_map(trace))
+    page = tab.show(bare_view.heat_map_view(trace))
     field = page.get_by_role("application")
     field.press("ArrowDown")
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_heat_map_reports_what_is_seen_of_it_and_opens_there(tab: Tab) -> None:
     first_row, first_column, span = (float(part) for part in seen.split("-"))
     assert span == pytest.approx(100 / 1.6**3, abs=0.05)
     assert first_column == pytest.approx(100 - span, abs=0.1)
-    again = tab.show(bare_view.heat_map(trace, look={"seen": seen}))
+    again = tab.show(bare_view.heat_map_view(trace, look={"seen": seen}))
     expect(again.get_by_label("Zoom out (key −)")).to_be_enabled()
     shown = ET.fromstring(tab.save("SVG"))
     words = [text.text for text in shown.iter("{http://www.w3.org/2000/svg}text")]
@@ -107,13 +107,15 @@ def test_heat_map_reports_what_is_seen_of_it_and_opens_there(tab: Tab) -> None:
     again.wait_for_function("window.reports.look?.seen === ''")
     # Of another size than was meant: as much as there is.
     tab.show(
-        bare_view.heat_map(made_trace(["[CLS]", "a", "b", "c", "d", "[SEP]"]), look={"seen": seen})
+        bare_view.heat_map_view(
+            made_trace(["[CLS]", "a", "b", "c", "d", "[SEP]"]), look={"seen": seen}
+        )
     )
     expect(tab.page.get_by_label("Zoom out (key −)")).to_be_disabled()
 
 
 def test_heat_map_by_keyboard_says_exact_numbers(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.heat_map(pair))
+    page = tab.show(bare_view.heat_map_view(pair))
     field = page.get_by_role("application")
     field.focus()
     for key in ("Home", "ArrowDown", "ArrowDown", "ArrowRight"):
@@ -128,18 +130,18 @@ def test_heat_map_by_keyboard_says_exact_numbers(tab: Tab, pair: Trace) -> None:
 
 
 def test_heat_map_shows_what_is_no_number(tab: Tab, broken: Trace) -> None:
-    page = tab.show(bare_view.heat_map(broken))
+    page = tab.show(bare_view.heat_map_view(broken))
     expect(page.get_by_text(BROKEN)).to_be_visible()
     assert json.loads(tab.save("JSON"))["rows"][3][1] is None
     assert tab.sheet()[4][1] == "\u2013"
     assert reds(tab) > 0.5 / broken.num_tokens * 0.4  # of the picture, which has names too
-    tab.show(bare_view.heat_map(broken, 0, [1]))
+    tab.show(bare_view.heat_map_view(broken, 0, [1]))
     expect(page.get_by_text(BROKEN)).to_have_count(0)
     assert reds(tab) == 0
 
 
 def test_heat_map_reports_a_mean(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.heat_map(pair))
+    page = tab.show(bare_view.heat_map_view(pair))
     page.get_by_label("Head 2", exact=True).click(modifiers=["Shift"])
     page.get_by_label("The mean over all layers").click()
     page.wait_for_function("window.reports.selection?.layers.length === 2")

@@ -25,9 +25,9 @@ pytestmark = pytest.mark.browser
 
 FORMATS = ("SVG", "PNG", "CSV", "JSON", "NPZ")
 VIEWS: dict[str, Callable[..., View]] = {
-    "overview": bare_view.overview,
-    "lines": bare_view.lines,
-    "heat map": bare_view.heat_map,
+    "overview": bare_view.overview_view,
+    "lines": bare_view.lines_view,
+    "heat map": bare_view.heat_map_view,
 }
 
 
@@ -64,7 +64,7 @@ def test_hostile_tokens_in_every_file(tab: Tab, name: str) -> None:
 def test_the_files_of_the_heat_map_hold_tokens_and_weights(tab: Tab) -> None:
     trace = made_trace(HOSTILE)
     weights = trace.attentions[0, 0].numpy()
-    tab.show(bare_view.heat_map(trace))
+    tab.show(bare_view.heat_map_view(trace))
     with np.load(io.BytesIO(tab.save("NPZ"))) as arrays:
         assert np.array_equal(arrays["attention"], weights)
         # NumPy cannot hold a trailing NUL, and half of a pair is no sign.
@@ -125,7 +125,7 @@ def test_names_do_not_overlap(tab: Tab, name: str, width: int, scheme: str) -> N
 
 def test_overview_sorts_and_dims(tab: Tab, pair: Trace) -> None:
     measured = measure_heads(pair.attentions, pair.text_ids, pair.tokens).to_next.flatten().numpy()
-    page = tab.show(bare_view.overview(pair))
+    page = tab.show(bare_view.overview_view(pair))
     page.get_by_label("Measure of the heads").select_option("to_next")
     page.get_by_label("Order of the heads").select_option("all")
     rows = json.loads(tab.save("JSON"))["rows"]
@@ -151,7 +151,7 @@ def test_overview_sorts_and_dims(tab: Tab, pair: Trace) -> None:
 
 
 def test_overview_by_keyboard(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.overview(pair))
+    page = tab.show(bare_view.overview_view(pair))
     grid = page.get_by_role("application")
     grid.focus()
     for key in ("Home", "ArrowRight", "ArrowDown", "ArrowRight"):
@@ -165,7 +165,7 @@ def test_overview_by_keyboard(tab: Tab, pair: Trace) -> None:
 
 
 def test_overview_shows_what_is_no_number(tab: Tab, broken: Trace) -> None:
-    page = tab.show(bare_view.overview(broken, 0, [0]))
+    page = tab.show(bare_view.overview_view(broken, 0, [0]))
     expect(page.get_by_text("are not numbers (NaN), in layer 0 head 0.")).to_be_visible()
     assert 0 < reds(tab) < 0.05
     rows = json.loads(tab.save("JSON"))["rows"]

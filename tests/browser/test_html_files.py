@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.bertviz import html_part as framed
-from app.canvas import html_part as view
-from app.canvas.heat_map import heat_map as attention_map
+from app.bertviz.html_part import bertviz
+from app.canvas import html_part
+from app.canvas.heat_map import heat_map
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, to_html
 from app.mixing import figures as mixing
@@ -33,10 +33,10 @@ pytestmark = pytest.mark.browser
 LONG = "x" * 10_000
 TEXT = f"</script>{IMAGE}<!-- \u202e\u200b\u2028 ]]> \ud800 {LONG}"
 PARTS: dict[str, Callable[[Trace], Part]] = {
-    "overview": lambda trace: view.overview(trace, 0, [1]),
-    "lines": lambda trace: view.lines(trace, 0, [1]),
-    "map": lambda trace: view.heat_map(trace, [0], [1]),
-    "neurons": lambda trace: view.neurons(trace, 0, 1),
+    "overview": lambda trace: html_part.overview_part(trace, 0, [1]),
+    "lines": lambda trace: html_part.lines_part(trace, 0, [1]),
+    "map": lambda trace: html_part.heat_map_part(trace, [0], [1]),
+    "neurons": lambda trace: html_part.neurons_part(trace, 0, 1),
 }
 
 
@@ -130,7 +130,7 @@ def test_a_file_with_hostile_words_is_painted_and_runs_nothing(opened: Opened, n
 
 def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain: Trace) -> None:
     """The second wall: a script or a picture that somehow stood in the file would do nothing."""
-    written = report(view.heat_map(plain, [0], [1]))
+    written = report(html_part.heat_map_part(plain, [0], [1]))
     inner = f"{IMAGE}<script>window.__pwned=1</script><img src='http://foreign.invalid/a.png'>"
     page = opened.open(written.replace("</main>", f"{inner}</main>"))
     painted(page.get_by_role("application"), 12)
@@ -143,7 +143,7 @@ def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain
 
 
 def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) -> None:
-    page = opened.open(report(view.heat_map(plain, [0], [1])))
+    page = opened.open(report(html_part.heat_map_part(plain, [0], [1])))
     field = page.get_by_role("application")
     painted(field, 12)
     box = field.bounding_box()
@@ -158,8 +158,8 @@ def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) 
 
 
 def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, plain: Trace) -> None:
-    look = attention_map.LOOK | {"seen": "1-2-4"}
-    page = opened.open(report(view.heat_map(plain, [0], [1], look)))
+    look = heat_map.DEFAULT_OPTIONS | {"seen": "1-2-4"}
+    page = opened.open(report(html_part.heat_map_part(plain, [0], [1], look)))
     field = page.get_by_role("application")
     painted(field, 12)
     expect(page.get_by_label("Zoom out (key −)")).to_be_enabled()
@@ -170,7 +170,7 @@ def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, pla
 
 
 def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace) -> None:
-    page = opened.open(report(view.lines(plain, 0, [1])))
+    page = opened.open(report(html_part.lines_part(plain, 0, [1])))
     painted(page.get_by_role("application"), 12)
     page.get_by_label("Layer after").click()
     page.get_by_role("button", name="Head 3").click()
@@ -191,7 +191,7 @@ def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace)
 
 def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None:
     trace = made_trace(["[CLS]", *("word" for _ in range(510)), "[SEP]"], num_heads=12)
-    page = opened.open(report(view.lines(trace, 1, [2])))
+    page = opened.open(report(html_part.lines_part(trace, 1, [2])))
     painted(page.get_by_role("application"), 12)
     expect(page.get_by_text("Of 2 layers this file holds layer 1 alone.")).to_be_visible()
     expect(page.get_by_label("Layer before")).to_be_disabled()
@@ -202,7 +202,7 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
 @pytest.mark.parametrize("kind", ["head", "model", "neuron"])
 def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
-    page = opened.open(report(framed.bertviz(trace, kind, 0, [])))
+    page = opened.open(report(bertviz(trace, kind, 0, [])))
     inner = page.frame_locator(".part iframe")
     expect(inner.locator("svg line").first).to_be_attached()
     if kind != "model":  # the model view has words only in what is enlarged

@@ -44,7 +44,7 @@ def neural_trace(tokens: list[str], second: int | None = None) -> Trace:
 def test_what_is_drawn_and_saved_is_the_cores(tab: Tab) -> None:
     trace = neural_trace(["[CLS]", *(f"word{k}" for k in range(30)), "[SEP]"], second=12)
     found = head_neurons(trace, 1, 2)
-    page = tab.show(bare_view.neurons(trace, 1, 2, look={"query": 5}))
+    page = tab.show(bare_view.neurons_view(trace, 1, 2, look={"query": 5}))
     data = json.loads(tab.save("JSON"))
     assert (data["layer"], data["head"], data["query"], data["token"]) == (1, 2, 5, "word4")
     order = [row[0] for row in data["rows"]]
@@ -69,7 +69,7 @@ def test_what_is_drawn_and_saved_is_the_cores(tab: Tab) -> None:
 
 def test_by_keyboard_and_pointer(tab: Tab) -> None:
     trace = neural_trace(["[CLS]", *(f"word{k}" for k in range(510)), "[SEP]"])
-    page = tab.show(bare_view.neurons(trace))
+    page = tab.show(bare_view.neurons_view(trace))
     field = page.get_by_role("application")
     query = page.get_by_label("Token that looks", exact=True)
     line = page.locator(".sum")
@@ -112,7 +112,7 @@ def centre_of(field, across: float, down: float) -> tuple[float, float]:  # type
 def test_hostile_tokens_and_nan_in_every_file(tab: Tab) -> None:
     trace = neural_trace(HOSTILE, second=12)
     trace.keys[0, 0, 3] = torch.nan
-    page = tab.show(bare_view.neurons(trace, width=460, look={"query": 1, "order": "text"}))
+    page = tab.show(bare_view.neurons_view(trace, width=460, look={"query": 1, "order": "text"}))
     expect(page.locator(".foot")).to_contain_text("not numbers (NaN)")
     tab.sheet()
     for down in (100, 130, 200, 300):

@@ -1,7 +1,16 @@
 // The buttons above the heat map: layers, heads, order, level, zoom.
-// attention_map_words.js stands in front of it.
 
-class AttentionMapControls extends AttentionMapWords {
+import { MAP_TICKS } from "./paint.js";
+import { kindKeys } from "../shared/levels.js";
+import { COLUMN_ORDERS, ROW_ORDERS } from "./order.js";
+import { AttentionMapWords } from "./words.js";
+import { fitCanvas } from "../shared/canvas.js";
+import { Twin } from "../shared/data_table.js";
+import { brokenNote, element, onlyHere } from "../shared/elements.js";
+import { saveButtons } from "../shared/saving.js";
+import { Tooltip } from "../shared/tooltip.js";
+
+export class AttentionMapControls extends AttentionMapWords {
   build() {
     this.layerBox = element("span", { className: "group heads", role: "group", ariaLabel: "Layers of the mean" });
     this.headBox = element("span", { className: "group heads", role: "group", ariaLabel: "Heads of the mean" });
@@ -118,6 +127,6 @@ class AttentionMapControls extends AttentionMapWords {
   }
 }
 
-function count(number) {
+export function count(number) {
   return Array.from({ length: number }, (_, k) => k);
 }

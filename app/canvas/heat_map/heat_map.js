@@ -1,8 +1,22 @@
-// The heat map: state, pointer and keys. The other files of it stand in front of this one.
+import { showAlone } from "../../html_file/alone.js";
+import "../shared/shared.css";
+import "./heat_map.css";
+import { AttentionMapControls, count } from "./controls.js";
+import { orderColumns, orderRows } from "./order.js";
+import { MapWindow } from "./window.js";
+import { readTheme } from "../shared/canvas.js";
+import { element } from "../shared/elements.js";
+import { mergeToWords, unitsOf } from "../shared/levels.js";
+import { mount } from "../shared/mount.js";
+import { asFloats } from "../shared/transport.js";
 
-export default function (component) {
-  const { setStateValue } = component;
-  return mount(AttentionMap, component, {
+export function standAlone(place, css, messages) {
+  showAlone(component, place, css, messages);
+}
+
+export default function component(mounted) {
+  const { setStateValue } = mounted;
+  return mount(AttentionMap, mounted, {
     report: (selection) => setStateValue("selection", selection),
     reportLook: (look) => setStateValue("look", look),
   });

@@ -9,32 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from app.bundle import read_bundle
 from app.canvas.overview.overview import colour_table
-from app.canvas.shared import events as reports
-from app.canvas.shared import transport
+from app.canvas.shared import events, transport
 from app.canvas.shared.attention_words import words_of
 from app.canvas.shared.missing import count_missing, missing_sentence
-from app.canvas.shared.view_options import Look
+from app.canvas.shared.view_options import ViewOptions
 from app.plots import theme
 from bertcore import Trace
 
-_HERE = Path(__file__).parent
-_NAMES = ("order", "window", "paint", "words", "controls", "heat_map")
-SCRIPTS = [transport.HERE / "levels.js", *(_HERE / f"{name}.js" for name in _NAMES)]
-"""Each builds on those before; the browser gets them as one."""
-STYLE = _HERE / "heat_map.css"
+BUNDLE = read_bundle(__file__)
 
-LOOK: Look = {"rows": "text", "columns": "text", "words": False, "seen": ""}
+DEFAULT_OPTIONS: ViewOptions = {"rows": "text", "columns": "text", "words": False, "seen": ""}
 """How the map opens: the order of rows and columns, whether words take the place of pieces, and
 what is seen of it: the first row, the first column, and cells on a side; "" for all."""
-LOOK_OPTIONS = {
+OPTION_CHOICES = {
     "rows": ("text", "chosen", "entropy"),
     "columns": ("text", "chosen", "received"),
     "seen": re.compile(r"\d{1,5}(\.\d)?(-\d{1,5}(\.\d)?){2}"),
@@ -54,12 +49,7 @@ class Selection(TypedDict):
 
 @cache
 def _component() -> Callable[..., Any]:
-    scripts = "".join(path.read_text("utf-8") for path in SCRIPTS)
-    return st.components.v2.component(
-        "bertscope_attention_map",
-        css=transport.SHARED_CSS + STYLE.read_text(encoding="utf-8"),
-        js=transport.SHARED_JS + scripts,
-    )
+    return st.components.v2.component("bertscope_attention_map", css=BUNDLE.style, js=BUNDLE.module)
 
 
 def message(
@@ -69,7 +59,7 @@ def message(
     layers: Sequence[int],
     heads: Sequence[int],
     revision: int = 0,
-    look: Look = LOOK,
+    options: ViewOptions = DEFAULT_OPTIONS,
 ) -> bytes:
     """Return what the view draws: T x T weights and the tokens.
 
@@ -79,7 +69,7 @@ def message(
         title: What the weights are.
         layers, heads: Whose mean they are; no heads for all.
         revision: Of the last selection that the view reported.
-        look: How it opens.
+        options: How it opens.
     """
     words = words_of(trace)
     header = {
@@ -96,7 +86,7 @@ def message(
         "num_heads": trace.attentions.shape[1],
         "missing": _missing(trace, layers, heads),
         "revision": revision,
-        "look": look,
+        "look": options,
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
     }
@@ -110,28 +100,28 @@ def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
     return missing_sentence(counts, trace.num_tokens, layers, chosen)
 
 
-def attention_map(
+def draw(
     trace: Trace,
     weights: NDArray[np.float32],
     title: str,
     layers: Sequence[int],
     heads: Sequence[int],
     *,
-    look: Look,
+    options: ViewOptions,
     key: str,
     on_selection: Callable[[Selection], None],
-    on_look: Callable[[Look], None],
+    on_options: Callable[[ViewOptions], None],
 ) -> None:
     """Draw the view; arguments as `message`.
 
     Args:
         key: Of the component in the session.
         on_selection: Called with the visitor's new layers and heads before the next run.
-        on_look: Called with how the visitor looks at the map, likewise.
+        on_options: Called with how the visitor looks at the map, likewise.
     """
     _component()(
         key=key,
-        data=message(trace, weights, title, layers, heads, reports.last_revision(key), look),
-        on_selection_change=reports.hear(key, "selection", on_selection),
-        on_look_change=reports.hear(key, "look", on_look),
+        data=message(trace, weights, title, layers, heads, events.last_revision(key), options),
+        on_selection_change=events.hear(key, "selection", on_selection),
+        on_look_change=events.hear(key, "look", on_options),
     )

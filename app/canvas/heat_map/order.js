@@ -1,24 +1,24 @@
 // In which order rows and columns stand: a list of units for each.
 
-const ROW_ORDERS = [
+export const ROW_ORDERS = [
   ["text", "as in the text"],
   ["chosen", "by the marked column"],
   ["entropy", "the most focused first"],
 ];
-const COLUMN_ORDERS = [
+export const COLUMN_ORDERS = [
   ["text", "as in the text"],
   ["chosen", "by the marked row"],
   ["received", "the most looked at first"],
 ];
 
 // `by` is one of the names above; `chosen` the unit of the other axis that is marked, or null.
-function orderRows(weights, size, by, chosen) {
+export function orderRows(weights, size, by, chosen) {
   if (by === "entropy") return ascending(size, (row) => entropyOf(weights, size, row));
   if (by === "chosen" && chosen !== null) return ascending(size, (row) => -weights[row * size + chosen]);
   return ascending(size, (row) => row);
 }
 
-function orderColumns(weights, size, by, chosen) {
+export function orderColumns(weights, size, by, chosen) {
   if (by === "received") {
     const sums = new Float64Array(size);
     for (let at = 0; at < size * size; at++) sums[at % size] += weights[at];

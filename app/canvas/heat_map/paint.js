@@ -1,12 +1,16 @@
 // Draws the heat map: cells as pixels of an image that is scaled, names along two sides.
-// attention_levels.js, attention_map_order.js and attention_map_window.js stand in front of it.
+
+import { NOT_A_NUMBER, fitCanvas, fitText, inkOver, missingBoxes, paintMissing, readTheme, stride, turnedText } from "../shared/canvas.js";
+import { element, legible } from "../shared/elements.js";
+import { kindColour } from "../shared/levels.js";
+import { paintCells } from "../shared/pictures.js";
 
 const LABEL = 12; // pixels of a name's line
 const MIN_TOP = 0.05; // least weight at the end of the colour scale: specks are not blown up
-const MAP_TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
+export const MAP_TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
 const NUMBERED = 30; // pixels of a cell from which on its number is written into it
 
-class AttentionMapPainter {
+export class AttentionMapPainter {
   // The image of the whole map in its present order, one pixel for each cell.
   makeImages() {
     const { size } = this.units;

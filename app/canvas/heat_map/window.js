@@ -2,7 +2,7 @@
 
 const CLOSEST = 4; // cells on a side when fully zoomed in
 
-class MapWindow {
+export class MapWindow {
   constructor(size) {
     this.size = size;
     this.reset();

@@ -1,10 +1,14 @@
 // What the heat map says in words and numbers: tooltip, the line below, the table, the files.
-// attention_map_paint.js stands in front of it.
+
+import { orderColumns } from "./order.js";
+import { AttentionMapPainter } from "./paint.js";
+import { element, exact, legible, shorten } from "../shared/elements.js";
+import { tokenInTip } from "../shared/tooltip.js";
 
 const WHOLE_TABLE = 24; // units up to which the table has every cell
 const STRONGEST = 5; // else so many of each row
 
-class AttentionMapWords extends AttentionMapPainter {
+export class AttentionMapWords extends AttentionMapPainter {
   weightAt(place) {
     return this.weights[this.rows[place.row] * this.units.size + this.columns[place.column]];
   }

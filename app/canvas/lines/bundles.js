@@ -1,7 +1,9 @@
 // Which lines there are: the weights that the visitor's choices leave, strongest last.
-// attention_levels.js stands in front of this file.
 
-class AttentionLines {
+import { mergeToWords, unitsOf } from "../shared/levels.js";
+import { asFlags, encoder } from "../shared/transport.js";
+
+export class AttentionLines {
   // The heads that the server has sent of this layer: codes, and flags of what is not a number.
   keepHeads({ sent, broken, tokens }, codes, bits) {
     const cells = tokens.length ** 2;

@@ -1,7 +1,8 @@
 // Which tokens are chosen, on the left (who looks) and on the right (who is looked at), and what
-// flows between them. attention_lines.js stands in front of this file.
 
-class AttentionChoice extends AttentionLines {
+import { AttentionLines } from "./bundles.js";
+
+export class AttentionChoice extends AttentionLines {
   get anyChosen() {
     return this.chosen.left.size + this.chosen.right.size > 0;
   }

@@ -1,5 +1,11 @@
 // The buttons around the lines: layer, heads, threshold, filters, level.
-// attention_files.js stands in front of this file.
+
+import { AttentionFiles } from "./files.js";
+import { MAX_HEIGHT } from "./paint.js";
+import { inkOver } from "../shared/canvas.js";
+import { Twin } from "../shared/data_table.js";
+import { element, onlyHere, percent } from "../shared/elements.js";
+import { saveButtons } from "../shared/saving.js";
 
 const FILTERS = [
   ["all", "all tokens"],
@@ -9,7 +15,7 @@ const FILTERS = [
   ["1>1", "B to B"],
 ];
 
-class AttentionControls extends AttentionFiles {
+export class AttentionControls extends AttentionFiles {
   build() {
     this.layerSelect = element("select", { ariaLabel: "Layer" });
     this.layerSelect.onchange = () => this.goToLayer(Number(this.layerSelect.value));

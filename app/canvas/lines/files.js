@@ -1,10 +1,13 @@
-// The lines as a table and as files. attention_words.js stands in front of this file.
+
+import { MAX_LINES } from "./paint.js";
+import { AttentionWords } from "./words.js";
+import { exact } from "../shared/elements.js";
 
 const TABLE_ROWS = 200; // of the table below the view; the files have all that is drawn
 
 const LINE_COLUMNS = ["place", "looks", "place looked at", "looked at", "head", "weight"];
 
-class AttentionFiles extends AttentionWords {
+export class AttentionFiles extends AttentionWords {
   // The drawn lines, the strongest first: [map, row, column] of each.
   drawnLines(most) {
     const { map, row, column } = this.lines;

@@ -1,9 +1,21 @@
 // Lines between two columns of tokens: who looks (left) at whom (right), for the heads of one layer.
-// State, pointer and keys; the other files of the view stand in front of this one.
 
-export default function (component) {
-  const { setStateValue } = component;
-  return mount(AttentionView, component, {
+import { showAlone } from "../../html_file/alone.js";
+import "../shared/shared.css";
+import "./lines.css";
+import { AttentionControls } from "./controls.js";
+import { readTheme } from "../shared/canvas.js";
+import { element } from "../shared/elements.js";
+import { mount } from "../shared/mount.js";
+import { asFloats } from "../shared/transport.js";
+
+export function standAlone(place, css, messages) {
+  showAlone(component, place, css, messages);
+}
+
+export default function component(mounted) {
+  const { setStateValue } = mounted;
+  return mount(AttentionView, mounted, {
     report: (selection) => setStateValue("selection", selection),
     reportLook: (look) => setStateValue("look", look),
   });

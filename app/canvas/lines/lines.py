@@ -11,32 +11,27 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 import streamlit as st
 
-from app.canvas.shared import events as reports
-from app.canvas.shared import transport
+from app.bundle import read_bundle
+from app.canvas.shared import events, transport
 from app.canvas.shared.attention_words import words_of
 from app.canvas.shared.missing import count_missing, missing_sentence
-from app.canvas.shared.view_options import Look, Options
+from app.canvas.shared.view_options import Choices, ViewOptions
 from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.shared.inputs import sentence_numbers
 
-_HERE = Path(__file__).parent
-_NAMES = ("bundles", "choice", "paint", "words", "files", "controls", "lines")
-SCRIPTS = [transport.HERE / "levels.js", *(_HERE / f"{name}.js" for name in _NAMES)]
-"""Each builds on those before; the browser gets them as one."""
-STYLE = _HERE / "lines.css"
+BUNDLE = read_bundle(__file__)
 
 SMALL = 250_000
 """Weights of a layer up to which all its heads are sent, so that they switch without a wait: 12
 heads of 144 tokens, about 0.1 MB deflated."""
 
-LOOK: Look = {
+DEFAULT_OPTIONS: ViewOptions = {
     "special": False,
     "words": False,
     "mean": False,
@@ -47,12 +42,10 @@ LOOK: Look = {
 """How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
 averaged; between which sentences; the least weight shown (None: by the length of the text); which
 tokens are chosen ("l2.5r7": 2 and 5 of those that look, on the left, and 7 on the right)."""
-LOOK_OPTIONS: dict[str, Options] = {
+OPTION_CHOICES: dict[str, Choices] = {
     "filter": ("all", "0>0", "0>1", "1>0", "1>1"),
     "chosen": re.compile(r"(?=[lr])(l\d{1,5}(\.\d{1,5}){0,99})?(r\d{1,5}(\.\d{1,5}){0,99})?"),
 }
-
-_Component = Callable[..., Any]
 
 
 class Selection(TypedDict):
@@ -66,11 +59,9 @@ class Selection(TypedDict):
 
 
 @cache
-def _component() -> _Component:
+def _component() -> Callable[..., Any]:
     return st.components.v2.component(
-        "bertscope_attention_view",
-        css=transport.SHARED_CSS + STYLE.read_text(encoding="utf-8"),
-        js=transport.SHARED_JS + "".join(path.read_text("utf-8") for path in SCRIPTS),
+        "bertscope_attention_view", css=BUNDLE.style, js=BUNDLE.module
     )
 
 
@@ -93,7 +84,11 @@ def head_colours(num_heads: int) -> list[str]:
 
 
 def message(
-    trace: Trace, layer: int, heads: Sequence[int], revision: int = 0, look: Look = LOOK
+    trace: Trace,
+    layer: int,
+    heads: Sequence[int],
+    revision: int = 0,
+    options: ViewOptions = DEFAULT_OPTIONS,
 ) -> bytes:
     """Return what the view draws: N x T x T bytes of N heads of a layer, and the tokens.
 
@@ -102,7 +97,7 @@ def message(
         layer: 0 to L-1.
         heads: Shown at first, and sent if the text is long; empty for all.
         revision: Of the last selection that the view reported.
-        look: How it opens.
+        options: How it opens.
     """
     words = words_of(trace)
     num_layers, num_heads = trace.attentions.shape[:2]
@@ -117,7 +112,7 @@ def message(
         "text_ids": list(trace.text_ids),
         "starts": words.starts,
         "words": words.names,
-        "look": look,
+        "look": options,
         "segment_ids": sentence_numbers(trace.segment_ids, trace.text_ids),
         "is_pair": 1 in trace.text_ids,
         "layer": layer,
@@ -142,15 +137,15 @@ def message(
     )
 
 
-def attention_view(
+def draw(
     trace: Trace,
     layer: int,
     heads: Sequence[int],
     *,
-    look: Look,
+    options: ViewOptions,
     key: str,
     on_selection: Callable[[Selection], None],
-    on_look: Callable[[Look], None],
+    on_options: Callable[[ViewOptions], None],
 ) -> None:
     """Draw the view.
 
@@ -158,16 +153,16 @@ def attention_view(
         trace: One text or pair.
         layer: 0 to L-1.
         heads: Shown heads; empty for all.
-        look: How it opens.
+        options: How it opens.
         key: Of the component in the session.
         on_selection: Called with the visitor's new layer and heads before the next run.
-        on_look: Called with how the visitor looks at the lines, likewise.
+        on_options: Called with how the visitor looks at the lines, likewise.
     """
     _component()(
         key=key,
-        data=message(trace, layer, heads, reports.last_revision(key), look),
-        on_selection_change=reports.hear(key, "selection", on_selection),
-        on_look_change=reports.hear(key, "look", on_look),
+        data=message(trace, layer, heads, events.last_revision(key), options),
+        on_selection_change=events.hear(key, "selection", on_selection),
+        on_look_change=events.hear(key, "look", on_options),
     )
 
 

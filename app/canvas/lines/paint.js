@@ -1,14 +1,18 @@
 // Draws the lines, the tokens and the key on a canvas.
-// attention_choice.js stands in front of this file.
 
-const MAX_LINES = 20000; // strongest first; the foot says so when there are more
-const MAX_HEIGHT = 660; // of the window on the tokens, in pixels
-const LINE_STEPS = [0.02, 0.1, 0.3, 1]; // weights shown in the key
+import { AttentionChoice } from "./choice.js";
+import { fitCanvas, fitText, paintMissing } from "../shared/canvas.js";
+import { legible, percent } from "../shared/elements.js";
+import { kindColour } from "../shared/levels.js";
 
-const opacity = (weight) => Math.min(1, 0.1 + 0.9 * Math.pow(weight, 0.55));
-const thickness = (weight) => 0.8 + 2.6 * weight;
+export const MAX_LINES = 20000; // strongest first; the foot says so when there are more
+export const MAX_HEIGHT = 660; // of the window on the tokens, in pixels
+export const LINE_STEPS = [0.02, 0.1, 0.3, 1]; // weights shown in the key
 
-class AttentionPainter extends AttentionChoice {
+export const opacity = (weight) => Math.min(1, 0.1 + 0.9 * Math.pow(weight, 0.55));
+export const thickness = (weight) => 0.8 + 2.6 * weight;
+
+export class AttentionPainter extends AttentionChoice {
   layout() {
     if (!this.header || !this.root.clientWidth) return;
     this.root.classList.toggle("narrow", this.root.clientWidth < 700);

@@ -1,7 +1,11 @@
 // Says in words and numbers what is in focus, and what the marks mean.
-// attention_paint.js stands in front of this file.
 
-class AttentionWords extends AttentionPainter {
+import { kindKeys } from "../shared/levels.js";
+import { AttentionPainter, LINE_STEPS, MAX_LINES, opacity, thickness } from "./paint.js";
+import { fitCanvas } from "../shared/canvas.js";
+import { brokenNote, element, legible, percent, shorten } from "../shared/elements.js";
+
+export class AttentionWords extends AttentionPainter {
   refreshPanel() {
     this.twin?.refresh();
     const focus = this.focus();

@@ -1,7 +1,14 @@
 // The buttons around the neuron view: layer, head, token, order; and the legend.
-// attention_neurons_words.js stands in front of it.
 
-class NeuronControls extends NeuronWords {
+import { kindKeys } from "../shared/levels.js";
+import { NeuronWords } from "./words.js";
+import { fitCanvas } from "../shared/canvas.js";
+import { Twin } from "../shared/data_table.js";
+import { element, legible, onlyHere, shorten } from "../shared/elements.js";
+import { saveButtons } from "../shared/saving.js";
+import { Tooltip } from "../shared/tooltip.js";
+
+export class NeuronControls extends NeuronWords {
   build() {
     this.layerSelect = this.select("Layer", (layer) => this.choose(layer, this.head));
     this.headSelect = this.select("Head", (head) => this.choose(this.layer, head));

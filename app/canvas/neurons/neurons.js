@@ -1,8 +1,19 @@
-// The neuron view: state, pointer and keys. The other files of it stand in front of this one.
+import { showAlone } from "../../html_file/alone.js";
+import "../shared/shared.css";
+import "./neurons.css";
+import { NeuronControls } from "./controls.js";
+import { HEAD, ROW } from "./paint.js";
+import { element } from "../shared/elements.js";
+import { mount } from "../shared/mount.js";
+import { asFloats } from "../shared/transport.js";
 
-export default function (component) {
-  const { setStateValue } = component;
-  return mount(NeuronView, component, {
+export function standAlone(place, css, messages) {
+  showAlone(component, place, css, messages);
+}
+
+export default function component(mounted) {
+  const { setStateValue } = mounted;
+  return mount(NeuronView, mounted, {
     report: (selection) => setStateValue("selection", selection),
     reportLook: (look) => setStateValue("look", look),
   });

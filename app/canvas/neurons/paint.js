@@ -1,12 +1,15 @@
 // Draws the neuron view: the query and a key as strips of K numbers, then a row for each key with
-// its products, score and weight. attention_levels.js stands in front of this file.
 
-const ROW = 22; // pixels of a key's row
+import { NOT_A_NUMBER, fitCanvas, fitText, inkOver, readTheme } from "../shared/canvas.js";
+import { element, legible, percent } from "../shared/elements.js";
+import { kindColour } from "../shared/levels.js";
+
+export const ROW = 22; // pixels of a key's row
 const STRIP = 15; // pixels of its strip
-const HEAD = 92; // pixels above the rows: names of the columns, query, key
+export const HEAD = 92; // pixels above the rows: names of the columns, query, key
 const GAP = 10; // between the columns
 
-class NeuronPainter {
+export class NeuronPainter {
   // ---- numbers ----
 
   product(key, dimension) {

@@ -1,9 +1,12 @@
 // What the neuron view says in words and numbers: tooltip, the sum, the table, the files.
-// attention_neurons_paint.js stands in front of it.
+
+import { NeuronPainter } from "./paint.js";
+import { element, exact, legible, shorten } from "../shared/elements.js";
+import { tokenInTip } from "../shared/tooltip.js";
 
 const TOLD = 3; // largest products that are named
 
-class NeuronWords extends NeuronPainter {
+export class NeuronWords extends NeuronPainter {
   // The key whose vector is shown in full: the pointed one, else the marked one.
   get shownKey() {
     return this.pointed?.key ?? this.marked;

@@ -1,7 +1,13 @@
 // The row above the grid: by which measure heads are shown, sorted and left out.
-// attention_overview_detail.js stands in front of it.
 
-class OverviewControls extends OverviewDetail {
+import { OverviewDetail } from "./detail.js";
+import { ORDERS, passes, rangeOf } from "./order.js";
+import { Twin } from "../shared/data_table.js";
+import { element } from "../shared/elements.js";
+import { saveButtons } from "../shared/saving.js";
+import { Tooltip } from "../shared/tooltip.js";
+
+export class OverviewControls extends OverviewDetail {
   build() {
     this.measureSelect = element("select", { ariaLabel: "Measure of the heads" });
     this.measureSelect.onchange = () => this.look({ measure: this.measureSelect.value, limit: null });

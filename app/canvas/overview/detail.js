@@ -1,10 +1,14 @@
 // Says in numbers what a head does: beside the grid, at the pointer, aloud, as table and files.
-// attention_overview_grid.js stands in front of it.
+
+import { OverviewGrid } from "./grid.js";
+import { fitCanvas } from "../shared/canvas.js";
+import { brokenNote, element, percent } from "../shared/elements.js";
+import { paintCells } from "../shared/pictures.js";
 
 const LARGE = 152; // pixels of the enlarged head
 const TICKS = [0, 0.1, 0.25, 0.5, 1];
 
-class OverviewDetail extends OverviewGrid {
+export class OverviewDetail extends OverviewGrid {
   // A measure's value of one head; null if it has none.
   value(head, name = this.measure) {
     return name ? this.header.measures[name][head] : null;

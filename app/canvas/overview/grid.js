@@ -1,16 +1,20 @@
 // Draws the heads as small pictures in a grid, with their numbers.
-// attention_overview_order.js stands in front of it.
+
+import { missingBoxes, paintMissing, stride } from "../shared/canvas.js";
+import { element } from "../shared/elements.js";
+import { paintCells } from "../shared/pictures.js";
+import { encoder } from "../shared/transport.js";
 
 const GAP = 3;
-const LEFT = 30; // room for the layers' numbers
-const TOP = 20; // room for the heads' numbers
+export const LEFT = 30; // room for the layers' numbers
+export const TOP = 20; // room for the heads' numbers
 const MAX_GRID = 340; // pixels of the grid's height before it scrolls, without captions
 const CAPTION = 12; // pixels of a line of text under a thumbnail
 const AIR = 3; // pixels around these lines
 const READABLE = 24; // pixels of a thumbnail that has room for its number
 const DIMMED = 0.16;
 
-class OverviewGrid {
+export class OverviewGrid {
   // The size of a thumbnail and the number of columns, for the room there is.
   measureGrid(room) {
     const { num_layers: layers, num_heads: heads } = this.header;

@@ -1,6 +1,6 @@
 // Which head stands where, and which ones the visitor's limit leaves out.
 
-const ORDERS = [
+export const ORDERS = [
   ["place", "layer by layer, as in BERT"],
   ["layer", "sorted within each layer"],
   ["all", "sorted over all layers"],
@@ -8,7 +8,7 @@ const ORDERS = [
 
 // The heads in the order in which they are drawn, row by row: layer * heads + head of each.
 // values: of one measure for each head (null: it has none), or null for no measure.
-function orderHeads(values, layers, heads, order, lowestFirst) {
+export function orderHeads(values, layers, heads, order, lowestFirst) {
   const natural = Array.from({ length: layers * heads }, (_, k) => k);
   if (order === "place" || !values) return natural;
   const sign = lowestFirst ? 1 : -1;
@@ -22,14 +22,14 @@ function orderHeads(values, layers, heads, order, lowestFirst) {
 }
 
 // Whether a head passes the limit: at least it, or at most it where the lowest are looked for.
-function passes(value, limit, lowestFirst) {
+export function passes(value, limit, lowestFirst) {
   if (limit === null) return true;
   if (value === null) return false;
   return lowestFirst ? value <= limit : value >= limit;
 }
 
 // The least and the largest value; null if no head has one.
-function rangeOf(values) {
+export function rangeOf(values) {
   const known = values.filter((value) => value !== null);
   return known.length ? [Math.min(...known), Math.max(...known)] : null;
 }

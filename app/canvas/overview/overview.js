@@ -1,11 +1,25 @@
 // All heads of all layers as small pictures, from which one picks: state, pointer and keys.
-// The other files of the overview stand in front of this one.
+
+import { showAlone } from "../../html_file/alone.js";
+import "../shared/shared.css";
+import "./overview.css";
+import { OverviewControls } from "./controls.js";
+import { LEFT, TOP } from "./grid.js";
+import { orderHeads, passes } from "./order.js";
+import { fitCanvas, readTheme } from "../shared/canvas.js";
+import { element } from "../shared/elements.js";
+import { mount } from "../shared/mount.js";
+import { asFlags, asFloats } from "../shared/transport.js";
 
 const WIDE = 640; // pixels from which on the numbers stand beside the grid
 
-export default function (component) {
-  const { setTriggerValue, setStateValue } = component;
-  return mount(Overview, component, {
+export function standAlone(place, css, messages) {
+  showAlone(component, place, css, messages);
+}
+
+export default function component(mounted) {
+  const { setTriggerValue, setStateValue } = mounted;
+  return mount(Overview, mounted, {
     report: (picked) => setTriggerValue("picked", picked),
     reportLook: (look) => setStateValue("look", look),
   });

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -15,22 +14,18 @@ import streamlit as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.canvas.shared import events as reports
-from app.canvas.shared import transport
+from app.bundle import read_bundle
+from app.canvas.shared import events, transport
 from app.canvas.shared.missing import count_missing, missing_sentence
-from app.canvas.shared.view_options import Look
+from app.canvas.shared.view_options import ViewOptions
 from app.plots import theme
 from app.plots.special_tokens import BERT, Marks, marks_of, own
-from app.shell import cache
+from app.shell.cache import BertKey
+from app.shell.cache import trace as cached_trace
 from bertcore import Bert, Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
-_HERE = Path(__file__).parent
-
-
-SCRIPTS = [_HERE / f"{name}.js" for name in ("order", "grid", "detail", "controls", "overview")]
-"""Each builds on those before; the browser gets them as one."""
-STYLE = _HERE / "overview.css"
+BUNDLE = read_bundle(__file__)
 
 
 class Picked(TypedDict):
@@ -68,18 +63,16 @@ NAMES = {
 }
 """The measures in the order in which they are shown."""
 
-LOOK: Look = {"measure": "", "order": "place", "lowest": False, "limit": None}
+DEFAULT_OPTIONS: ViewOptions = {"measure": "", "order": "place", "lowest": False, "limit": None}
 """How the overview opens: no measure, layer by layer. `limit`: heads below it are dimmed (above
 it, if the lowest come first)."""
-LOOK_OPTIONS = {"measure": tuple(NAMES), "order": ("place", "layer", "all")}
+OPTION_CHOICES = {"measure": tuple(NAMES), "order": ("place", "layer", "all")}
 
 
-@lru_cache(maxsize=1)
+@cache
 def _component() -> Callable[..., Any]:
     return st.components.v2.component(
-        "bertscope_attention_overview",
-        css=transport.SHARED_CSS + STYLE.read_text(encoding="utf-8"),
-        js=transport.SHARED_JS + "".join(path.read_text("utf-8") for path in SCRIPTS),
+        "bertscope_attention_overview", css=BUNDLE.style, js=BUNDLE.module
     )
 
 
@@ -105,9 +98,9 @@ class Summary:
     """What the checkpoint calls [CLS] and [SEP]."""
 
 
-def summarize(bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None) -> Summary:
+def summarize(bert: Bert, key: BertKey, text_a: str, text_b: str | None) -> Summary:
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
-    return summary_of(cache.trace(key, text_a, text_b), marks_of(bert.tokenizer))
+    return summary_of(cached_trace(key, text_a, text_b), marks_of(bert.tokenizer))
 
 
 def summary_of(trace: Trace, marks: Marks = BERT) -> Summary:
@@ -125,7 +118,7 @@ def message(
     num_tokens: int,
     layer: int,
     heads: Sequence[int],
-    look: Look = LOOK,
+    options: ViewOptions = DEFAULT_OPTIONS,
 ) -> bytes:
     """Return what the overview draws.
 
@@ -133,7 +126,7 @@ def message(
         summary: Of one text or pair.
         num_tokens: Its T.
         layer, heads: The open layer and its open heads; empty for all.
-        look: How it opens.
+        options: How it opens.
     """
     small, measures = summary.small, summary.measures
     num_layers, num_heads, size = small.codes.shape[:3]
@@ -153,7 +146,7 @@ def message(
         "size": size,
         "layer": layer,
         "heads": list(heads),
-        "look": look,
+        "look": options,
         "names": {name: described._asdict() for name, described in names.items()},
         "measures": {name: _rounded(getattr(measures, name)) for name in names},
         "broken": broken.tolist(),
@@ -172,27 +165,27 @@ def _rounded(values: Tensor) -> list[float | None]:
     return [None if math.isnan(v) else round(v, 5) for v in values.flatten().tolist()]
 
 
-def attention_overview(
+def draw(
     summary: Summary,
     num_tokens: int,
     layer: int,
     heads: Sequence[int],
     *,
-    look: Look,
+    options: ViewOptions,
     key: str,
     on_pick: Callable[[Picked], None],
-    on_look: Callable[[Look], None],
+    on_options: Callable[[ViewOptions], None],
 ) -> None:
     """Draw the overview; arguments as `message`.
 
     Args:
         key: Of the component in the session.
         on_pick: Called with the clicked layer and head before the next run.
-        on_look: Called with how the visitor looks at the heads, likewise.
+        on_options: Called with how the visitor looks at the heads, likewise.
     """
     _component()(
         key=key,
-        data=message(summary, num_tokens, layer, heads, look),
-        on_picked_change=reports.hear(key, "picked", on_pick),
-        on_look_change=reports.hear(key, "look", on_look),
+        data=message(summary, num_tokens, layer, heads, options),
+        on_picked_change=events.hear(key, "picked", on_pick),
+        on_look_change=events.hear(key, "look", on_options),
     )

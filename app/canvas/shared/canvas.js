@@ -1,10 +1,12 @@
 // What every canvas of ours needs: colours, size, names that fit, and what is not a number.
 
-const NOT_A_NUMBER = [214, 40, 90]; // red, for weights that a damaged checkpoint gives
+import { letters } from "./elements.js";
+
+export const NOT_A_NUMBER = [214, 40, 90]; // red, for weights that a damaged checkpoint gives
 const STRIPES = 5; // pixels between the light stripes over it
 
 // The theme as Streamlit set it on the component, for the canvas.
-function readTheme(node) {
+export function readTheme(node) {
   const style = getComputedStyle(node);
   const read = (name, other) => style.getPropertyValue(name).trim() || other;
   return {
@@ -18,7 +20,7 @@ function readTheme(node) {
 }
 
 // Size a canvas in CSS pixels at the screen's density; returns its context, scaled.
-function fitCanvas(canvas, width, height) {
+export function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) {
@@ -34,7 +36,7 @@ function fitCanvas(canvas, width, height) {
 }
 
 // A text cut to a width, in the context's font.
-function fitText(context, text, room) {
+export function fitText(context, text, room) {
   const parts = letters(text, 80);
   const start = parts.join("");
   if (start.length === text.length && context.measureText(text).width <= room) return text;
@@ -48,7 +50,7 @@ function fitText(context, text, room) {
 }
 
 // A text turned around its start; angle in degrees, clockwise. SvgContext has a method for it.
-function turnedText(context, text, x, y, angle) {
+export function turnedText(context, text, x, y, angle) {
   if (context.turnedText) return context.turnedText(text, x, y, angle);
   context.save();
   context.translate(x, y);
@@ -58,20 +60,20 @@ function turnedText(context, text, x, y, angle) {
 }
 
 // Black or white, whichever is read better on a colour given as [red, green, blue], 0 to 255.
-function inkOver(rgb) {
+export function inkOver(rgb) {
   const [r, g, b] = Array.from(rgb, (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
 }
 
 // Thins a list of marks along an axis: every how many-th has room, one of 1, 2, 5, 10, 20 ...
-function stride(step, room) {
+export function stride(step, room) {
   const needed = Math.max(1, Math.ceil(room / step));
   const power = 10 ** Math.floor(Math.log10(needed));
   return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed);
 }
 
 // Red with light stripes: what is in this box is not a number (NaN).
-function paintMissing(context, x, y, width, height) {
+export function paintMissing(context, x, y, width, height) {
   context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
   context.fillRect(x, y, width, height);
   context.strokeStyle = "#fff";
@@ -87,7 +89,7 @@ function paintMissing(context, x, y, width, height) {
 
 // The parts of a square of `size` cells where `isMissing(row, column)`, as few boxes
 // [left, top, width, height] in cells as whole rows allow: a softmax loses rows.
-function missingBoxes(size, isMissing) {
+export function missingBoxes(size, isMissing) {
   const boxes = [];
   let open = new Map(); // boxes that the row above has, by their place and width
   for (let row = 0; row < size; row++) {

@@ -1,7 +1,9 @@
 // The numbers of a picture as a table, for those who read or hear instead of look. It is made when
 // it is opened and follows the picture while it is open.
 
-class Twin {
+import { element, legible, shorten } from "./elements.js";
+
+export class Twin {
   // make() returns { caption, columns: [string], rows: [[string | number]] }.
   constructor(summary, make) {
     this.make = make;

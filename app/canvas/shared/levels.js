@@ -2,7 +2,10 @@
 
 // The units of an input: { names, starts, textIds, segmentIds, size }; a unit reaches from its
 // start to the start of the next one.
-function unitsOf(header, byWord) {
+
+import { element } from "./elements.js";
+
+export function unitsOf(header, byWord) {
   const starts = byWord ? header.starts : header.tokens.map((_, place) => place);
   const pick = (list) => starts.map((start) => list[start]);
   return {
@@ -17,7 +20,7 @@ function unitsOf(header, byWord) {
 // Attention between words: the sum over the pieces that are looked at, the mean over those that
 // look (Clark et al. 2019, section 4.1). `read(at)` gives the weight at row * size + column; what
 // is not a number (NaN) makes the word that looks none.
-function mergeToWords(read, size, starts) {
+export function mergeToWords(read, size, starts) {
   const count = starts.length;
   const wordOf = new Uint16Array(size);
   starts.forEach((start, word) => wordOf.fill(word, start));
@@ -34,12 +37,12 @@ function mergeToWords(read, size, starts) {
 }
 
 // The mark of a unit's kind: of which sentence it is, or added by BERT.
-function kindColour(header, textId) {
+export function kindColour(header, textId) {
   return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
 }
 
 // The legend of those marks.
-function kindKeys(header) {
+export function kindKeys(header) {
   const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
   return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
     const square = element("b");

@@ -1,10 +1,12 @@
 // One view for each place in the page, made at the first message and kept until the place goes.
 
+import { inflate, unpack } from "./transport.js";
+
 const mountedViews = new WeakMap();
 
 // View: a class with update(message), close() and root; reports: names of its functions -> what
 // they call. The root is marked as busy until it shows the message that came last.
-function mount(View, { data, parentElement }, reports) {
+export function mount(View, { data, parentElement }, reports) {
   let view = mountedViews.get(parentElement);
   if (!view) {
     view = new View(parentElement);

@@ -2,7 +2,9 @@
 // Source: the NumPy enhancement proposal 1 (.npy, version 1.0) and PKWARE's APPNOTE 6.3, 4.3 (zip).
 
 // arrays: { name: { shape: [int], values: Float32Array | Int32Array | [string] } }
-function npz(arrays) {
+
+
+export function npz(arrays) {
   const files = Object.entries(arrays).map(([name, array]) => {
     const bytes = npy(array);
     return { name: new TextEncoder().encode(`${name}.npy`), bytes, crc: crc32(bytes) };

@@ -1,5 +1,6 @@
 // Pictures of what a canvas shows, as files: SVG by recording what is drawn, PNG at twice the size.
 
+
 const MAX_SHAPES = 4096; // cells of one field that an SVG holds as shapes
 
 // Takes the calls that our views make on a canvas and writes them down as SVG.
@@ -91,7 +92,7 @@ class SvgContext {
 
 // Cells of `source` (a canvas with a pixel for each) onto a picture; both places are
 // [x, y, width, height], the first in cells and possibly with parts of cells at its edges.
-function paintCells(context, source, from, to) {
+export function paintCells(context, source, from, to) {
   if (context instanceof SvgContext) return context.cells(source, from, to);
   context.imageSmoothingEnabled = false;
   return context.drawImage(source, ...from, ...to);
@@ -108,7 +109,7 @@ function xml(text) {
 }
 
 // `draw(context)` draws the whole picture, width x height; `ground` is put under it.
-function savePicture(format, name, width, height, ground, draw) {
+export function savePicture(format, name, width, height, ground, draw) {
   if (format === "svg") {
     const context = new SvgContext(width, height);
     context.fillStyle = ground;
@@ -129,7 +130,7 @@ function savePicture(format, name, width, height, ground, draw) {
   return canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
 }
 
-function download(blob, name) {
+export function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

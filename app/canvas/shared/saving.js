@@ -6,7 +6,12 @@
 //   sheet()     { columns: [string], rows: [[string | number]] }
 //   facts()     what was computed, for the JSON: names and values
 //   arrays()    { name: { shape, values } } as npz() takes them
-function saveButtons(view) {
+
+import { element } from "./elements.js";
+import { npz } from "./npz.js";
+import { download, savePicture } from "./pictures.js";
+
+export function saveButtons(view) {
   const make = {
     SVG: () => picture("svg"),
     PNG: () => picture("png"),

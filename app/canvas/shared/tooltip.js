@@ -1,7 +1,9 @@
 // A box of numbers beside the pointer. What it says is also in the view's own words for those who
 // hear: it is hidden from them.
 
-class Tooltip {
+import { element, legible, shorten } from "./elements.js";
+
+export class Tooltip {
   // `root` is positioned; the box stays inside its width.
   constructor(root) {
     this.root = root;
@@ -28,7 +30,7 @@ class Tooltip {
 }
 
 // A token in a tooltip: whole as long as it can be read, else its start and its length.
-function tokenInTip(token) {
+export function tokenInTip(token) {
   const name = shorten(legible(token), 240);
   const note = name.endsWith("\u2026") && token.length > 240 ? ` (${token.length.toLocaleString("en")} characters)` : "";
   return element("b", {}, element("bdi", { textContent: name }), note);

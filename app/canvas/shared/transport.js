@@ -1,5 +1,7 @@
 // Reads a message of transport.py: { header, blocks: [Uint8Array] }.
-function unpack(bytes) {
+
+
+export function unpack(bytes) {
   // A copy where the message does not start on 4 bytes: Float32Array needs it.
   const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength);
@@ -11,7 +13,7 @@ function unpack(bytes) {
 }
 
 // The same message with its deflated blocks as they were.
-async function inflate({ header, blocks }) {
+export async function inflate({ header, blocks }) {
   const whole = await Promise.all(blocks.map(async (block, k) => {
     if (!header.blocks[k][2]) return block;
     const stream = new Blob([block]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -20,17 +22,17 @@ async function inflate({ header, blocks }) {
   return { header, blocks: whole };
 }
 
-function asFloats(block) {
+export function asFloats(block) {
   return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
 }
 
 // Flags that transport.py wrote as bits: `number` of them from the `first` on, one byte for each.
-function asFlags(block, first, number) {
+export function asFlags(block, first, number) {
   return Uint8Array.from({ length: number }, (_, k) => (block[(first + k) >> 3] >> (7 - ((first + k) & 7))) & 1);
 }
 
 // The code whose weight is nearest, for weights that were computed here (means).
-function encoder(table) {
+export function encoder(table) {
   const middles = table.slice(1).map((weight, k) => (weight + table[k]) / 2);
   return (weight) => {
     let [low, high] = [0, 255];

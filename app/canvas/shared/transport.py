@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +22,6 @@ from bertcore.training.quantize import MAX_ERROR, decoding_table, quantize
 
 __all__ = [
     "MAX_ERROR",
-    "SHARED_CSS",
-    "SHARED_JS",
     "THUMBNAIL_SIZE",
     "Deflated",
     "Encoded",
@@ -37,19 +34,6 @@ __all__ = [
 
 THUMBNAIL_SIZE = 48
 """Most cells on a side of a thumbnail."""
-
-HERE = Path(__file__).parent
-
-_SHARED = (
-    *("transport", "mount", "elements", "canvas", "tooltip"),
-    *("data_table", "pictures", "npz", "saving"),
-)
-SHARED_JS = "".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SHARED)
-"""What a view's own JavaScript builds on: messages, its place, elements, canvas, tooltip, table,
-files."""
-
-SHARED_CSS = (HERE / "shared.css").read_text(encoding="utf-8")
-"""The looks of the tooltip, the table under a view and the controls of a view."""
 
 
 class Encoded(NamedTuple):

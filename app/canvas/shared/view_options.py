@@ -1,4 +1,4 @@
-"""How a visitor looks at a view (order, limits, filters), as one short text for the address."""
+"""The options of a view (order, limits, filters) as one short text for the address."""
 
 from __future__ import annotations
 
@@ -7,61 +7,66 @@ import re
 from collections.abc import Collection, Mapping
 
 Value = str | bool | float | None
-Look = dict[str, Value]
-Options = Collection[str] | re.Pattern[str]
-"""What a text may be: one of several, or whatever has this form."""
+ViewOptions = dict[str, Value]
+"""The value of each option by its name."""
+Choices = Collection[str] | re.Pattern[str]
+"""What a text option may be: one of several texts, or any text that matches the pattern."""
 
 
-def write_look(look: Mapping[str, object], defaults: Mapping[str, Value]) -> str:
-    """Return what differs from the defaults; an unknown name is left out.
+def write_options(options: Mapping[str, object], defaults: Mapping[str, Value]) -> str:
+    """Return the options that differ from the defaults; unknown names are left out.
 
-    >>> write_look({"order": "all", "lowest": True, "limit": None}, {"order": "", "lowest": False})
+    >>> defaults = {"order": "", "lowest": False}
+    >>> write_options({"order": "all", "lowest": True, "limit": None}, defaults)
     'order:all,lowest:1'
     """
     parts = []
     for name, default in defaults.items():
-        chosen = look.get(name, default)
-        if chosen == default:
+        value = options.get(name, default)
+        if value == default:
             continue
-        if isinstance(chosen, bool):
-            chosen = int(chosen)
-        elif isinstance(chosen, int | float):
-            chosen = f"{chosen:.5g}"
-        parts.append(f"{name}:{chosen}")
+        if isinstance(value, bool):
+            value = int(value)
+        elif isinstance(value, int | float):
+            value = f"{value:.5g}"
+        parts.append(f"{name}:{value}")
     return ",".join(parts)
 
 
-def read_look(text: str, defaults: Mapping[str, Value], options: Mapping[str, Options]) -> Look:
-    """Return the look that a text describes; what is wrong in it is the default.
+def read_options(
+    text: str, defaults: Mapping[str, Value], choices: Mapping[str, Choices]
+) -> ViewOptions:
+    """Return the options that a text sets; a value that is not valid is replaced by the default.
 
     Args:
-        text: From `write_look`, or anything at all: it comes from an address.
-        defaults: A value for each name; its type is how the text is read, None a number.
-        options: What a text may be, for each name whose default is a text.
+        text: From `write_options`, or any text at all: it comes from an address.
+        defaults: A value for each name; its type says how the text is read, None as a number.
+        choices: The valid texts of each option whose default is a text.
 
-    >>> read_look("lowest:1,limit:0.3,order:x", {"order": "", "lowest": False, "limit": None}, {})
+    >>> defaults = {"order": "", "lowest": False, "limit": None}
+    >>> read_options("lowest:1,limit:0.3,order:x", defaults, {})
     {'order': '', 'lowest': True, 'limit': 0.3}
     """
-    look = dict(defaults)
+    options = dict(defaults)
     for part in text.split(","):
         name, _, written = part.partition(":")
         if name not in defaults:
             continue
         default = defaults[name]
         if isinstance(default, bool):
-            look[name] = {"1": True, "0": False}.get(written, default)
+            options[name] = {"1": True, "0": False}.get(written, default)
         elif isinstance(default, str):
-            look[name] = written if is_one_of(written, options.get(name, ())) else default
+            options[name] = written if is_one_of(written, choices.get(name, ())) else default
         else:
-            look[name] = _number(written, default)
-    return look
+            options[name] = _number(written, default)
+    return options
 
 
-def is_one_of(written: str, options: Options) -> bool:
-    """Return whether a text is allowed."""
-    if isinstance(options, re.Pattern):
-        return options.fullmatch(written) is not None
-    return written in options
+def is_one_of(written: str, choices: Choices) -> bool:
+    """Return whether a text is one of the choices."""
+    if isinstance(choices, re.Pattern):
+        return choices.fullmatch(written) is not None
+    return written in choices
 
 
 def _number(written: str, default: float | None) -> float | None:

@@ -14,14 +14,14 @@ import pytest
 import torch
 
 from app.attention.head_sentence import head_sentence
-from app.canvas.heat_map import heat_map as attention_map
-from app.canvas.lines import lines as attention_view
-from app.canvas.overview import overview as attention_overview
+from app.canvas.heat_map import heat_map
+from app.canvas.lines import lines
+from app.canvas.overview import overview
 from app.canvas.shared import transport
 from app.canvas.shared.attention_data import attention_code, layer_arrays, mean_weights, shown_heads
 from app.canvas.shared.attention_words import merge_to_words, words_of
 from app.canvas.shared.missing import missing_sentence
-from app.canvas.shared.view_options import read_look, write_look
+from app.canvas.shared.view_options import read_options, write_options
 from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.heads.measures import MEASURES, measure_heads
@@ -52,8 +52,8 @@ def read(message: bytes) -> tuple[dict[str, Any], list[bytes]]:
 def test_lines_send_the_shown_heads_as_bytes(
     pair: Trace, heads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attention_view, "SMALL", 0)
-    header, (codes, table, flags) = read(attention_view.message(pair, 1, heads, revision=7))
+    monkeypatch.setattr(lines, "SMALL", 0)
+    header, (codes, table, flags) = read(lines.message(pair, 1, heads, revision=7))
     sent = heads or list(range(pair.attentions.shape[1]))
     weights = pair.attentions[1][sent].numpy()
     decoded = np.frombuffer(table, np.float32)[np.frombuffer(codes, np.uint8)]
@@ -65,16 +65,16 @@ def test_lines_send_the_shown_heads_as_bytes(
 
 
 def test_lines_of_a_short_text_have_all_heads_at_hand(pair: Trace) -> None:
-    header, (codes, *_) = read(attention_view.message(pair, 1, [2]))
+    header, (codes, *_) = read(lines.message(pair, 1, [2]))
     assert (header["heads"], header["sent"]) == ([2], [0, 1, 2, 3])
     assert len(codes) == pair.attentions[1].numel()
 
 
 def test_lines_know_one_checkpoint_from_another(pair: Trace) -> None:
     """The browser keeps heads that it has: only for the same weights."""
-    marks = [read(attention_view.message(pair, 1, [head]))[0]["weights"] for head in (0, 1)]
+    marks = [read(lines.message(pair, 1, [head]))[0]["weights"] for head in (0, 1)]
     other = tiny_bert(seed=1).trace(pair.text_a, pair.text_b)
-    marks.append(read(attention_view.message(other, 1, [0]))[0]["weights"])
+    marks.append(read(lines.message(other, 1, [0]))[0]["weights"])
     assert marks[0] == marks[1] != marks[2]
 
 
@@ -97,12 +97,12 @@ def test_every_view_of_12_heads_and_512_tokens_stays_small(pair: Trace) -> None:
     long = with_weights(pair, torch.softmax(torch.randn(1, 12, 512, 512) * 1.5, -1))
     weights, title = mean_weights(long, [0], [])
     sizes = [
-        len(attention_view.message(long, 0, [])),
-        len(attention_map.message(long, weights, title, [0], [])),
-        len(attention_overview.message(attention_overview.summary_of(long), 512, 0, [])),
+        len(lines.message(long, 0, [])),
+        len(heat_map.message(long, weights, title, [0], [])),
+        len(overview.message(overview.summary_of(long), 512, 0, [])),
     ]
     assert max(sizes) < 2_500_000
-    assert len(attention_view.message(long, 0, [5])) < 200_000
+    assert len(lines.message(long, 0, [5])) < 200_000
 
 
 def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +110,8 @@ def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.Monkey
     weights[1, 2, 3] = torch.nan
     broken = replace(pair, activations=replace(pair.activations, attentions=weights))
     size = pair.num_tokens
-    monkeypatch.setattr(attention_view, "SMALL", 0)
-    header, (_, _, flags) = read(attention_view.message(broken, 1, [1, 2]))
+    monkeypatch.setattr(lines, "SMALL", 0)
+    header, (_, _, flags) = read(lines.message(broken, 1, [1, 2]))
     assert header["broken"] == [2]
     assert np.array_equal(
         np.flatnonzero(np.unpackbits(np.frombuffer(flags, np.uint8))), np.arange(3 * size, 4 * size)
@@ -119,10 +119,10 @@ def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.Monkey
     assert header["missing"].startswith(
         f"{size} of {2 * size**2} weights are not numbers (NaN), in layer 1 head 2."
     )
-    assert read(attention_view.message(broken, 0, []))[0]["missing"] == ""
+    assert read(lines.message(broken, 0, []))[0]["missing"] == ""
 
-    summary = attention_overview.summary_of(broken)
-    header, (*_, flags) = read(attention_overview.message(summary, size, 0, []))
+    summary = overview.summary_of(broken)
+    header, (*_, flags) = read(overview.message(summary, size, 0, []))
     assert header["broken"] == [1 * 4 + 2]
     assert np.unpackbits(np.frombuffer(flags, np.uint8)).sum() == size  # T < 48: nothing pooled
     assert "in layer 1 head 2" in header["missing"]
@@ -130,7 +130,7 @@ def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.Monkey
     assert header["measures"]["entropy"][5] is not None
 
     mean, title = mean_weights(broken, [0, 1], [])
-    header, _ = read(attention_map.message(broken, mean, title, [0, 1], []))
+    header, _ = read(heat_map.message(broken, mean, title, [0, 1], []))
     assert f"{size} of {8 * size**2:,} weights" in header["missing"]
     assert np.isnan(mean).any(1).sum() == 1
 
@@ -149,7 +149,7 @@ def test_the_sentence_about_missing_numbers_names_heads_and_counts_layers() -> N
 
 @pytest.mark.parametrize("num_heads", [1, 12, 16, 64])
 def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
-    colours = attention_view.head_colours(num_heads)
+    colours = lines.head_colours(num_heads)
     assert len(set(colours)) == num_heads
     assert all(len(colour) == 7 and int(colour[1:], 16) >= 0 for colour in colours)
     assert tuple(colours[:12]) == theme.CATEGORICAL[:num_heads]
@@ -160,8 +160,8 @@ def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
 
 def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
     measures = measure_heads(pair.attentions, pair.text_ids, pair.tokens)
-    summary = attention_overview.summary_of(pair)
-    message = attention_overview.message(summary, pair.num_tokens, 0, [])
+    summary = overview.summary_of(pair)
+    message = overview.message(summary, pair.num_tokens, 0, [])
     header, (codes, colours, _, _) = read(message)
     assert codes == transport.thumbnails(pair.attentions).codes.tobytes()
     assert len(colours) == 256 * 3
@@ -172,20 +172,20 @@ def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
 
 
 def test_every_measure_has_a_name_of_its_own() -> None:
-    assert set(attention_overview.NAMES) == set(MEASURES)
-    labels = [name.label for name in attention_overview.NAMES.values()]
+    assert set(overview.NAMES) == set(MEASURES)
+    labels = [name.label for name in overview.NAMES.values()]
     assert len(set(labels)) == len(labels)
 
 
 def test_overview_sends_nothing_for_what_does_not_exist() -> None:
     trace = tiny_bert().trace("the river")
-    summary = attention_overview.summary_of(trace)
-    header, _ = read(attention_overview.message(summary, trace.num_tokens, 0, []))
+    summary = overview.summary_of(trace)
+    header, _ = read(overview.message(summary, trace.num_tokens, 0, []))
     assert set(header["measures"]["a_to_b"]) == {None}
 
 
 def test_colour_table_is_the_scale_of_the_charts() -> None:
-    table = attention_overview.colour_table()
+    table = overview.colour_table()
     assert table.shape == (256, 3)
     # From dark to light without turning back, or weights could not be told by their colour.
     lightness = table @ np.array([0.2126, 0.7152, 0.0722])
@@ -198,7 +198,7 @@ def test_colour_table_is_the_scale_of_the_charts() -> None:
 
 def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
     weights, title = mean_weights(pair, [0, 1], [])
-    header, (values, colours) = read(attention_map.message(pair, weights, title, [0, 1], [], 3))
+    header, (values, colours) = read(heat_map.message(pair, weights, title, [0, 1], [], 3))
     assert np.array_equal(np.frombuffer(values, np.float32).reshape(weights.shape), weights)
     assert len(colours) == 256 * 3
     assert header["tokens"] == pair.tokens
@@ -207,7 +207,7 @@ def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
 
 def test_heat_map_lets_the_browser_show_what_is_no_number(pair: Trace) -> None:
     weights = np.full((pair.num_tokens, pair.num_tokens), np.nan, np.float32)
-    _, (values, _) = read(attention_map.message(pair, weights, "", [0], [0]))
+    _, (values, _) = read(heat_map.message(pair, weights, "", [0], [0]))
     assert np.isnan(np.frombuffer(values, np.float32)).all()
 
 
@@ -240,45 +240,52 @@ def test_merged_rows_still_sum_to_one(pair: Trace) -> None:
 # ---- how one looks, in the address ----
 
 
-@pytest.mark.parametrize("view", [attention_overview, attention_view, attention_map])
+@pytest.mark.parametrize("view", [overview, lines, heat_map])
 def test_looks_go_through_the_address(view: Any) -> None:
-    assert write_look(view.LOOK, view.LOOK) == ""
-    assert read_look("", view.LOOK, view.LOOK_OPTIONS) == view.LOOK
-    other = dict(view.LOOK)
-    for name, default in view.LOOK.items():
+    assert write_options(view.DEFAULT_OPTIONS, view.DEFAULT_OPTIONS) == ""
+    assert read_options("", view.DEFAULT_OPTIONS, view.OPTION_CHOICES) == view.DEFAULT_OPTIONS
+    other = dict(view.DEFAULT_OPTIONS)
+    for name, default in view.DEFAULT_OPTIONS.items():
         if isinstance(default, bool):
             other[name] = not default
         elif isinstance(default, str):
-            options = view.LOOK_OPTIONS[name]
+            options = view.OPTION_CHOICES[name]
             forms = {"chosen": "l2.5r7", "seen": "12.5-0-40"}
             other[name] = forms[name] if isinstance(options, re.Pattern) else options[-1]
         else:
             other[name] = 0.125
-    assert other != view.LOOK
-    assert read_look(write_look(other, view.LOOK), view.LOOK, view.LOOK_OPTIONS) == other
+    assert other != view.DEFAULT_OPTIONS
+    assert (
+        read_options(
+            write_options(other, view.DEFAULT_OPTIONS), view.DEFAULT_OPTIONS, view.OPTION_CHOICES
+        )
+        == other
+    )
 
 
 @pytest.mark.parametrize(
     "wrong", ["limit:nan", "limit:x", "order:<b>", "lowest:7", ":::,,:", "a:b"]
 )
 def test_a_wrong_address_opens_as_by_default(wrong: str) -> None:
-    view = attention_overview
-    assert read_look(wrong, view.LOOK, view.LOOK_OPTIONS) == view.LOOK
+    view = overview
+    assert read_options(wrong, view.DEFAULT_OPTIONS, view.OPTION_CHOICES) == view.DEFAULT_OPTIONS
 
 
 @pytest.mark.parametrize(
     "wrong", ["l", "r", "l1.", "x1", "l1r", "r1l2", "l" + "1." * 300 + "1", "l123456"]
 )
 def test_a_choice_of_tokens_that_is_none_is_left_out(wrong: str) -> None:
-    view = attention_view
-    look = read_look(f"words:1,chosen:{wrong}", view.LOOK, view.LOOK_OPTIONS)
-    assert (look["chosen"], look["words"]) == ("", True)
+    view = lines
+    options = read_options(f"words:1,chosen:{wrong}", view.DEFAULT_OPTIONS, view.OPTION_CHOICES)
+    assert (options["chosen"], options["words"]) == ("", True)
 
 
 @pytest.mark.parametrize("wrong", ["1-2", "1-2-3-4", "-1-2-3", "1-2-x", "1e9-2-3", "123456-1-2"])
 def test_a_part_of_the_map_that_is_none_is_left_out(wrong: str) -> None:
-    look = read_look(f"words:1,seen:{wrong}", attention_map.LOOK, attention_map.LOOK_OPTIONS)
-    assert (look["seen"], look["words"]) == ("", True)
+    options = read_options(
+        f"words:1,seen:{wrong}", heat_map.DEFAULT_OPTIONS, heat_map.OPTION_CHOICES
+    )
+    assert (options["seen"], options["words"]) == ("", True)
 
 
 # ---- numbers and code ----

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from app.canvas.heat_map import heat_map as attention_map
-from app.canvas.lines import lines as attention_view
-from app.canvas.neurons import neurons as attention_neurons
-from app.canvas.overview import overview as attention_overview
-from app.canvas.shared import transport
+from app.canvas.heat_map import heat_map
+from app.canvas.lines import lines
+from app.canvas.neurons import neurons
+from app.canvas.overview import overview
 from app.canvas.shared.attention_data import mean_weights
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 
@@ -42,6 +41,7 @@ const style = document.createElement("style");
 style.textContent = %s;
 const root = document.getElementById("place").attachShadow({ mode: "open" });
 root.append(style);
+window.component = bundle.default;
 window.reports = {};
 const report = (name, value) => { window.reports[name] = value; };
 window.arrived = (text) => {
@@ -69,43 +69,40 @@ class View(NamedTuple):
         return f"window.arrived({json.dumps(base64.b64encode(self.data).decode())})"
 
 
-def lines(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **options: Any) -> View:
-    """Return the lines of a layer; `look` gives how they open, `js` goes in front, as for all."""
-    look = {**attention_view.LOOK, **options.pop("look", {})}
-    data = attention_view.message(trace, layer, heads, 0, look)
-    return View(_bare(attention_view, **options), data)
+def lines_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **page: Any) -> View:
+    """Return the lines of a layer; `look` sets its options, `js` runs before it."""
+    chosen = {**lines.DEFAULT_OPTIONS, **page.pop("look", {})}
+    data = lines.message(trace, layer, heads, 0, chosen)
+    return View(_bare(lines, **page), data)
 
 
-def overview(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **options: Any) -> View:
+def overview_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **page: Any) -> View:
     """Return the overview of all heads."""
-    summary = attention_overview.summary_of(trace)
-    look = {**attention_overview.LOOK, **options.pop("look", {})}
-    data = attention_overview.message(summary, trace.num_tokens, layer, heads, look)
-    return View(_bare(attention_overview, **options), data)
+    summary = overview.summary_of(trace)
+    chosen = {**overview.DEFAULT_OPTIONS, **page.pop("look", {})}
+    data = overview.message(summary, trace.num_tokens, layer, heads, chosen)
+    return View(_bare(overview, **page), data)
 
 
-def heat_map(trace: Trace, layer: int = 0, heads: Sequence[int] = (0,), **options: Any) -> View:
+def heat_map_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (0,), **page: Any) -> View:
     """Return the heat map of one head or a mean of heads."""
     weights, title = mean_weights(trace, [layer], heads)
-    look = {**attention_map.LOOK, **options.pop("look", {})}
-    data = attention_map.message(trace, weights, title, [layer], heads, 0, look)
-    return View(_bare(attention_map, **options), data)
+    chosen = {**heat_map.DEFAULT_OPTIONS, **page.pop("look", {})}
+    data = heat_map.message(trace, weights, title, [layer], heads, 0, chosen)
+    return View(_bare(heat_map, **page), data)
 
 
-def neurons(trace: Trace, layer: int = 0, head: int = 0, **options: Any) -> View:
+def neurons_view(trace: Trace, layer: int = 0, head: int = 0, **page: Any) -> View:
     """Return the queries, keys and products of a head."""
-    look = {**attention_neurons.LOOK, **options.pop("look", {})}
-    data = attention_neurons.message(trace, layer, head, 0, look)
-    return View(_bare(attention_neurons, **options), data)
+    chosen = {**neurons.DEFAULT_OPTIONS, **page.pop("look", {})}
+    data = neurons.message(trace, layer, head, 0, chosen)
+    return View(_bare(neurons, **page), data)
 
 
 def _bare(view: ModuleType, *, js: str = "", width: int = 1100) -> str:
-    written = "".join(path.read_text(encoding="utf-8") for path in view.SCRIPTS)
-    written = written.replace("export default function", "window.component = function", 1)
-    css = transport.SHARED_CSS + view.STYLE.read_text(encoding="utf-8")
-    return _PAGE.format(
-        width=width, js=js + transport.SHARED_JS + written + _MOUNT % json.dumps(css)
-    )
+    bundle = view.BUNDLE
+    mount = _MOUNT % json.dumps(bundle.style)
+    return _PAGE.format(width=width, js=f"{js}\n{bundle.script}{mount}")
 
 
 def made_trace(

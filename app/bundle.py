@@ -1,0 +1,39 @@
+"""Read the committed bundle of a browser component.
+
+The sources are the modules beside it; `npm run build` bundles each entry module NAME into
+NAME.bundle.js and, if it imports styles, NAME.bundle.css.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Bundle(NamedTuple):
+    """The script and the styles of a browser component."""
+
+    script: str
+    """Defines the constant `bundle` with the exports of the entry module."""
+    style: str
+    """CSS; empty if the component has none of its own."""
+
+    @property
+    def module(self) -> str:
+        """The script as a module with the default export that Streamlit mounts."""
+        return f"{self.script}export default bundle.default;\n"
+
+
+def read_bundle(entry: str | Path) -> Bundle:
+    """Return the bundle of an entry module.
+
+    Args:
+        entry: Path of the module without its suffix, or of the Python module of the same name.
+
+    Raises:
+        FileNotFoundError: If there is no such bundle.
+    """
+    path = Path(entry)
+    script = path.with_name(f"{path.stem}.bundle.js").read_text(encoding="utf-8")
+    style = path.with_name(f"{path.stem}.bundle.css")
+    return Bundle(script, style.read_text(encoding="utf-8") if style.is_file() else "")

@@ -1,0 +1,42 @@
+/* Made by `npm run build`; do not edit. */
+var bundle = (() => {
+  var __defProp = Object.defineProperty;
+  var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+  var __getOwnPropNames = Object.getOwnPropertyNames;
+  var __hasOwnProp = Object.prototype.hasOwnProperty;
+  var __export = (target, all) => {
+    for (var name in all)
+      __defProp(target, name, { get: all[name], enumerable: true });
+  };
+  var __copyProps = (to, from, except, desc) => {
+    if (from && typeof from === "object" || typeof from === "function") {
+      for (let key of __getOwnPropNames(from))
+        if (!__hasOwnProp.call(to, key) && key !== except)
+          __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+    }
+    return to;
+  };
+  var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+
+  // app/shell/render_signal.js
+  var render_signal_exports = {};
+  __export(render_signal_exports, {
+    default: () => render_signal_default
+  });
+  var AGAIN_MS = 5e3;
+  function render_signal_default({ data, setTriggerValue }) {
+    let asked = -Infinity;
+    const look = () => {
+      const app = document.querySelector('[data-testid="stApp"]');
+      if (app?.dataset.testScriptState === "running") return;
+      if (document.querySelector('[data-testid="stSkeleton"]')) return;
+      if (!document.querySelector(`.st-key-${data.sign}`)) return;
+      if (performance.now() - asked < AGAIN_MS) return;
+      asked = performance.now();
+      setTriggerValue("arrived", true);
+    };
+    const timer = setInterval(look, 100);
+    return () => clearInterval(timer);
+  }
+  return __toCommonJS(render_signal_exports);
+})();

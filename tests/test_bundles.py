@@ -1,0 +1,54 @@
+"""The committed bundles of the browser components, against their sources."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from app.bundle import read_bundle
+
+ROOT = Path(__file__).resolve().parents[1]
+BUNDLES = sorted(path.relative_to(ROOT) for path in (ROOT / "app").rglob("*.bundle.*"))
+SCRIPTS = [path for path in BUNDLES if path.suffix == ".js"]
+
+
+def node() -> str:
+    """Return the path of Node.js, or skip the test where it or its packages are missing."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node.js is not installed")
+    if not (ROOT / "node_modules").is_dir():
+        pytest.skip("node_modules is missing; `npm ci` installs it")
+    return found
+
+
+def test_the_bundles_are_those_of_the_sources(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [node(), "esbuild.config.mjs", "--out", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    made = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.bundle.*")}
+    committed = {path.relative_to("app"): (ROOT / path).read_bytes() for path in BUNDLES}
+    assert set(made) == set(committed)
+    stale = [path.as_posix() for path, content in made.items() if committed[path] != content]
+    assert stale == [], "run `npm run build` and commit the bundles"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=str)
+def test_a_bundle_is_one_constant_and_fits_into_an_html_file(path: Path) -> None:
+    bundle = read_bundle(ROOT / path.with_name(path.name.removesuffix(".bundle.js")))
+    assert re.findall(r"^(?:var|let|const|function|class) (\w+)", bundle.script, re.M) == ["bundle"]
+    assert bundle.module.endswith("export default bundle.default;\n")
+    for mark in ("</script", "<!--", "%PLACE%", "%DATA%", "http://", "https://"):
+        assert mark not in bundle.script.replace("http://www.w3.org/2000/svg", ""), mark
+
+
+def test_a_missing_bundle_is_named() -> None:
+    with pytest.raises(FileNotFoundError, match=r"missing\.bundle\.js"):
+        read_bundle(ROOT / "app" / "missing")
