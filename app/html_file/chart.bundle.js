@@ -1,4 +1,5 @@
 /* Made by `npm run build`; do not edit. */
+"use strict";
 var bundle = (() => {
   var __defProp = Object.defineProperty;
   var __getOwnPropDesc = Object.getOwnPropertyDescriptor;

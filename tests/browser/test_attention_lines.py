@@ -121,7 +121,7 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     page.evaluate("window.draw()")
     expect(page.get_by_text("on the way")).to_have_count(0)
     rows = json.loads(tab.save("JSON"))["rows"]
-    assert len(rows) == pytest.approx(2 * lines, abs=40)
+    assert len(rows) == pytest.approx(2 * most, abs=40)
     weights = pair.attentions[0].numpy()
     assert {row[4] for row in rows} == {1, 3}
     for at, _, to, _, head, weight in rows:
