@@ -49,16 +49,16 @@ def show_heads(
                 f"opened is {opened}; expected a layer from 0 to {num_layers - 1} and a head from "
                 f"0 to {num_heads - 1}."
             )
-    marks, texts = app_module("app.plots.special_tokens"), app_module("app.shell.texts_lookup")
+    marks = app_module("app.plots.special_tokens")
     own = marks.marks_of(bert.tokenizer)
-    grid = marks.relabelled(grids.head_grid(report, measured, opened), own)
+    grid = grids.head_grid(grids.MeasuredHeads(report, measured), opened=opened, marks=own)
     drawn = [Drawn("", grid, "")]
     if opened is not None:
-        bars = marks.relabelled(grids.head_bars(report, *opened), own)
+        bars = grids.head_bars(grids.OneHead(report, *opened), marks=own)
         said = answers.sentences(report, measured, opened, is_best=opened == best)
         drawn = [Drawn("", grid, marks.own_markdown(said, own)), Drawn("", bars, "")]
     number = f"{report.statistics.num_sentences.max():,}"
-    how = marks.own_markdown(texts.TEXTS["heads.grid"], own).format(sentences=number, opening="")
+    how = app_module("app.heads.grid").GRID.reading_of(own, sentences=number, opening="")
     drawn[-1] = drawn[-1]._replace(caption=how)
     return show_figures("Heads", drawn, bert, {}, "")
 
@@ -81,16 +81,13 @@ def show_head_map(
     Raises:
         ValueError: If there is no such colour.
     """
-    figures, marks = app_module("app.heads.map_figures"), app_module("app.plots.special_tokens")
+    figures, view = app_module("app.heads.map_figures"), app_module("app.heads.head_map")
     if colour not in figures.COLOUR_BY:
         known = ", ".join(map(repr, figures.COLOUR_BY))
         raise ValueError(f"colour is {colour!r}; expected one of {known}.")
     found = head_map(report.distances)
-    own = marks.marks_of(bert.tokenizer)
-    fig = marks.relabelled(figures.head_scatter(report, found, colour, opened), own)
-    distances = report.distances
-    how = marks.own_markdown(app_module("app.shell.texts_lookup").TEXTS["heads.map"], own).format(
-        stress=f"{found.stress:.2f}",
-        compared=f"{distances.num_compared:,} of {distances.num_tokens:,}",
-    )
+    own = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
+    placed = figures.PlacedHeads(report, found)
+    fig = figures.head_scatter(placed, colour=colour, opened=opened, marks=own)
+    how = view.MAP.reading_of(own, **view.map_values(report, found.stress))
     return show_figures("Heads that look alike", [Drawn("", fig, how)], bert, {}, "")

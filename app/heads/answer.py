@@ -1,4 +1,4 @@
-"""In sentences: how much a head has of a measure or a relation, and whether that means anything."""
+"""Sentences about a head: its value of a measure or a relation, and whether that is a habit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 from app.heads import grid_figures
 from app.heads.names import HABITS, RELATIONS, Measured
 from app.plots.untrusted_text import plain
-from app.shell import texts_lookup
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import BROAD, STANDS_OUT
 
@@ -46,25 +45,25 @@ def sentences(
         head: Layer and head.
         is_best: Whether no head has more.
     """
-    begin = texts_lookup.TEXTS["heads.best" if is_best else "heads.other"]
-    begin = begin.format(layer=head[0], head=head[1])
+    begin = f"**Layer {head[0]} head {head[1]}**" + (" does it most: " if is_best else ": ")
     mean, low, high = (float(part[head]) for part in measured.values(report))
     if not measured.is_share or math.isnan(low):
         value = grid_figures.interval_text(measured, report, *head)
-        title = plain(measured.title)
-        return begin + texts_lookup.TEXTS["heads.other_measure"].format(measure=title, value=value)
-    numbers = {"value": f"{mean:.1%}", "low": f"{low:.1%}", "high": f"{high:.1%}"}
-    numbers["count"] = f"{measured.count(report):,}"
+        return f"{begin}{plain(measured.title)} {value}."
     if measured.direction:
-        return begin + _relation(report, measured, numbers, low, high)
+        return begin + _relation(report, measured, mean, low, high)
+    interval = f"95%: {low:.1%} to {high:.1%}; {measured.count(report):,} sentences"
     if measured.name == "evenness":
-        return begin + texts_lookup.TEXTS["heads.even"].format(**numbers)
+        return (
+            f"{begin}its attention is {mean:.1%} uniform ({interval}); 100% is a head that looks "
+            "at all tokens alike."
+        )
     uniform = measured.baseline(report)
-    verdict = "heads.is_habit" if is_habit(measured, mean, uniform) else "heads.is_no_habit"
-    text = texts_lookup.TEXTS["heads.habit"].format(
-        what=plain(HABITS[measured.name]), uniform=f"{uniform:.1%}", **numbers
+    verdict = "." if is_habit(measured, mean, uniform) else ", so this is no habit."
+    return (
+        f"{begin}{mean:.1%} of its attention goes to {plain(HABITS[measured.name])} ({interval}). "
+        f"A head that looks at all tokens alike gives {uniform:.1%}{verdict}"
     )
-    return begin + text + texts_lookup.TEXTS[verdict]
 
 
 def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
@@ -75,20 +74,19 @@ def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
     return found.layer, found.head
 
 
-def _relation(
-    report: HeadReport, measured: Measured, numbers: dict[str, str], low: float, high: float
-) -> str:
+def _relation(report: HeadReport, measured: Measured, mean: float, low: float, high: float) -> str:
     offset, baseline = report.scores.baseline(measured.name, measured.direction)
-    start, end = ends(measured)
-    text = texts_lookup.TEXTS["heads.relation"].format(
-        start=plain(start),
-        end=plain(end),
-        place=place_name(offset),
-        baseline=f"{baseline:.1%}",
-        **numbers,
+    start, end = map(plain, ends(measured))
+    verdict = ": these sentences cannot tell the two apart."
+    if low > baseline:
+        verdict = ": the head does better, so it goes by more than the place."
+    elif high < baseline:
+        verdict = ": the head does worse."
+    return (
+        f"from {start}, the word it looks at most is {end} in {mean:.1%} of "
+        f"{measured.count(report):,} cases (95%: {low:.1%} to {high:.1%}). Always taking the "
+        f"{place_name(offset)} is right in {baseline:.1%}{verdict}"
     )
-    verdict = "knows" if low > baseline else "worse" if high < baseline else "unsure"
-    return text + texts_lookup.TEXTS[f"heads.{verdict}"]
 
 
 def ends(measured: Measured) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import plotly.graph_objects as go
 from app.heads.names import HABITS, Measured, relation_title
 from app.plots import theme
 from app.plots.head_cells import add_cells
+from app.plots.special_tokens import BERT, Marks, relabelled
 from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
@@ -20,17 +22,35 @@ MAX_NUMBERED = 16
 """Most heads of a layer for which each cell shows its number."""
 
 
-def head_grid(report: HeadReport, measured: Measured, opened: tuple[int, int] | None) -> go.Figure:
+class MeasuredHeads(NamedTuple):
+    """All heads of a checkpoint and the measure that colours them."""
+
+    report: HeadReport
+    measured: Measured
+
+
+class OneHead(NamedTuple):
+    """One head of a report."""
+
+    report: HeadReport
+    layer: int
+    head: int
+
+
+def head_grid(
+    heads_of: MeasuredHeads, *, opened: tuple[int, int] | None, marks: Marks = BERT
+) -> go.Figure:
     """Return the grid: rows are layers, columns heads, colour the mean of a measure.
 
     Args:
-        report: Of some sentences.
-        measured: What colours the cells.
+        heads_of: What is drawn.
         opened: The framed head, or None.
+        marks: The special tokens of the checkpoint.
 
     A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
     `customdata`.
     """
+    report, measured = heads_of
     found = measured.values(report)
     num_layers, num_heads = found.mean.shape
     layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
@@ -76,11 +96,12 @@ def head_grid(report: HeadReport, measured: Measured, opened: tuple[int, int] | 
     fig.update_xaxes(showgrid=False, constrain="domain")
     fig.update_yaxes(showgrid=False)
     fig.update_layout(dragmode=False, clickmode="event+select")
-    return fig
+    return relabelled(fig, marks)
 
 
-def head_bars(report: HeadReport, layer: int, head: int) -> go.Figure:
+def head_bars(one: OneHead, *, marks: Marks = BERT) -> go.Figure:
     """Return a head's habits as bars with their intervals, and what a uniform head would have."""
+    report, layer, head = one
     names, means, lows, highs, uniform, words = [], [], [], [], [], []
     for name in reversed(HABITS):
         measured = Measured(name)
@@ -131,7 +152,7 @@ def head_bars(report: HeadReport, layer: int, head: int) -> go.Figure:
     fig.update_layout(height=grid_height(report), hovermode="closest")
     fig.update_layout(legend={"y": -0.2, "yanchor": "top", "x": 0, "xanchor": "left"})
     fig.update_xaxes(range=[0, 1.02], tickformat=".0%")
-    return fig
+    return relabelled(fig, marks)
 
 
 def grid_height(report: HeadReport) -> int:
@@ -154,6 +175,17 @@ def interval_text(measured: Measured, report: HeadReport, layer: int, head: int)
     if math.isnan(low):
         return f"{shown(mean)} ({count}: too few for an interval)"
     return f"{shown(mean)} (95%: {shown(low)} to {shown(high)}; {count})"
+
+
+def grid_table(found: MeasuredHeads) -> pd.DataFrame:
+    """Return the table of the measures, or of the relations if one of these is drawn."""
+    return (relations_table if found.measured.direction else measures_table)(found.report)
+
+
+def habits_table(one: OneHead) -> pd.DataFrame:
+    """Return the rows of `measures_table` of one head."""
+    table = measures_table(one.report)
+    return table[(table["layer"] == one.layer) & (table["head"] == one.head)]
 
 
 def measures_table(report: HeadReport) -> pd.DataFrame:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from app.heads.sources import Chosen
-from app.shell import background, cache, frame, texts_lookup, waiting
+from app.shell import background, cache, frame, waiting
 from app.shell.background import Work
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import HeadMap, head_map
+
+REPORT_CODE = """
+from pathlib import Path
+from bertcore.analysis.heads.report import report_heads
+from bertcore.analysis.heads.texts import (
+    bundled_sentences, bundled_trees, read_pasted_texts, read_texts,
+)
+
+{chosen}report = report_heads(bert, texts, trees)
+"""
 
 FEW_SENTENCES = 200
 """So few are measured in about a second: the page waits for a moment, and no bar flickers."""
@@ -27,7 +37,7 @@ def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:
         Work(("heads", key, chosen.key), work),
         "heads",
         patience=None if few else 0.0,
-        stopped="heads.stopped",
+        stopped="Stopped. Nothing was measured.",
     )
     return found
 
@@ -47,6 +57,6 @@ def head_places(key: cache.BertKey, chosen: Chosen, report: HeadReport) -> HeadM
     return found
 
 
-def code(page: frame.Page, chosen: Chosen, more: str) -> str:
-    """Return Python that makes the report, and `more`."""
-    return page.setup_code + texts_lookup.CODE["heads.report"].format(chosen=chosen.code) + more
+def setup_code(page: frame.Page, chosen: Chosen) -> str:
+    """Return Python that makes `report`; the code of each picture follows it."""
+    return page.setup_code + REPORT_CODE.format(chosen=chosen.code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
@@ -9,6 +11,7 @@ import plotly.graph_objects as go
 from app.heads.names import HABITS
 from app.plots import theme
 from app.plots.label_places import label_places
+from app.plots.special_tokens import BERT, Marks, relabelled
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.analysis.heads.statistics import PATTERNS
@@ -23,17 +26,29 @@ _PALE = "#B9BFCC"
 """Of heads without a habit; the eighth colour of the habits is a grey too, a dark one."""
 
 
+class PlacedHeads(NamedTuple):
+    """All heads of a report and where they lie on the map."""
+
+    report: HeadReport
+    found: HeadMap
+
+
 def head_scatter(
-    report: HeadReport, found: HeadMap, colour: str, opened: tuple[int, int] | None
+    placed: PlacedHeads,
+    *,
+    colour: str,
+    opened: tuple[int, int] | None = None,
+    marks: Marks = BERT,
 ) -> go.Figure:
     """Return the map of heads.
 
     Args:
-        report: Of some sentences.
-        found: Where its heads lie.
+        placed: What is drawn.
         colour: One of COLOUR_BY.
         opened: The ringed head, or None.
+        marks: The special tokens of the checkpoint.
     """
+    report, found = placed
     places, num_heads = found.positions, report.distances.num_heads
     layers, heads = np.divmod(np.arange(len(places)), num_heads)
     habits = habit_names(report)
@@ -90,7 +105,7 @@ def head_scatter(
     # One unit is as long upwards as across: distances are what the map is about.
     fig.update_yaxes(showticklabels=False, showgrid=False, scaleanchor="x", scaleratio=1)
     fig.update_layout(dragmode="pan", clickmode="event+select", hovermode="closest", margin_t=60)
-    return fig
+    return relabelled(fig, marks)
 
 
 def habit_names(report: HeadReport) -> list[str]:
@@ -99,8 +114,9 @@ def habit_names(report: HeadReport) -> list[str]:
     return [HABITS[PATTERNS[code]] if code >= 0 else _NO_HABIT for code in codes]
 
 
-def map_arrays(report: HeadReport, found: HeadMap) -> dict[str, np.ndarray]:
+def map_arrays(placed: PlacedHeads) -> dict[str, np.ndarray]:
     """Return distances, positions and habits, heads layer by layer."""
+    report, found = placed
     return {
         "distances": report.distances.matrix,
         "positions": found.positions,

@@ -7,14 +7,16 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app.heads import answer as head_answer
-from app.heads import grid_figures
-from app.heads import job as head_job
+from app.heads import job
+from app.heads.answer import best, is_habit
+from app.heads.grid_figures import measures_table, relations_table
 from app.heads.names import DIRECTION_NAMES, HABITS, Measured, relation_title
 from app.heads.sources import Chosen
 from app.plots.special_tokens import own
 from app.plots.untrusted_text import plain
-from app.shell import cache, frame, state, texts_lookup
+from app.shell import cache, frame, state
+from app.shell.picture import Picture
+from app.shell.state import Field
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 
@@ -25,8 +27,48 @@ FEW_CASES = 5
 MAX_LETTERS = 90
 """Of an example that is shown around its words."""
 
+LIST = Field("heads_list", "habits", tuple(LISTS))
+ORDER = Field("heads_order", "common", tuple(ORDERS))
+RARE = Field("heads_rare", False)
 
-def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
+OWN_TREES = " of our own, short and simple ones; upload trees (.conllu) for a real test."
+
+BEST_HABITS = Picture(
+    name="heads-best",
+    table=measures_table,
+    how=(
+        "For each habit the head that has most of it. Heads are written layer.head; a click opens "
+        "the head on the Attention page, in a new tab, with the sentence beside it. *All alike* is "
+        "the value of a head without any habit; the mean is in bold from 15% of what is possible "
+        "beyond that, else no head has this habit. The last row is the uniformity, 100% if every "
+        "token gets the same. The same word means other places of the same piece. Clark et al. "
+        "2019 found such heads in BERT."
+    ),
+    code="""
+layer, head = report.statistics.best("to_previous")
+report.statistics.of("to_previous")     # mean, low, high: each [L, H]
+""",
+)
+BEST_RELATIONS = Picture(
+    name="heads-best-relations",
+    table=relations_table,
+    how=(
+        "Each head is read as a parser: the word it looks at most, itself, \\[CLS\\] and "
+        "\\[SEP\\] left out, is its answer. *Right* is how often that is the word at the other "
+        "end of the relation (Clark et al. 2019, section 4), measured on {trees} sentences{whose} "
+        "The baseline is the *fixed offset*: always the word so many places before (−) or after "
+        "(+). A head that only equals it knows a position, not grammar; in bold are those whose "
+        "interval lies above. The best of many heads is partly luck: on other sentences expect a "
+        "little less, and do not rely on wide intervals."
+    ),
+    code="""
+best = report.scores.best("obj", "to_dependent")
+best.layer, best.head, best.accuracy, best.baseline
+""",
+)
+
+
+def show_ranked(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
     """Draw the list and its controls."""
     st.subheader("The best head for each job", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -34,28 +76,26 @@ def show(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
         "Jobs",
         list(LISTS),
         format_func=LISTS.__getitem__,
-        key=state.keep("heads_list", "habits", options=list(LISTS)),
+        key=LIST.key(),
         label_visibility="collapsed",
         required=True,
     )
-    if kind == "habits":
+    table, setup = st.container(key="heads_table"), job.setup_code(page, chosen)
+    if kind == LIST.default:
         rows = [m for m in map(Measured, HABITS) if m.count(report)]
-    else:
-        rows = _relations(row, report, kind)
-    st.container(key="heads_table").markdown(_table(page, chosen, report, rows))
-    if kind == "habits":
-        data, more = grid_figures.measures_table(report), texts_lookup.CODE["heads.habits"]
-    else:
-        data, more = grid_figures.relations_table(report), texts_lookup.CODE["heads.relations"]
-    frame.downloads("heads-best", data, head_job.code(page, chosen, more))
-    if kind == "habits":
-        frame.how_to_read("heads.habits")
+        table.markdown(_table(page, chosen, report, rows))
+        BEST_HABITS.offer(page, report, setup=setup)
         return
-    whose = texts_lookup.TEXTS["heads.own_trees"] if chosen.has_own_trees else "."
-    left_out = report.scores.num_left_out
-    if left_out:
-        whose += " " + texts_lookup.TEXTS["heads.left_out"].format(count=f"{left_out:,}")
-    frame.how_to_read("heads.relations", trees=f"{len(chosen.trees.trees):,}", whose=whose)
+    rows = _relations(row, report, kind)
+    table.markdown(_table(page, chosen, report, rows))
+    whose = OWN_TREES if chosen.has_own_trees else "."
+    if report.scores.num_left_out:
+        whose += (
+            f" {report.scores.num_left_out:,} arcs are left out: a word was cut off, or shares its "
+            "only piece with another."
+        )
+    trees = f"{len(chosen.trees.trees):,}"
+    BEST_RELATIONS.offer(page, report, setup=setup, trees=trees, whose=whose)
 
 
 def _relations(
@@ -65,10 +105,10 @@ def _relations(
         "Order",
         list(ORDERS),
         format_func=ORDERS.__getitem__,
-        key=state.keep("heads_order", "common", options=list(ORDERS)),
+        key=ORDER.key(),
         width=200,
     )
-    rare = row.toggle(f"Under {FEW_CASES} cases too", key=state.keep("heads_rare", False))
+    rare = row.toggle(f"Under {FEW_CASES} cases too", key=RARE.key())
     least = 1 if rare else FEW_CASES
     rows = [Measured(name, kind) for name in report.scores.relations]
     rows = [measured for measured in rows if measured.count(report) >= least]
@@ -83,14 +123,14 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
     """Return the list as a table in Markdown."""
     key, marks = page.bert_key, page.marks
     if not rows:
-        return texts_lookup.TEXTS["heads.no_rows"]
+        return "No relation has so many cases. Switch the rare ones on."
     is_habits = not rows[0].direction
     titles = ("looks at", "best head", "mean", "95%", "all alike", "for example")
     if not is_habits:
         titles = ("relation", "best head", "right", "95%", "fixed offset", "for example")
     lines = ["| " + " | ".join(titles) + " |", "|:--|:--|--:|:--|--:|:--|"]
     for measured in rows:
-        head = head_answer.best(report, measured)
+        head = best(report, measured)
         if head is None:
             continue
         mean, low, high = (float(part[head]) for part in measured.values(report))
@@ -102,7 +142,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
         rival = measured.baseline(report)
         value, base = f"{mean:.0%}", f"{rival:.0%}"
-        if low > rival if measured.direction else head_answer.is_habit(measured, mean, rival):
+        if low > rival if measured.direction else is_habit(measured, mean, rival):
             value = f"**{value}**"
         if not is_habits:
             offset = report.scores.baseline(measured.name, measured.direction)[0]

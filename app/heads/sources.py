@@ -8,8 +8,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from app.plots.untrusted_text import plain
-from app.shell import state, texts_lookup
 from app.shell.pasted import pasted
+from app.shell.state import Field
 from bertcore.analysis.heads.texts import (
     HeadTexts,
     bundled_sentences,
@@ -19,6 +19,14 @@ from bertcore.analysis.heads.texts import (
 )
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
+SOURCE = Field("heads_source", "own", tuple(SOURCES))
+NOTHING_YET = {
+    "pasted": "Paste some sentences above, one a line. A few dozen make the intervals narrow.",
+    "file": (
+        "Upload a text or CSV file above, of at most 10,000 sentences, or sentences with their "
+        "trees in CoNLL-U, as Universal Dependencies has them for 150 languages."
+    ),
+}
 _UPLOADED = "_heads_uploaded"
 
 
@@ -49,14 +57,14 @@ def choose() -> Chosen | None:
         "Sentences",
         list(SOURCES),
         format_func=SOURCES.__getitem__,
-        key=state.keep("heads_source", "own", options=list(SOURCES)),
+        key=SOURCE.key(),
         required=True,
         label_visibility="collapsed",
     )
-    source = st.session_state["heads_source"]
+    source = SOURCE.value
     chosen = _own() if source == "own" else _pasted() if source == "pasted" else _uploaded()
     if chosen is None:
-        st.info(texts_lookup.TEXTS[f"heads.no_{source}"])
+        st.info(NOTHING_YET[source])
         return None
     for note in dict.fromkeys((*chosen.texts.notes, *chosen.trees.notes)):
         st.caption(plain(note))

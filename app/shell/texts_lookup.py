@@ -9,7 +9,6 @@ from app.attention import texts as attention
 from app.checkpoints import texts as checkpoints
 from app.checkpoints.texts import CONFIG_MEANINGS
 from app.compare import texts as compare
-from app.heads import texts as heads
 from app.inspect_checkpoint import texts as inspect
 from app.layer_map import texts as layer_map
 from app.minimal_pair import texts as minimal_pair
@@ -34,7 +33,6 @@ _PARTS = (
     what_if,
     training,
     mixing,
-    heads,
     inspect,
 )
 TEXTS: dict[str, str] = {key: text for part in _PARTS for key, text in part.TEXTS.items()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.heads import job as head_job
+from app.heads import job
 from app.shell import background, waiting
 from bertcore import load
 from bertcore.analysis.heads.report import HeadReport, report_heads
@@ -182,23 +182,23 @@ def test_progress_is_shown_and_the_work_can_be_stopped(
             progress(step / 10_000, "3 of 9 sentences read")
             go_on.wait(0.01)
 
-    monkeypatch.setattr(head_job, "report_heads", endless)
+    monkeypatch.setattr(job, "report_heads", endless)
     app = ok(page.run())
-    (job,) = background._jobs.values()
-    while job.stage in ("Waiting", "Starting"):
+    (running,) = background._jobs.values()
+    while running.stage in ("Waiting", "Starting"):
         time.sleep(0.01)
     app = ok(app.run())
     assert "3 of 9 sentences read" in str(app.get("progress")[0].proto)
     (stop,) = [button for button in app.button if button.label == "Stop"]
     stop.click().run()
     deadline = time.monotonic() + 30
-    while not job.done:
+    while not running.done:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert isinstance(job.error, background.GivenUp)
+    assert isinstance(running.error, background.GivenUp)
     app = ok(app.run())
     assert "Stopped" in said(app)
-    monkeypatch.setattr(head_job, "report_heads", report_heads)
+    monkeypatch.setattr(job, "report_heads", report_heads)
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60)
     (again,) = [button for button in app.button if button.label == "Start again"]
     again.click().run()

@@ -1,0 +1,192 @@
+"""One measure on all heads, and one head's habits: the grid, the bars, and their controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from app.heads import answer, job
+from app.heads.grid_figures import (
+    MeasuredHeads,
+    OneHead,
+    grid_table,
+    habits_table,
+    head_bars,
+    head_grid,
+)
+from app.heads.names import QUESTIONS, Measured, all_measured
+from app.heads.ranked_heads import example, link
+from app.heads.sources import Chosen
+from app.plots.special_tokens import own, own_markdown
+from app.shell import frame
+from app.shell.picture import Picture
+from app.shell.state import Field
+from bertcore.analysis.heads.report import HeadReport
+
+HIGHEST = "best"
+"""In place of a head's name: the head with the highest value."""
+
+MEASURE = Field("heads_measure", "to_previous")
+OPEN = Field("heads_open", HIGHEST)
+
+_HOW = (
+    "Each cell is a head; its number is the mean over {sentences} sentences (for a relation: how "
+    "often it is right), in percent where it is a fraction. {opening}The bars show all habits of "
+    "the open head with 95% intervals: of 1,000 draws of as many sentences, 950 have a mean "
+    "within. The orange marks are a head that looks at all tokens alike and so has no habit. "
+    "Habits may overlap: a full stop before \\[SEP\\] is both the token before and punctuation."
+)
+_OPENING = "Click a cell, or choose a head below, to open it. "
+
+GRID = Picture(
+    name="heads-grid",
+    figure=head_grid,
+    table=grid_table,
+    how=_HOW,
+    code="{numbers}    # [L, H]\n",
+)
+BARS = Picture(
+    name="heads-bars",
+    figure=head_bars,
+    table=habits_table,
+    how=_HOW,
+    code="report.statistics.means.mean[{layer}, {head}]    # one number for each of MEASURES\n",
+)
+
+
+def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int] | None:
+    """Draw question and answer, grid, bars and controls; return the open head."""
+    known = all_measured(report)
+    first = MEASURE.default if MEASURE.default in known else next(iter(known))
+    MEASURE.key(default=first, options=list(known))
+    measured = known[MEASURE.value]
+    names = [HIGHEST, *_head_names(report)]
+    OPEN.key(options=names)
+    best = answer.best(report, measured)
+    opened = best if OPEN.value == HIGHEST else _place(OPEN.value)
+    _ask(page, known, measured)
+    if opened is not None:
+        _answer(page, chosen, report, measured, opened, is_best=opened == best)
+    pair = st.container(horizontal=True, key="heads_pair")
+    grid, bars = pair.container(), pair.container()
+    sentences = f"{len(chosen.texts.sentences):,}"
+    setup = job.setup_code(page, chosen)
+    with grid:
+        GRID.show(
+            page,
+            MeasuredHeads(report, measured),
+            drawn={"opened": opened, "marks": page.marks},
+            setup=setup,
+            on_select=pick(GRID),
+            with_caption=False,
+            numbers=_numbers(measured),
+            sentences=sentences,
+            opening="",
+        )
+    if opened is not None:
+        with bars:
+            BARS.show(
+                page,
+                OneHead(report, *opened),
+                drawn={"marks": page.marks},
+                setup=setup,
+                with_caption=False,
+                layer=opened[0],
+                head=opened[1],
+                sentences=sentences,
+                opening="",
+            )
+    _controls(page, known, names, best)
+    GRID.caption(sentences=sentences, opening=_OPENING)
+    return opened
+
+
+def pick(picture: Picture) -> Callable[[], None]:
+    """Return what opens the head that was clicked in a picture."""
+
+    def clicked() -> None:
+        points = st.session_state[f"figure_{picture.name}"]["selection"]["points"]
+        if points and points[0].get("customdata"):  # "layer.head"; the ring around one has none
+            OPEN.put(points[0]["customdata"])
+
+    return clicked
+
+
+def _ask(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
+    """Draw the prepared questions; the chosen one is the measure, if it is among them."""
+    offered = [key for key in QUESTIONS if key in known]
+    st.session_state["heads_find"] = measured.key if measured.key in offered else None
+
+    def choose() -> None:
+        found = st.session_state["heads_find"]
+        if found is not None:  # else it was clicked again: the measure stays
+            MEASURE.put(found)
+        OPEN.put(HIGHEST)
+
+    st.pills(
+        "Find a head that looks at …",
+        offered,
+        format_func=lambda name: own(QUESTIONS[name], page.marks),
+        key="heads_find",
+        on_change=choose,
+    )
+
+
+def _controls(
+    page: frame.Page,
+    known: Mapping[str, Measured],
+    names: list[str],
+    best: tuple[int, int] | None,
+) -> None:
+    """Draw the choice of any measure or relation, and of any head."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.selectbox(
+        "Colour the heads by any measure or relation",
+        list(known),
+        format_func=lambda name: own(known[name].title, page.marks),
+        key=MEASURE.name,
+        on_change=lambda: OPEN.put(HIGHEST),
+        width=430,
+    )
+
+    def title(name: str) -> str:
+        if name != HIGHEST:
+            return "layer {} head {}".format(*name.split("."))
+        return "none" if best is None else f"the highest: layer {best[0]} head {best[1]}"
+
+    row.selectbox("Head", names, format_func=title, key=OPEN.name, width=260)
+
+
+def _head_names(report: HeadReport) -> list[str]:
+    num_layers, num_heads = report.statistics.means.mean.shape[:2]
+    return [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
+
+
+def _place(name: str) -> tuple[int, int]:
+    layer, head = name.split(".")
+    return int(layer), int(head)
+
+
+def _answer(
+    page: frame.Page,
+    chosen: Chosen,
+    report: HeadReport,
+    measured: Measured,
+    opened: tuple[int, int],
+    *,
+    is_best: bool,
+) -> None:
+    """Write how much of the measure the open head has, and link to a sentence that shows it."""
+    text = own_markdown(answer.sentences(report, measured, opened, is_best=is_best), page.marks)
+    sentence, shown = example(chosen, report, measured, opened)
+    if sentence is not None:
+        text += f" [See it in a sentence]({link(page.bert_key, *sentence, opened)}): {shown}"
+    st.markdown(text)
+
+
+def _numbers(measured: Measured) -> str:
+    """Return the Python of a measure's means."""
+    if measured.direction:
+        return f"report.scores.accuracy({measured.name!r}, {measured.direction!r}).mean"
+    return f"report.statistics.of({measured.name!r}).mean"

@@ -1,0 +1,74 @@
+"""The map of all heads: near ones look at the same tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app.heads import job
+from app.heads.grid import pick
+from app.heads.map_figures import COLOUR_BY, PlacedHeads, head_scatter, map_arrays
+from app.heads.sources import Chosen
+from app.shell import frame
+from app.shell.picture import Picture
+from app.shell.state import Field
+from bertcore.analysis.heads.report import HeadReport
+
+COLOUR = Field("heads_colour", "habit", tuple(COLOUR_BY))
+
+MAP = Picture(
+    name="heads-map",
+    figure=head_scatter,
+    table=map_arrays,
+    how=(
+        "Each point is a head; two near points give their attention to the same tokens. The "
+        "distance between two heads is the Jensen-Shannon distance of their weights, 0 to 1, "
+        "averaged over {compared} tokens and laid out in 2-D by multidimensional scaling. Only "
+        "distances have a meaning, not left or right. Stress {stress}: 0 is a map without error; "
+        "above 0.2 do not trust single distances. A habit counts as a head's strongest if the head "
+        "has at least 15% of what is possible beyond a head that looks at all tokens alike."
+    ),
+    code="""
+from bertcore.analysis.heads.similarity import head_map
+
+report.distances.matrix                     # [L * H, L * H]
+head_map(report.distances).positions        # [L * H, 2]
+""",
+)
+
+
+def show_map(
+    page: frame.Page, chosen: Chosen, report: HeadReport, opened: tuple[int, int] | None
+) -> None:
+    """Draw the map when it is laid out, with the open head ringed."""
+    st.subheader("Heads that look alike", anchor=False)
+    places = job.head_places(page.bert_key, chosen, report)
+    if places is None:
+        return
+    picture = st.container()
+    colour = st.segmented_control(
+        "Colour by",
+        list(COLOUR_BY),
+        format_func=COLOUR_BY.get,
+        key=COLOUR.key(),
+        required=True,
+    )
+    with picture:
+        MAP.show(
+            page,
+            PlacedHeads(report, places),
+            drawn={"colour": colour, "opened": opened, "marks": page.marks},
+            setup=job.setup_code(page, chosen),
+            on_select=pick(MAP),
+            with_caption=False,
+            **map_values(report, places.stress),
+        )
+    MAP.caption(**map_values(report, places.stress))
+
+
+def map_values(report: HeadReport, stress: float) -> dict[str, Any]:
+    """Return what the braces of the map's caption stand for."""
+    distances = report.distances
+    compared = f"{distances.num_compared:,} of {distances.num_tokens:,}"
+    return {"stress": f"{stress:.2f}", "compared": compared}
