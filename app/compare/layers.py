@@ -55,7 +55,7 @@ def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
     found: TextsComparison | None = waiting.result(
         Work(("compare", first, second, chosen.key), work),
         "compare",
-        stopped="compare.stopped",
+        stopped=texts_lookup.TEXTS["compare.stopped"],
     )
     return found
 

@@ -30,7 +30,7 @@ def _measured(asked: Asked) -> str:
 def show_words(page: frame.Page, asked: Asked) -> None:
     """Draw the text in the colours of one method, all methods, and their faithfulness."""
     found: Explanation | None = waiting.result(
-        inspection.explain(asked), "inspect-words", stopped="inspect.stopped"
+        inspection.explain(asked), "inspect-words", stopped=texts_lookup.TEXTS["inspect.stopped"]
     )
     if found is None:
         return
@@ -94,7 +94,7 @@ def _say_delta(delta: float, change: float) -> None:
 def show_parts(page: frame.Page, asked: Asked) -> None:
     """Draw integrated gradients of token, segment and position embeddings apart."""
     found: Attribution | None = waiting.result(
-        inspection.take_apart(asked), "inspect-parts", stopped="inspect.stopped"
+        inspection.take_apart(asked), "inspect-parts", stopped=texts_lookup.TEXTS["inspect.stopped"]
     )
     if found is None:
         return
@@ -120,7 +120,9 @@ def show_parts(page: frame.Page, asked: Asked) -> None:
 def show_layers(page: frame.Page, asked: Asked) -> None:
     """Draw the conductance of every layer, and how true each layer's order of words is."""
     found: Layers | None = waiting.result(
-        inspection.follow_layers(asked), "inspect-layers", stopped="inspect.stopped"
+        inspection.follow_layers(asked),
+        "inspect-layers",
+        stopped=texts_lookup.TEXTS["inspect.stopped"],
     )
     if found is None:
         return

@@ -41,7 +41,9 @@ def show(page: frame.Page, asked: Asked, word: int) -> None:
             )
         tagged = word if model.task.name == "tag" else None
         work = inspection.change_mind(asked, word=tagged, score_change=score_change)
-        found: Search | None = waiting.result(work, "inspect-swaps", stopped="inspect.stopped")
+        found: Search | None = waiting.result(
+            work, "inspect-swaps", stopped=texts_lookup.TEXTS["inspect.stopped"]
+        )
         if found is None:
             return
         code = setup(page, asked) + texts_lookup.CODE["inspect.swaps"].format(

@@ -12,6 +12,7 @@ import streamlit as st
 
 from app.html_file.chart import Data
 from app.html_file.document import Part
+from app.plots.special_tokens import Marks, own_markdown
 from app.shell import capabilities, frame, html_offer
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -44,7 +45,7 @@ class Picture:
 
     def show(
         self,
-        page: frame.Page,
+        page: frame.Page | None,
         result: Any,
         *,
         drawn: Mapping[str, Any] = NOTHING,
@@ -58,7 +59,8 @@ class Picture:
         """Draw the figure with its downloads and its caption.
 
         Args:
-            page: The page that it stands on.
+            page: The page that it stands on; None where that opens no checkpoint: `setup` is
+                given then.
             result: What was computed; goes to `figure` and to `table`.
             drawn: Further arguments of `figure`, such as the selected token.
             fig: The figure, where the page changes what `figure` returns.
@@ -90,7 +92,7 @@ class Picture:
 
     def offer(
         self,
-        page: frame.Page,
+        page: frame.Page | None,
         result: Any,
         *,
         title: str = "",
@@ -132,6 +134,18 @@ class Picture:
         """Return how to read it, as Markdown with the checkpoint's own special tokens."""
         return frame.own_tokens(self.how).format(**values)
 
-    def python(self, page: frame.Page, setup: str | None = None, **values: object) -> str:
-        """Return the Python that computes the numbers, from `import bertcore` on."""
-        return (page.setup_code if setup is None else setup) + self.code.format(**values)
+    def reading_of(self, marks: Marks, **values: object) -> str:
+        """Return how to read it outside of a page, with the special tokens of a checkpoint."""
+        return own_markdown(self.how, marks).format(**values)
+
+    def python(self, page: frame.Page | None, setup: str | None = None, **values: object) -> str:
+        """Return the Python that computes the numbers, from the imports on.
+
+        Raises:
+            ValueError: If there is neither a page nor a setup.
+        """
+        if setup is None:
+            if page is None:
+                raise ValueError(f"picture {self.name!r} has neither a page nor setup code")
+            setup = page.setup_code
+        return setup + self.code.format(**values)

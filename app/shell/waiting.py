@@ -16,7 +16,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.shell import background, texts_lookup
+from app.shell import background
 from app.shell.background import Job, Work
 from app.shell.render_signal import arrival
 
@@ -50,14 +50,14 @@ def result(
         work: Done once for everybody who asks for the same.
         name: Of the view; unique on the page. Letters and dashes.
         patience: Seconds to wait first, so that no bar flickers; None for PATIENCE_SECONDS.
-        stopped: Key of the text that says that the work was stopped; "" for no way to stop it.
+        stopped: Sentence shown when the visitor stopped the work; "" for no way to stop it.
         say: What stands at the bar.
 
     Raises:
         Exception: What ended the work, other than the visitor.
     """
     if stopped and st.session_state.get(_STOPPED, {}).get(name) == work.key:
-        st.info(texts_lookup.TEXTS[stopped])
+        st.info(stopped)
         again = "Start again"
         icon = ":material/play_arrow:"
         st.button(again, key=f"again_{name}", on_click=_start, args=(name,), icon=icon)

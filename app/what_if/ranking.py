@@ -46,7 +46,7 @@ def show_ranking(page: frame.Page, case: what_if.Case) -> None:
         with place:
             work = what_if.ranking(page.bert_key, ranked)
             found: HeadImportance | None = waiting.result(
-                work, "ranking", stopped="what-if.rank_stopped"
+                work, "ranking", stopped=texts_lookup.TEXTS["what-if.rank_stopped"]
             )
             if found is not None:
                 _draw(page, ranked, found)
