@@ -1,8 +1,6 @@
-"""Small line charts over the layers: separation of labels, narrowness, faithfulness of the map."""
+"""Line charts over the layers: separation of labels, isotropy, faithfulness of the map."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,7 +15,7 @@ HEIGHT = 316
 
 
 def separation_curve(found: Separation) -> go.Figure:
-    """Draw how well the labels part in the full space, layer by layer."""
+    """Draw how well the labels separate in the full space, layer by layer."""
     fig = go.Figure(
         [
             _line(found.purity, f"neighbours with the same label (of {found.k})", 0),
@@ -31,7 +29,7 @@ def separation_curve(found: Separation) -> go.Figure:
         annotation_position="bottom right",
     )
     low = min(0.0, float(found.silhouette.min())) - 0.03
-    return _over_layers(fig, "Where do the labels part?", "share; silhouette", [low, 1.05])
+    return _over_layers(fig, "Where do the labels separate?", "fraction; silhouette", [low, 1.05])
 
 
 def isotropy_curve(found: Isotropy) -> go.Figure:
@@ -54,7 +52,7 @@ def faithfulness_curve(found: Faithfulness, layer_map: LayerMap) -> go.Figure:
     )
     if layer_map.method == "pca":
         fig.add_trace(_line(layer_map.explained.sum(1), "variance shown", 2, dash="dash"))
-    return _over_layers(fig, "How true is the map?", "share", [-0.03, 1.05])
+    return _over_layers(fig, "How faithful is the map?", "fraction", [-0.03, 1.05])
 
 
 def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "solid") -> go.Scatter:
@@ -81,7 +79,21 @@ def _over_layers(fig: go.Figure, title: str, unit: str, span: list[float]) -> go
     return fig
 
 
-def table(found: object, names: Sequence[str]) -> pd.DataFrame:
-    """Return fields that hold one number for each layer as a table, a row for each layer."""
-    columns = {name: np.asarray(getattr(found, name)) for name in names}
-    return pd.DataFrame({"layer": np.arange(len(columns[names[0]])), **columns})
+def separation_table(found: Separation) -> pd.DataFrame:
+    """Return a row for each layer."""
+    return _by_layer(silhouette=found.silhouette, purity=found.purity)
+
+
+def isotropy_table(found: Isotropy) -> pd.DataFrame:
+    """Return a row for each layer."""
+    return _by_layer(any_pair=found.any_pair, same_word=found.same_word)
+
+
+def faithfulness_table(found: Faithfulness) -> pd.DataFrame:
+    """Return a row for each layer."""
+    return _by_layer(trustworthiness=found.trustworthiness, overlap=found.overlap)
+
+
+def _by_layer(**columns: NDArray[np.floating]) -> pd.DataFrame:
+    num_layers = len(next(iter(columns.values())))
+    return pd.DataFrame({"layer": np.arange(num_layers), **columns})

@@ -13,8 +13,6 @@ from bertcore.analysis.space.projection import LayerMap
 
 MAX_TRAILS = 12
 """Paths through the layers are drawn for as many found points."""
-INK = {False: "#1B2233", True: "#E6E9F2"}
-"""Colour of names on light and on dark ground: the themes' text colours."""
 STEP_MS = 700
 CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
 TWEENS = 6

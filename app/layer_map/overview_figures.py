@@ -1,4 +1,4 @@
-"""The layer map's overview: every layer as a small picture."""
+"""The layer map's overview: one small scatter plot for each layer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 from app.layer_map.places import display_places, reach_of, rounded
 from app.layer_map.point_styles import SYMBOLS, Marks
 from app.plots import theme
+from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
 MAX_OVERVIEW = 600
@@ -70,8 +71,20 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
     return fig
 
 
+def overview_arrays(table: VectorTable, found: LayerMap) -> dict[str, NDArray[Any]]:
+    """Return the full vectors [L+1, N, D], the coordinates, and what each point is."""
+    return {
+        "vectors": table.vectors,
+        "coordinates": found.coordinates,
+        "tokens": np.array(table.tokens),
+        "words": np.array(table.words),
+        "sentence_ids": np.array(table.sentence_ids),
+        "labels": np.array(table.labels),
+    }
+
+
 def layer_name(layer: int) -> str:
-    """Return what a hidden state is called."""
+    """Return the label of a hidden state."""
     return "embeddings" if layer == 0 else f"layer {layer}"
 
 

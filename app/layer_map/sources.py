@@ -5,18 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from app.layer_map import word_senses
+from app.layer_map.fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 from app.plots.untrusted_text import plain
-from app.shell import state
 from app.shell.pasted import pasted
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
 
-SOURCES = {
-    "sentence": "This sentence",
-    "senses": "A word's senses",
-    "pasted": "Paste sentences",
-    "file": "Upload a file",
+NO_SENTENCES = {
+    "pasted": "Paste some sentences above, one a line. Ten to a few hundred make a good map.",
+    "file": (
+        "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
+    ),
 }
+"""Shown while a source has no sentences yet."""
 _UPLOADED = "_map_uploaded"
 
 
@@ -26,26 +27,24 @@ def choose_source() -> str:
         "Sentences",
         list(SOURCES),
         format_func=SOURCES.__getitem__,
-        key=state.keep("map_source", "sentence", options=list(SOURCES)),
+        key=SOURCE.key(),
         on_change=_suit_to_source,
         required=True,
         label_visibility="collapsed",
     )
-    chosen: str = st.session_state["map_source"]
-    return chosen
+    return SOURCE.value
 
 
 def chosen_source() -> str:
     """Return the chosen source before its widget is drawn."""
-    source: str = state.value("map_source", "sentence")
-    return source if source in SOURCES else "sentence"
+    return SOURCE.value if SOURCE.value in SOURCES else SOURCE.default
 
 
 def sentences_of(source: str, text_a: str, text_b: str | None) -> tuple[Sentence, ...]:
-    """Draw what the source needs and return its sentences; () while there are none yet.
+    """Draw the input of a source and return its sentences; () while there are none.
 
     Raises:
-        ValueError: If what was pasted or uploaded holds no sentence or cannot be read.
+        ValueError: If the pasted text or the uploaded file holds no sentence or cannot be read.
     """
     if source == "sentence":
         return (Sentence(text_a, text_b),)
@@ -61,28 +60,26 @@ def sentences_of(source: str, text_a: str, text_b: str | None) -> tuple[Sentence
 
 def _suit_to_source() -> None:
     """Choose points and colours that suit the source just picked."""
-    if st.session_state["map_source"] == "senses":
-        state.put("map_unit", "word")
-        state.put("map_colour", "label")
-        state.put("map_word", state.value("map_set", next(iter(word_senses.SETS))))
-    elif state.value("map_unit") == "word" and state.value("map_colour") == "label":
-        state.put("map_unit", "tokens")
-        state.put("map_colour", "word")
-        state.put("map_word", "")
+    if SOURCE.value == "senses":
+        UNIT.put("word")
+        COLOUR.put("label")
+        WORD.put(SENSES_OF.value)
+    elif UNIT.value == "word" and COLOUR.value == "label":
+        UNIT.put("tokens")
+        COLOUR.put("word")
+        WORD.put("")
 
 
 def _word() -> str:
-    words = list(word_senses.SETS)
     st.pills(
         "Word",
-        words,
-        key=state.keep("map_set", words[0], options=words),
+        list(word_senses.SETS),
+        key=SENSES_OF.key(),
         on_change=_suit_to_source,
         required=True,
         label_visibility="collapsed",
     )
-    chosen: str = st.session_state["map_set"]
-    return chosen
+    return SENSES_OF.value
 
 
 def _pasted() -> Texts | None:
@@ -95,7 +92,7 @@ def _pasted() -> Texts | None:
 
 
 def _uploaded() -> Texts | None:
-    """Return what was uploaded; it stays when the visitor changes pages, until the next file."""
+    """Return the uploaded sentences; they survive a change of page, until the next upload."""
     upload = st.file_uploader(
         "A text file with one sentence a line, or a CSV or TSV table with a column of sentences",
         key="map_upload",

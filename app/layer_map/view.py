@@ -1,4 +1,4 @@
-"""What the layer map computes from a checkpoint: points, maps, qualities; each kept in memory."""
+"""What the layer map computes from a checkpoint: points, maps, quality measures; all cached."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNITS = {
     "mean": "sentences (mean)",
     "cls": "sentences (first token)",
 }
-"""What a point is, and what that is called."""
+"""What a point stands for, and its label."""
 
 
 class Points(NamedTuple):
@@ -57,18 +57,18 @@ def table(key: cache.BertKey, points: Points) -> VectorTable:
     """Return the points and their vectors.
 
     Raises:
-        ValueError: If no point is left; says which words there are where one word was asked for.
+        ValueError: If no point is left; names the words there are, if one word was chosen.
     """
     return cache.call(_table, key, points)
 
 
 def layer_map(key: cache.BertKey, points: Points, view: View) -> LayerMap:
-    """Return the PCA map, at once."""
+    """Return the PCA map."""
     return cache.call(_layer_map, key, key, points, view._replace(method="pca"))
 
 
 def umap_work(key: cache.BertKey, points: Points, view: View) -> Work:
-    """Return the work that computes the UMAP map."""
+    """Return the background job that computes the UMAP map."""
 
     def work(progress: Progress) -> LayerMap:
         return map_layers(
@@ -85,13 +85,13 @@ def umap_work(key: cache.BertKey, points: Points, view: View) -> Work:
 
 
 def faithfulness(key: cache.BertKey, points: Points, view: View, found: LayerMap) -> Faithfulness:
-    """Return how true a map is; `found` is the map of `view`."""
+    """Return the faithfulness of the map `found` of `view`."""
     # A LayerMap is a key by its identity: the same map is measured once.
     return cache.call(_faithfulness, key, key, points, view.umap.metric, found)
 
 
 def separation(key: cache.BertKey, points: Points) -> Separation | None:
-    """Return how well the labels part the points, or None without two labels."""
+    """Return how well the labels separate the points, or None without two labels."""
     return cache.call(_separation, key, key, points)
 
 
@@ -100,8 +100,8 @@ def isotropy(key: cache.BertKey, points: Points) -> Isotropy:
     return cache.call(_isotropy, key, key, points)
 
 
-def code(source: str, points: Points, view: View) -> str:
-    """Return Python that computes the same coordinates with bertcore."""
+def code_of(source: str, points: Points, view: View) -> str:
+    """Return Python that computes the points (`table`) and their coordinates (`found`)."""
     few = len(points.sentences) <= 60
     listed = "".join(f"    {sentence!r},\n" for sentence in points.sentences if few)
     pooled = points.unit in ("mean", "cls")
@@ -141,9 +141,8 @@ def code(source: str, points: Points, view: View) -> str:
         f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
         f"    level_layers={view.level_layers}, umap={view.umap!r},",
         ")",
-        "found.coordinates  # [layers + 1, points, dims]",
     ]
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _table(bert: Bert, points: Points) -> VectorTable:

@@ -49,6 +49,9 @@ CATEGORICAL = (
 )
 """Twelve kinds; the first eight are Okabe and Ito's."""
 
+INK = {False: "#1B2233", True: "#E6E9F2"}
+"""Text colour by whether the ground is dark, for text that does not follow the page's theme."""
+
 GRID = "rgba(127, 134, 152, 0.25)"
 """Grid lines that are seen on light and on dark ground."""
 

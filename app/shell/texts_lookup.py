@@ -10,7 +10,6 @@ from app.checkpoints import texts as checkpoints
 from app.checkpoints.texts import CONFIG_MEANINGS
 from app.compare import texts as compare
 from app.inspect_checkpoint import texts as inspect
-from app.layer_map import texts as layer_map
 from app.minimal_pair import texts as minimal_pair
 from app.mixing import texts as mixing
 from app.shell import texts as frame
@@ -27,7 +26,6 @@ _PARTS = (
     frame,
     attention,
     checkpoints,
-    layer_map,
     minimal_pair,
     compare,
     what_if,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.layer_map.figures import INK
 from app.layer_map.layer_watch import layer_watch
+from app.plots import theme
 from app.shell import frame, state, tables, texts_lookup
 from app.training import replay_figures as figures
 from app.training.head_figures import heads_over_time
@@ -85,7 +85,7 @@ def _play(path: Path, found: list[Probe]) -> None:
         layer=layer,
         head=None if head < 0 else head,
         moment=st.session_state["replay_moment"],
-        ink=INK[st.context.theme.type == "dark"],
+        ink=theme.INK[st.context.theme.type == "dark"],
     )
     code = texts_lookup.CODE["training.replay"].format(
         path=str(path), sentence=sentence, layer=layer, head=max(head, 0)

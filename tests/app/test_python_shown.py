@@ -44,6 +44,12 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "masked words": ("masked_words", {}, 3),
     "sentence pairs": ("sentence_pairs", {}, 3),
     "tokens": ("tokens", {}, 2),
+    "layer map": ("layer_map", {}, 4),
+    "layer map of a word": (
+        "layer_map",
+        {"map_source": "senses", "map_unit": "word", "map_word": "bank"},
+        4,
+    ),
 }
 
 

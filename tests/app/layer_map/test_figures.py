@@ -267,6 +267,6 @@ def test_curves_draw_the_measures() -> None:
     true = faithfulness(table.vectors, found.coordinates)
     fig = curve_figures.faithfulness_curve(true, found)
     np.testing.assert_allclose(fig.data[2].y, found.explained.sum(1))
-    rows = curve_figures.table(true, ("trustworthiness", "overlap"))
+    rows = curve_figures.faithfulness_table(true)
     assert list(rows.columns) == ["layer", "trustworthiness", "overlap"]
     assert len(rows) == 3

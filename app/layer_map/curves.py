@@ -1,0 +1,80 @@
+"""Measures over the layers: separation of labels, isotropy, and the faithfulness of the map."""
+
+from __future__ import annotations
+
+from app.layer_map.controls import columns
+from app.layer_map.curve_figures import (
+    faithfulness_curve,
+    faithfulness_table,
+    isotropy_curve,
+    isotropy_table,
+    separation_curve,
+    separation_table,
+)
+from app.layer_map.view import Points, View, faithfulness, isotropy, separation
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.space.projection import LayerMap
+
+SEPARATION = Picture(
+    name="layer-map-labels",
+    figure=separation_curve,
+    table=separation_table,
+    how=(
+        "Measured on the full vectors, not on the map. The first curve: the fraction of a point's "
+        "nearest neighbours in other sentences that have its own label. It rises where the layers "
+        "begin to tell the labels apart. Silhouette 1 is far apart, 0 is mixed."
+    ),
+    code="""
+from bertcore.analysis.space.map_quality import separation
+
+separation(table.vectors, table.labels, groups=table.sentence_ids)
+""",
+)
+ISOTROPY = Picture(
+    name="layer-map-isotropy",
+    figure=isotropy_curve,
+    table=isotropy_table,
+    how=(
+        "Mean cosine 0: the vectors use all directions. Near 1: all point the same way, and any "
+        "two words look alike. If one word in two places is much more alike than two words are, "
+        "the layer still holds the word itself; where the curves meet, context has taken over."
+    ),
+    code="""
+from bertcore.analysis.space.map_quality import isotropy
+
+same = [f"{{word}} {{token}}" for word, token in zip(table.words, table.tokens)]
+isotropy(table.vectors, same)
+""",
+)
+FAITHFULNESS = Picture(
+    name="layer-map-truth",
+    figure=faithfulness_curve,
+    table=faithfulness_table,
+    how=(
+        "Trustworthiness 1: points that are near in the map are near in the full space; 0.5 is "
+        "chance. Shared neighbours: the fraction of nearest points in the full space that are "
+        "nearest in the map too. With low values, do not trust single neighbours in the map."
+    ),
+    code="""
+from bertcore.analysis.space.map_quality import faithfulness
+
+faithfulness(table.vectors, found.coordinates, metric={metric!r})
+""",
+)
+
+
+def show_curves(page: frame.Page, points: Points, view: View, found: LayerMap, code: str) -> None:
+    """Draw the measures side by side; that of the labels where there are at least two."""
+    places = columns()
+    with frame.guard():
+        separated = separation(page.bert_key, points)
+        if separated is not None:
+            with next(places):
+                SEPARATION.show(page, separated, setup=code)
+        with next(places):
+            ISOTROPY.show(page, isotropy(page.bert_key, points), setup=code)
+        with next(places):
+            faithful = faithfulness(page.bert_key, points, view, found)
+            drawn = {"layer_map": found}
+            FAITHFULNESS.show(page, faithful, drawn=drawn, setup=code, metric=view.umap.metric)

@@ -1,0 +1,32 @@
+"""The visitor's choices on the layer map."""
+
+from __future__ import annotations
+
+from app.layer_map import word_senses
+from app.shell.state import Field
+from bertcore.analysis.space.projection import METRICS
+
+SOURCES = {
+    "sentence": "This sentence",
+    "senses": "A word's senses",
+    "pasted": "Paste sentences",
+    "file": "Upload a file",
+}
+METHOD_NAMES = {"pca": "PCA", "umap": "UMAP"}
+SPACE_NAMES = {"joint": "one map for all", "separate": "each by itself"}
+
+SOURCE = Field("map_source", "sentence", tuple(SOURCES))
+SENSES_OF = Field("map_set", next(iter(word_senses.SETS)), tuple(word_senses.SETS))
+UNIT = Field("map_unit", "tokens")
+WORD = Field("map_word", "")
+COLOUR = Field("map_colour", "word")
+DIMS = Field("map_dims", "2")
+METHOD = Field("map_method", "pca", tuple(METHOD_NAMES))
+SPACE = Field("map_space", "joint", tuple(SPACE_NAMES))
+LAYER = Field("map_layer", 0)
+HIDE_SPECIAL = Field("map_hide", True)
+LEVEL_LAYERS = Field("map_level", True)
+UMAP_NEIGHBORS = Field("umap_neighbors", 15)
+UMAP_MIN_DIST = Field("umap_min_dist", 0.1)
+UMAP_METRIC = Field("umap_metric", METRICS[0], METRICS)
+UMAP_SEED = Field("umap_seed", 0)

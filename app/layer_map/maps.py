@@ -1,0 +1,111 @@
+"""The layer map and its overview."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from numpy.typing import NDArray
+
+from app.layer_map.fields import LAYER
+from app.layer_map.figures import travel
+from app.layer_map.layer_watch import layer_watch
+from app.layer_map.overview_figures import overview, overview_arrays
+from app.layer_map.point_styles import Marks
+from app.layer_map.points import coordinates_table
+from app.plots import theme
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.shared.collect import VectorTable
+from bertcore.analysis.space.projection import LayerMap
+
+
+class Mapped(NamedTuple):
+    """The points of a map, where they lie, and how they are drawn."""
+
+    table: VectorTable
+    layer_map: LayerMap
+    marks: Marks
+
+
+def _travel(found: Mapped, *, layer: int, ink: str) -> go.Figure:
+    return travel(found.layer_map, found.marks, layer=layer, ink=ink)
+
+
+def _coordinates(found: Mapped) -> pd.DataFrame:
+    return coordinates_table(found.table, found.layer_map)
+
+
+def _overview(found: Mapped) -> go.Figure:
+    return overview(found.layer_map, found.marks)
+
+
+def _arrays(found: Mapped) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    return overview_arrays(found.table, found.layer_map)
+
+
+LAYER_MAP = Picture(
+    name="layer-map",
+    figure=_travel,
+    table=_coordinates,
+    how=(
+        "Each point is a token (or a word, or a sentence); near points have similar vectors. Move "
+        "the slider, or press Play, to follow them from the embeddings (layer 0) to the last "
+        "layer. {method} Search a word to ring it and see its path. Under *More*: with *one map "
+        "for all*, a place means the same in every layer (each is first brought to one centre and "
+        "size); with *each by itself*, every layer has its own best view, turned to fit the one "
+        "before."
+    ),
+    code="""
+found.coordinates                           # [L+1, N, dims]
+""",
+)
+METHODS = {
+    "pca": (
+        "PCA shows the directions in which the points differ most and hides all others; *How "
+        "faithful is the map?* says how much of the variance is shown."
+    ),
+    "umap": (
+        "UMAP preserves neighbourhoods, not large distances: read who is near whom, not the size "
+        "of a cluster or the gap between two. Change the seed and the number of neighbours under "
+        "*More*: what stays is real, what moves is not."
+    ),
+}
+"""How to read a map, by its method."""
+OVERVIEW = Picture(
+    name="layer-map-vectors",
+    figure=_overview,
+    table=_arrays,
+    how=(
+        "The same map, one panel for each layer from the embeddings on; colours as above. Of more "
+        "than 600 points, 600 are drawn, evenly spaced; of a 3-D map, the first two axes."
+    ),
+    code="""
+table.vectors, found.coordinates            # [L+1, N, D], [L+1, N, dims]
+""",
+)
+
+
+def show_map(page: frame.Page, found: Mapped, code: str) -> None:
+    """Draw the map with its slider over the layers."""
+    keep_layer(page.bert.config.num_hidden_layers)
+    method = METHODS[found.layer_map.method]
+    drawn = {"layer": LAYER.value, "ink": theme.INK[page.is_dark]}
+    LAYER_MAP.show(page, found, drawn=drawn, setup=code, method=method)
+
+
+@st.fragment
+def keep_layer(num_layers: int) -> None:
+    """Keep the layer at which the slider stands; the figure itself does not run again."""
+    layer = layer_watch(".st-key-figure_layer-map", key="map_watch")
+    if layer is not None:
+        st.session_state[LAYER.name] = layer
+    LAYER.key(default=num_layers, low=0, high=num_layers)
+
+
+def show_overview(page: frame.Page, found: Mapped, code: str) -> None:
+    """Draw every layer as a small map."""
+    st.subheader("All layers at a glance", anchor=False)
+    OVERVIEW.show(page, found, setup=code)
