@@ -7,9 +7,10 @@ import numpy as np
 from bertcore import Bert, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertscope.app_modules import app_module
-from bertscope.shown import Drawn, NotebookView, check, opening, reading, show_figures, typed
+from bertscope.shown import Drawn, NotebookView, check, how_to_read, opening, show_figures, typed
 
-RUNS = ("first", "second")
+_ANSWERS, _ATTENTION = "app.minimal_pair.answers", "app.minimal_pair.attention"
+_VECTORS = "app.minimal_pair.vectors"
 
 
 def show_minimal_pair(
@@ -41,28 +42,28 @@ def show_minimal_pair(
     drawn = []
     if found.shifts:
         mask, unknown = bert.tokenizer.mask_token or "", [None] * len(found.shifts)
-        fig = shared.word_bars(found.shifts, unknown, RUNS, mask)
-        drawn.append(Drawn("Words", fig, reading(bert, "minimal-pair.words")))
+        fig = shared.word_bars(found.shifts, unknown, figures.RUNS, mask)
+        drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
     if found.next_first is not None and found.next_second is not None:
-        fig = shared.answer_bars((found.next_first.is_next, found.next_second.is_next), RUNS)
-        drawn.append(Drawn("Next sentence", fig, ""))
+        is_next = (found.next_first.is_next, found.next_second.is_next)
+        fig = shared.answer_bars(is_next, figures.RUNS)
+        how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
+        drawn.append(Drawn("Next sentence", fig, how))
     names = figures.column_names(first, second, found.columns)
     changed = list(found.changed)
     one, two = (m.numpy() for m in aligned_attention(first, second, found.columns, layer, head))
     fig = figures.difference_map(one, two, names, changed)
     where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
-    how = reading(bert, "minimal-pair.attention")
+    how = how_to_read(bert, _ATTENTION, "ATTENTION")
     drawn.append(Drawn(f"What each token looks at: {where}", fig, how))
     fig = shared.attention_grid(found.attention_change)
-    how = reading(bert, "minimal-pair.heads")
+    how = how_to_read(bert, _ATTENTION, "HEADS")
     drawn.append(Drawn("Which heads differ most", fig, how))
     fig = figures.vector_strips(np.asarray(found.hidden_change), names, changed)
-    how = reading(bert, "minimal-pair.vectors")
+    how = how_to_read(bert, _VECTORS, "VECTORS")
     drawn.append(Drawn("What each token's vector becomes", fig, how))
-    parts = app_module("app.shell.texts_lookup").CODE
-    texts = [repr(text) for text in (second.text_a, second.text_b) if text is not None]
-    code = opening(bert, first)
-    code += parts["minimal-pair.compare"].format(texts=", ".join(texts))
-    code += parts["minimal-pair.attention"].format(layer=layer, head=head)
+    texts = app_module("app.minimal_pair.compared").written((second.text_a, second.text_b))
+    attention = app_module(_ATTENTION).ATTENTION
+    code = opening(bert, first) + attention.code.format(texts=texts, layer=layer, head=head)
     both = {**typed(first), **typed(second, "Second version, ")}
     return show_figures("Minimal pair", drawn, bert, both, code)

@@ -144,6 +144,19 @@ def reading(bert: Bert, key: str) -> str:
     return own
 
 
+def how_to_read(bert: Bert, module: str, picture: str, **values: object) -> str:
+    """Return how to read one of the app's pictures, with the checkpoint's special tokens.
+
+    Args:
+        bert: The checkpoint.
+        module, picture: Where the `Picture` is, such as "app.masked_words.lens", "LENS".
+        values: Fill the braces of the text.
+    """
+    marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
+    how: str = getattr(app_module(module), picture).reading_of(marks, **values)
+    return how
+
+
 def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
     """Return the texts of a trace by their names."""
     both = {f"{prefix}Text A": trace.text_a, f"{prefix}Text B": trace.text_b}

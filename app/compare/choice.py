@@ -88,7 +88,7 @@ def _open(side: compare.Side) -> None:
         cache.opened(side.key)
         return
     if not side.key.allow_pickle and sidebar.has_only_pickle(side.key.source):
-        st.caption(texts_lookup.TEXTS["frame.pickle"])
+        st.caption(frame.PICKLED_WEIGHTS)
         st.button(
             "I trust it: read its weights",
             key="compare_agree",

@@ -17,6 +17,7 @@ from app.plots.token_flow import display_width
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import Column, MinimalPair
 
+RUNS = ("first", "second")
 GAP = "∅"
 """Stands for a token that a version does not have."""
 MOST_LABELS = 44

@@ -2,31 +2,33 @@
 
 import streamlit as st
 
-from app.minimal_pair import PAGE, sections
-from app.minimal_pair import versions as minimal_pair
+from app.minimal_pair import PAGE
+from app.minimal_pair.answers import show_answers, show_tokens
+from app.minimal_pair.attention import show_attention, show_heads
+from app.minimal_pair.compared import compared
+from app.minimal_pair.vectors import show_vectors
+from app.minimal_pair.versions import Versions, choose_second
 from app.plots.untrusted_text import plain
 from app.shell import frame
 
 
 @st.fragment
-def show(page: frame.Page, second: minimal_pair.Versions) -> None:
+def show(page: frame.Page, second: Versions) -> None:
     """Draw what differs; runs alone when a choice changes."""
     with frame.guard():
-        first_trace = page.trace
-        second_trace = minimal_pair.second_trace(page.bert_key, second)
+        both = compared(page, second)
         is_other = second != (page.text_a, page.text_b)
-        if is_other and second_trace.truncation is not None:
-            st.warning(f"Second version: {plain(second_trace.truncation.sentence())}")
-        found = minimal_pair.compare(page, second)
-        code = sections.run_code(page, second)
-        if not sections.show_tokens(first_trace, second_trace, found):
+        if is_other and both.second.truncation is not None:
+            st.warning(f"Second version: {plain(both.second.truncation.sentence())}")
+        if not show_tokens(both):
             return
-        sections.show_answers(page, found, code)
-        sections.show_attention(page, second_trace, found, code)
-        sections.show_vectors(first_trace, second_trace, found, code)
+        show_answers(page, both)
+        show_attention(page, both)
+        show_heads(page, both)
+        show_vectors(page, both)
 
 
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
-    show(page, minimal_pair.fields(page))
+    show(page, choose_second(page))

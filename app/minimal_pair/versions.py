@@ -8,11 +8,15 @@ from typing import NamedTuple
 import streamlit as st
 
 from app.plots.special_tokens import Marks, own
-from app.shell import cache, examples, frame, state
+from app.shell import cache, examples, frame
+from app.shell.sentence import TEXT_A, TEXT_B
+from app.shell.state import Field
 from bertcore import Bert, Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 
 TOP_WORDS = 5
+OTHER_A = Field("other_a", "")
+OTHER_B = Field("other_b", "")
 _SEEN = "_minimal_pair_seen"
 
 
@@ -65,20 +69,20 @@ class Versions(NamedTuple):
     text_b: str | None
 
 
-def fields(page: frame.Page) -> Versions:
+def choose_second(page: frame.Page) -> Versions:
     """Draw the fields of the second version and the examples; return the second version.
 
     An empty field is the same as in the first version.
     """
     is_new = _SEEN not in st.session_state and page.text_a == examples.DEFAULT.text_a
     default = NEWCOMERS_VERSION if is_new and page.text_b is None else ""
-    if default and not state.value("other_a", ""):
-        state.put("other_a", default)
+    if default and not OTHER_A.value:
+        OTHER_A.put(default)
     st.session_state[_SEEN] = True
     box = st.container(horizontal=True, vertical_alignment="top", key="other_box")
     other_a = box.text_area(
         "Second version" if page.text_b is None else "Second version of A",
-        key=state.keep("other_a", ""),
+        key=OTHER_A.key(),
         height="content",
         placeholder="The same as the first: change a word here",
     )
@@ -86,7 +90,7 @@ def fields(page: frame.Page) -> Versions:
     if page.text_b is not None:
         other_b = box.text_area(
             "Second version of B",
-            key=state.keep("other_b", ""),
+            key=OTHER_B.key(),
             height="content",
             placeholder="The same as the first",
         )
@@ -107,26 +111,26 @@ def fields(page: frame.Page) -> Versions:
 
 def use(example: Example) -> None:
     """Compare the two texts of an example."""
-    state.put("text_a", example.first)
-    state.put("text_b", example.text_b)
-    state.put("other_a", example.second)
-    state.put("other_b", "")
+    TEXT_A.put(example.first)
+    TEXT_B.put(example.text_b)
+    OTHER_A.put(example.second)
+    OTHER_B.put("")
 
 
 def copy(page: frame.Page) -> None:
     """Fill the second version with the first, to change a word in it."""
-    state.put("other_a", page.text_a)
-    state.put("other_b", page.text_b or "")
+    OTHER_A.put(page.text_a)
+    OTHER_B.put(page.text_b or "")
 
 
 def swap(page: frame.Page, other_a: str, other_b: str) -> None:
     """Let the versions change places; what is the same in both stays."""
     if other_a.strip():
-        state.put("text_a", other_a)
-        state.put("other_a", page.text_a)
+        TEXT_A.put(other_a)
+        OTHER_A.put(page.text_a)
     if other_b.strip() and page.text_b is not None:
-        state.put("text_b", other_b)
-        state.put("other_b", page.text_b)
+        TEXT_B.put(other_b)
+        OTHER_B.put(page.text_b)
 
 
 def second_trace(key: cache.BertKey, second: Versions) -> Trace:

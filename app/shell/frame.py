@@ -28,6 +28,19 @@ log = logging.getLogger("bertscope.app")
 
 Width = Literal["stretch", "content"]
 
+HUB_LINK = (
+    "This link asks for **{source}**, which is not on this machine. It would be fetched from the "
+    "Hugging Face hub. Nothing is fetched unless you agree; or choose another checkpoint."
+)
+PICKLED_WEIGHTS = (
+    "The weights of this checkpoint are a pickle, a kind of file that can carry programs. If you "
+    "trust its source, BertScope reads the weights in it and nothing else."
+)
+UNEXPECTED = (
+    "Something went wrong in this view that should not have ({kind}). Your text and choices are "
+    "kept: change one of them, or choose another page. The server's log has the details."
+)
+
 _SHOWN = "_page_shown"
 """Title of the page that is shown, and the key of the checkpoint that it opened."""
 
@@ -127,7 +140,7 @@ def open_checkpoint() -> cache.BertKey:
     """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
     key, is_open = sidebar.chosen_key(), False
     if sidebar.awaits_consent(key):
-        st.info(texts_lookup.TEXTS["frame.hub_link"].format(source=plain(key.source)))
+        st.info(HUB_LINK.format(source=plain(key.source)))
         st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
         end_page()
     with guard():
@@ -136,7 +149,7 @@ def open_checkpoint() -> cache.BertKey:
         st.session_state[_SHOWN] = (st.session_state.get(_SHOWN, ("BertScope",))[0], key)
     if not is_open:
         if not key.allow_pickle and sidebar.has_only_pickle(key.source):
-            st.caption(texts_lookup.TEXTS["frame.pickle"])
+            st.caption(PICKLED_WEIGHTS)
             st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
         end_page()
     return key
@@ -170,7 +183,7 @@ def guard(*, stop: bool = False) -> Iterator[None]:
         st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
     except Exception as error:  # the last place that can keep a traceback from the visitor
         log.exception("unexpected error")
-        st.error(texts_lookup.TEXTS["frame.unexpected"].format(kind=type(error).__name__))
+        st.error(UNEXPECTED.format(kind=type(error).__name__))
     if stop:
         end_page()
 
@@ -291,7 +304,9 @@ def downloads(
             on_click="ignore",
             type="tertiary",
             icon=":material/download:",
-            help=texts_lookup.TEXTS["frame.html_file"],
+            help="Download this view as one file that opens in any browser without a network: "
+            "interactive, with the text, the checkpoint, the choices, how to read it, the numbers "
+            "and the Python.",
         )
     with row.popover("Python", type="tertiary", icon=":material/code:"):
         st.code(code, language="python")

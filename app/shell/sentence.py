@@ -5,7 +5,16 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.shell import examples, state, texts_lookup
+from app.shell import examples, state
+from app.shell.state import Field
+
+TEXT_A = Field("text_a", examples.DEFAULT.text_a)
+TEXT_B = Field("text_b", examples.DEFAULT.text_b)
+
+TOO_LONG_FOR_LINK = (
+    "The text is too long for a link: it stays here while you change pages, "
+    "but the address alone does not bring it back."
+)
 
 
 def sentence_box() -> tuple[str, str | None]:
@@ -13,20 +22,19 @@ def sentence_box() -> tuple[str, str | None]:
     box = st.container(horizontal=True, vertical_alignment="top", key="sentence_box")
     box.text_area(
         "Sentence A",
-        key=state.keep("text_a", examples.DEFAULT.text_a),
+        key=TEXT_A.key(),
         height="content",
         placeholder="Type a sentence, then Ctrl+Enter",
     )
     box.text_area(
         "Sentence B (optional)",
-        key=state.keep("text_b", examples.DEFAULT.text_b),
+        key=TEXT_B.key(),
         height="content",
         placeholder="A second sentence makes it a pair",
     )
     if state.too_long_for_url():
-        st.caption(texts_lookup.TEXTS["frame.too_long_for_link"])
-    text_b = st.session_state["text_b"]
-    return st.session_state["text_a"], text_b if text_b.strip() else None
+        st.caption(TOO_LONG_FOR_LINK)
+    return TEXT_A.value, TEXT_B.value if TEXT_B.value.strip() else None
 
 
 def example_box(row: DeltaGenerator) -> None:
@@ -47,6 +55,6 @@ def _use_example() -> None:
     title = st.session_state["example"]
     chosen = next((e for e in examples.EXAMPLES if e.title == title), None)
     if chosen is not None:
-        state.put("text_a", chosen.text_a)
-        state.put("text_b", chosen.text_b)
+        TEXT_A.put(chosen.text_a)
+        TEXT_B.put(chosen.text_b)
     st.session_state["example"] = None

@@ -13,6 +13,7 @@ from app.plots import theme
 from app.plots.untrusted_text import plain
 from app.shell import cache, state
 from app.shell.live_text import live_text
+from app.shell.state import Field
 from bertcore import Bert
 from bertcore.checkpoints import is_remote
 from bertcore.checkpoints.folder import (
@@ -26,6 +27,11 @@ from bertcore.checkpoints.folder import (
 from bertcore.device import DTYPES, available_devices
 
 FORMATS = ("svg", "png")
+CHECKPOINT = Field("checkpoint", "")
+"""A folder or hub id; empty for `state.default_source`."""
+DEVICE = Field("device", "auto")
+DTYPE = Field("dtype", "auto")
+PICTURE_FORMAT = Field("picture", FORMATS[0], FORMATS)
 MAX_LOCAL = 50
 """Checkpoint folders offered in the list."""
 _SAYS_LITTLE = re.compile(
@@ -37,13 +43,13 @@ _SAYS_LITTLE = re.compile(
 
 def chosen_key() -> cache.BertKey:
     """Return the key of the checkpoint, device and precision that are chosen."""
-    source = (state.value("checkpoint") or state.default_source()).strip()
-    return cache.bert_key(
-        source,
-        state.value("device", "auto"),
-        state.value("dtype", "auto"),
-        allow_pickle=has_agreed(source),
-    )
+    return key_of(CHECKPOINT.value or state.default_source())
+
+
+def key_of(source: str) -> cache.BertKey:
+    """Return the key of a source on the chosen device and in the chosen precision."""
+    source = source.strip()
+    return cache.bert_key(source, DEVICE.value, DTYPE.value, allow_pickle=has_agreed(source))
 
 
 _AGREED = "_pickles_agreed"
@@ -67,7 +73,7 @@ _CHOSEN = "_sources_chosen"
 def choose(source: str) -> None:
     """Make a source the checkpoint, as the visitor's own choice."""
     allow(source)
-    state.put("checkpoint", source)
+    CHECKPOINT.put(source)
 
 
 def allow(source: str) -> None:
@@ -94,8 +100,8 @@ def has_only_pickle(source: str) -> bool:
 
 def picture_format() -> str:
     """Return the format in which figures are saved: "svg" or "png"."""
-    chosen: str = state.value("picture", FORMATS[0])
-    return chosen if chosen in FORMATS else FORMATS[0]
+    chosen = PICTURE_FORMAT.value
+    return chosen if chosen in FORMATS else PICTURE_FORMAT.default
 
 
 def draw() -> None:
@@ -107,14 +113,14 @@ def draw() -> None:
         left.selectbox(
             "Device",
             devices,
-            key=state.keep("device", "auto", options=devices),
+            key=DEVICE.key(options=devices),
             help="auto takes a GPU where there is one.",
         )
         dtypes = ["auto", *DTYPES]
         right.selectbox(
             "Precision",
             dtypes,
-            key=state.keep("dtype", "auto", options=dtypes),
+            key=DTYPE.key(options=dtypes),
             help="auto is float32, the format in which our numbers are checked.",
         )
         key = chosen_key()
@@ -132,17 +138,17 @@ def draw() -> None:
 
 def _choose_checkpoint() -> None:
     default = state.default_source()
-    chosen = state.value("checkpoint", default) or default
+    chosen = CHECKPOINT.value or default
     recent = [key.source for key in reversed(list(cache.loaded()))]
     offered = list(dict.fromkeys([default, "default", chosen, *recent, *local_checkpoints()]))
     names = distinct_names(offered)
     st.selectbox(
         "Checkpoint",
         offered,
-        key=state.keep("checkpoint", default),
+        key=CHECKPOINT.key(default=default),
         accept_new_options=True,
         format_func=lambda source: names.get(source) or short_name(source),
-        on_change=lambda: choose(st.session_state["checkpoint"]),
+        on_change=lambda: choose(CHECKPOINT.value),
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
 
@@ -218,7 +224,7 @@ def _memory() -> None:
         st.selectbox(
             "Save pictures as",
             FORMATS,
-            key=state.keep("picture", FORMATS[0], options=FORMATS),
+            key=PICTURE_FORMAT.key(),
             format_func=str.upper,
             help="What the camera in a figure's corner saves.",
         )

@@ -10,9 +10,7 @@ from app.checkpoints import texts as checkpoints
 from app.checkpoints.texts import CONFIG_MEANINGS
 from app.compare import texts as compare
 from app.inspect_checkpoint import texts as inspect
-from app.minimal_pair import texts as minimal_pair
 from app.mixing import texts as mixing
-from app.shell import texts as frame
 from app.training import texts as training
 from app.what_if import texts as what_if
 
@@ -23,10 +21,8 @@ __all__ = [
 ]
 
 _PARTS = (
-    frame,
     attention,
     checkpoints,
-    minimal_pair,
     compare,
     what_if,
     training,

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.minimal_pair import versions as minimal_pair
-from app.minimal_pair.sections import MOST_DRAWN
+from app.minimal_pair.compared import MOST_DRAWN
 from bertcore import Bert
 from bertcore.analysis.compare.minimal_pair import align, aligned_attention, compare_pair
 from bertcore.network import ALL_HEADS
@@ -116,7 +116,7 @@ def test_of_a_long_pair_the_tokens_that_change_most_are_drawn(page: AppTest, ber
     true = compare_pair(bert, first, second)
     total = len(true.columns)
     assert total > MOST_DRAWN
-    assert f"Drawn are {MOST_DRAWN} of {total} tokens" in said(app)
+    assert f"{MOST_DRAWN} of {total} tokens" in said(app)
     found = charts(app)
     vectors = numbers(found["vectors"][0]["z"])
     assert vectors.shape[1] == MOST_DRAWN

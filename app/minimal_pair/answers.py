@@ -1,0 +1,102 @@
+"""The aligned tokens of both versions, and what BERT answers to each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.minimal_pair.compared import COMPARE_CODE, Compared
+from app.minimal_pair.figures import RUNS, token_rows
+from app.plots.before_after import answer_bars, word_bars
+from app.plots.before_after_tables import answer_table, word_table
+from app.shell import capabilities, frame
+from app.shell.picture import Picture
+from bertcore.analysis.compare.before_after import WordShift
+
+HOW_TOKENS = (
+    "What both versions share stands once. What differs is framed, the first version above the "
+    "second; ∅ is a token that one of them does not have. Equal tokens are aligned first; a "
+    "replacement stands below what it replaces."
+)
+SAME_TEXTS = (
+    "The two versions are the same, so nothing differs. Take an example, or *Copy the first "
+    "version* and change a word in it."
+)
+NO_QUESTION = (
+    "BERT has no question to answer here: write \\[MASK\\] at the same place in both versions to "
+    "compare its words, or make it a pair to compare the next-sentence answer."
+)
+NO_MASKED_WORDS = (
+    "This checkpoint has no masked-word (MLM) head, so no words can be compared. What differs "
+    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+)
+
+
+def _words(shifts: Sequence[WordShift], *, mask: str = "[MASK]") -> go.Figure:
+    return word_bars(shifts, [None] * len(shifts), RUNS, mask)
+
+
+def _word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
+    table = word_table(shifts).rename(columns={"p_before": "p_first", "p_after": "p_second"})
+    return table.assign(difference_points=100 * (table["p_second"] - table["p_first"]))
+
+
+def _answers(is_next: Sequence[float]) -> go.Figure:
+    return answer_bars(is_next, RUNS)
+
+
+def _answer_table(is_next: Sequence[float]) -> pd.DataFrame:
+    return answer_table(is_next).assign(run=RUNS)
+
+
+WORDS = Picture(
+    name="minimal-pair-words",
+    figure=_words,
+    table=_word_table,
+    how=(
+        "The best words at each \\[MASK\\] in the first version (grey) and the second (blue): the "
+        "five best of both. The number behind the probabilities is the difference in percentage "
+        "points. KL measures how far the whole vocabulary moved: 0 is not at all."
+    ),
+    code=COMPARE_CODE,
+)
+NEXT_SENTENCE = Picture(
+    name="minimal-pair-next-sentence",
+    figure=_answers,
+    table=_answer_table,
+    how=(
+        "The next-sentence head's probability that B follows A (blue) and that it is a random text "
+        "(orange), in both versions; in brackets the difference in percentage points."
+    ),
+    code=COMPARE_CODE,
+)
+
+
+def show_tokens(compared: Compared) -> bool:
+    """Draw the aligned tokens; return whether any differ."""
+    st.html(token_rows(compared.first, compared.second, compared.found))
+    differ = any(compared.found.changed)
+    if not differ:
+        st.info(SAME_TEXTS)
+    st.caption(f"**How to read this.** {HOW_TOKENS}")
+    return differ
+
+
+def show_answers(page: frame.Page, compared: Compared) -> None:
+    """Draw the words at each common [MASK], and the next-sentence answers."""
+    found = compared.found
+    if found.shifts:
+        drawn = {"mask": page.marks.mask}
+        WORDS.show(page, found.shifts, drawn=drawn, texts=compared.texts)
+    if found.next_first is not None and found.next_second is not None:
+        is_next = (found.next_first.is_next, found.next_second.is_next)
+        NEXT_SENTENCE.show(page, is_next, texts=compared.texts)
+    if not found.shifts and capabilities.tells(page, "mlm"):
+        return
+    if not found.shifts and page.bert.module.mlm is None:
+        st.warning(NO_MASKED_WORDS)
+    elif not found.shifts and found.next_first is None:
+        st.info(frame.own_tokens(NO_QUESTION))

@@ -1,0 +1,165 @@
+"""The attention of both versions: one head's difference, and how much each head differs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from numpy.typing import NDArray
+
+from app.minimal_pair.compared import (
+    ALL_TOKENS,
+    COMPARE_CODE,
+    MOST_DRAWN,
+    Compared,
+    drawn_columns,
+    note_left_out,
+)
+from app.minimal_pair.figures import difference_map
+from app.plots.before_after import attention_grid
+from app.plots.before_after_tables import head_table
+from app.shell import frame
+from app.shell.picture import Picture
+from app.shell.state import Field
+from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
+
+MOST_CHANGED = 5
+"""Heads that are offered, the most changed first."""
+MEAN = -1
+"""Stands for the mean of a layer's heads."""
+
+LAYER = Field("pair_layer", 0)
+HEAD = Field("pair_head", MEAN)
+
+
+class Attention(NamedTuple):
+    """The attention of both versions over the aligned columns."""
+
+    compared: Compared
+    first: NDArray[np.float32]
+    """[N, N]; NaN where the version has no such token."""
+    second: NDArray[np.float32]
+    """[N, N]"""
+
+
+def _difference_map(found: Attention, *, drawn: list[int], is_dark: bool) -> go.Figure:
+    some = np.ix_(drawn, drawn)
+    names, changed = found.compared.names(drawn), found.compared.changed(drawn)
+    return difference_map(found.first[some], found.second[some], names, changed, is_dark=is_dark)
+
+
+def _difference_arrays(found: Attention) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    columns = found.compared.found.columns
+    return {
+        "difference": found.second - found.first,
+        "first": found.first,
+        "second": found.second,
+        "columns": np.array([[-1 if at is None else at for at in column] for column in columns]),
+        "tokens_first": np.array(found.compared.first.tokens),
+        "tokens_second": np.array(found.compared.second.tokens),
+    }
+
+
+def _head_grid(found: MinimalPair) -> go.Figure:
+    return attention_grid(found.attention_change)
+
+
+def _head_table(found: MinimalPair) -> pd.DataFrame:
+    return head_table({"divergence_bits": found.attention_change})
+
+
+ATTENTION = Picture(
+    name="minimal-pair-attention",
+    figure=_difference_map,
+    table=_difference_arrays,
+    how=(
+        "Blue: the row's token looks more at the column's in the second version; orange: less. "
+        "Rows and columns of a token that one version lacks are empty; their neighbours' rows then "
+        "need not sum to zero. Changed tokens are bold."
+    ),
+    code=COMPARE_CODE
+    + """
+one, two = aligned_attention(trace, second, found.columns, {layer}, {head})
+difference = two - one                                  # [N, N]
+""",
+)
+HEADS = Picture(
+    name="minimal-pair-heads",
+    figure=_head_grid,
+    table=_head_table,
+    how=(
+        "How differently each head looks in the two versions: Jensen-Shannon divergence of its "
+        "rows, 0 the same, 1 nothing in common. In layer 0 only the queries and keys of changed "
+        "and moved tokens differ; above, everything may."
+    ),
+    code=COMPARE_CODE,
+)
+
+
+def show_attention(page: frame.Page, compared: Compared) -> None:
+    """Draw the signed difference of a head, or of a layer's mean."""
+    st.subheader("What each token looks at", anchor=False)
+    num_layers, num_heads = compared.found.attention_change.shape
+    LAYER.key(default=num_layers - 1, options=list(range(num_layers)))
+    HEAD.key(options=[MEAN, *range(num_heads)])
+    layer, head = LAYER.value, None if HEAD.value == MEAN else HEAD.value
+    columns = compared.found.columns
+    both = aligned_attention(compared.first, compared.second, columns, layer, head)
+    found = Attention(compared, both[0].numpy(), both[1].numpy())
+    moved = np.abs(np.nan_to_num(found.second - found.first))
+    drawn = drawn_columns(compared.found, moved.sum(0) + moved.sum(1))
+    ATTENTION.show(
+        page,
+        found,
+        drawn={"drawn": drawn, "is_dark": page.is_dark},
+        with_caption=False,
+        texts=compared.texts,
+        layer=layer,
+        head=head,
+    )
+    _choose_head(num_layers, num_heads, len(columns))
+    note_left_out(drawn, compared.found)
+    ATTENTION.caption()
+
+
+def show_heads(page: frame.Page, compared: Compared) -> None:
+    """Draw how much each head differs, and offer those that differ most."""
+    st.markdown("**Which heads differ most**")
+    HEADS.show(page, compared.found, with_caption=False, texts=compared.texts)
+    _offer_heads(compared.found)
+    HEADS.caption()
+
+
+def _choose_head(num_layers: int, num_heads: int, num_columns: int) -> None:
+    """Draw the choice of a layer and of a head, or the mean of its heads, and of all tokens."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.selectbox("Layer", range(num_layers), key=LAYER.name, width=110)
+    row.selectbox(
+        "Head",
+        [MEAN, *range(num_heads)],
+        format_func=lambda head: "mean of the layer" if head == MEAN else str(head),
+        key=HEAD.name,
+        width=180,
+    )
+    if num_columns > MOST_DRAWN:
+        row.toggle("All tokens", key=ALL_TOKENS.key())
+
+
+def _offer_heads(found: MinimalPair) -> None:
+    """Draw the heads that differ most as buttons that open them."""
+    change = found.attention_change
+    order = np.argsort(-change, axis=None, kind="stable")[:MOST_CHANGED]
+    places = [divmod(int(place), change.shape[1]) for place in order]
+    row = st.container(horizontal=True, gap="small")
+    for layer, head in places:
+        if change[layer, head] > 0:
+            label = f"{layer}.{head}: {change[layer, head]:.2g} bits"
+            row.button(label, key=f"pair_{layer}_{head}", on_click=_open_head, args=(layer, head))
+
+
+def _open_head(layer: int, head: int) -> None:
+    LAYER.put(layer)
+    HEAD.put(head)

@@ -1,0 +1,96 @@
+"""Two versions of a text and their comparison: what every picture of the page is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from app.minimal_pair.figures import column_names
+from app.minimal_pair.versions import Versions, compare, second_trace
+from app.shell import frame
+from app.shell.state import Field
+from bertcore import Trace
+from bertcore.analysis.compare.minimal_pair import MinimalPair
+
+MOST_DRAWN = 44
+"""Most tokens of a map that can be read; of longer texts those that change most are drawn."""
+
+ALL_TOKENS = Field("pair_all", False)
+
+COMPARE_CODE = """
+from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+
+second = bert.trace({texts})
+found = compare_pair(bert, trace, second)
+found.columns, found.shifts, found.next_first, found.next_second
+found.hidden_change, found.attention_change             # [L+1, N], [L, H]
+"""
+"""Python that compares both versions; {texts} is from `written`."""
+
+
+class Compared(NamedTuple):
+    """Both runs and what differs."""
+
+    first: Trace
+    second: Trace
+    found: MinimalPair
+    texts: str
+    """The second version's texts as Python."""
+
+    def names(self, drawn: Sequence[int]) -> list[str]:
+        """Return names of some columns; with positions where others are left out."""
+        names = column_names(self.first, self.second, self.found.columns)
+        if len(drawn) == len(names):
+            return names
+        places = [second if first is None else first for first, second in self.found.columns]
+        return [f"{names[n]} · {places[n]}" for n in drawn]
+
+    def changed(self, drawn: Sequence[int]) -> list[bool]:
+        """Return whether the tokens of some columns differ."""
+        return [self.found.changed[n] for n in drawn]
+
+
+def written(texts: Sequence[str | None]) -> str:
+    """Return a text or a pair as arguments in Python."""
+    return ", ".join(repr(text) for text in texts if text is not None)
+
+
+def compared(page: frame.Page, second: Versions) -> Compared:
+    """Return the comparison of the page's text with its second version.
+
+    Raises:
+        ValueError: If the weights hold NaN.
+    """
+    run = second_trace(page.bert_key, second)
+    return Compared(page.trace, run, compare(page, second), written(second))
+
+
+def drawn_columns(found: MinimalPair, scores: NDArray[np.float32]) -> list[int]:
+    """Return the columns to draw, in their order: all, or those with the highest scores.
+
+    Args:
+        found: The comparison.
+        scores: How much each column changes, [N].
+    """
+    count = len(found.columns)
+    ALL_TOKENS.key()
+    if count <= MOST_DRAWN or ALL_TOKENS.value:
+        return list(range(count))
+    # What differs comes first: the picture is about it. A gap has nothing to draw.
+    has_gap = np.array([None in column for column in found.columns])
+    order = np.lexsort((-scores, ~np.array(found.changed), has_gap))
+    return sorted(order[:MOST_DRAWN].tolist())
+
+
+def note_left_out(drawn: Sequence[int], found: MinimalPair) -> None:
+    """Say how many tokens are not drawn."""
+    if len(drawn) < len(found.columns):
+        st.caption(
+            f"{len(drawn)} of {len(found.columns)} tokens are drawn, with their positions: of "
+            "those in both versions, the ones that differ or change most. *All tokens* draws the "
+            "rest; CSV and NPZ hold all."
+        )
