@@ -138,8 +138,12 @@ def written(
 
 def reading(bert: Bert, key: str) -> str:
     """Return how to read a picture, with the checkpoint's special tokens."""
+    return own_tokens(bert, app_module("app.shell.texts_lookup").TEXTS[key])
+
+
+def own_tokens(bert: Bert, text: str) -> str:
+    """Return Markdown of the app with the checkpoint's special tokens in place of BERT's."""
     marks = app_module("app.plots.special_tokens")
-    text: str = app_module("app.shell.texts_lookup").TEXTS[key]
     own: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
     return own
 

@@ -12,7 +12,17 @@ from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.what_if import Changes
 from bertcore.loading.task_head import read_task_head
 from bertscope.app_modules import app_module
-from bertscope.shown import Drawn, NotebookView, opening, reading, show_figures, typed
+from bertscope.shown import (
+    Drawn,
+    NotebookView,
+    how_to_read,
+    opening,
+    own_tokens,
+    show_figures,
+    typed,
+)
+
+_ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.inside"
 
 
 def show_what_if(
@@ -37,18 +47,13 @@ def show_what_if(
     after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
     found = compare_runs(bert, before, after, top_k)
     reader = read_task_head(bert)
-    figures, answers = (
-        app_module("app.plots.before_after"),
-        app_module("app.what_if.task_answer_figures"),
-    )
+    figures, answers = app_module("app.plots.before_after"), app_module(_ANSWERS)
     drawn = []
     if reader is not None:
         task = compare_task(bert, reader, before, after)
-        if task.kind == "score":
-            fig, how = answers.score_bars([task.before.item(), task.after.item()]), ""
-        else:
-            fig, how = answers.task_bars(task), reading(bert, f"what-if.task_{task.kind}")
-        drawn.append(Drawn("The task", fig, how))
+        details = answers.TASK_DETAILS[task.kind]
+        how = how_to_read(bert, _ANSWERS, "TASK", details=own_tokens(bert, details))
+        drawn.append(Drawn("The task", answers.TASK.figure(task), how))
     if found.shifts:
         # What was hidden is named; a mask that was typed hides nothing that is known.
         originals = [
@@ -56,20 +61,19 @@ def show_what_if(
             for shift in found.shifts
         ]
         fig = figures.word_bars(found.shifts, originals, mask=bert.tokenizer.mask_token or "")
-        drawn.append(Drawn("Words", fig, reading(bert, "what-if.words")))
+        drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
     if found.next_before is not None and found.next_after is not None:
         fig = figures.answer_bars((found.next_before.is_next, found.next_after.is_next))
-        drawn.append(Drawn("Next sentence", fig, ""))
-    fig = figures.hidden_bars(found, before.tokens)
-    drawn.append(Drawn("What changed after each layer", fig, reading(bert, "what-if.hidden")))
+        how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
+        drawn.append(Drawn("Next sentence", fig, how))
+    fig = app_module("app.what_if.inside_figures").hidden_bars(found, before.tokens)
+    how = how_to_read(bert, _INSIDE, "HIDDEN")
+    drawn.append(Drawn("What changed after each layer", fig, how))
     fig = figures.attention_grid(found.attention_change, changes.heads_off)
-    how = reading(bert, "what-if.attention")
+    how = how_to_read(bert, _INSIDE, "ATTENTION")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
-    parts = app_module("app.shell.texts_lookup").CODE
-    code = opening(bert, trace)
-    code += parts["what-if.runs"].format(masked=tuple(masked), changes=changes)
-    if reader is not None:
-        code += parts["what-if.task"]
+    code = answers.RUNS_CODE if reader is None else answers.TASK.code
+    code = opening(bert, trace) + code.format(masked=tuple(masked), changes=changes)
     return show_figures("What if", drawn, bert, typed(trace), code)
 
 
@@ -114,11 +118,13 @@ def show_ranking(
     measure = measure or known[0]
     if measure not in known:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
-    figures = app_module("app.plots.before_after")
+    figures = app_module("app.what_if.ranking_figures")
     name = figures.measure_name(measure, found.task)
     words = app_module("app.what_if.ranking_words")
-    how = words.ranking_caption(found, measure) + " " + reading(bert, "what-if.rank")
+    how = words.ranking_caption(found, measure) + " "
+    how += how_to_read(bert, "app.what_if.ranking", "RANKING")
     drawn = [Drawn(f"The effect on {name}", figures.effect_grid(found, measure), how)]
-    code = opening(bert, trace)
-    code += words.ranking_code(found, measure, masked, changes or Changes())
+    ranking = app_module("app.what_if.ranking").RANKING
+    values = words.code_values(found, measure, masked, changes or Changes())
+    code = opening(bert, trace) + ranking.code.format(**values)
     return show_figures("What each head matters here", drawn, bert, typed(trace), code)

@@ -8,9 +8,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.shell import state, texts_lookup
+from app.shell import texts_lookup
 from app.what_if import changes as what_if
-from bertcore.interventions.what_if import parse_head
 
 _PAGE = Path(__file__).resolve().parents[2] / "pages" / "what_if.py"
 
@@ -35,7 +34,6 @@ def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int)
         icon=":material/toggle_off:",
         help=texts_lookup.TEXTS["attention.switch_off"],
     ):
-        off = {*state.value("off", []), *names}
-        state.put("off", sorted(off, key=parse_head))
+        what_if.switch_off(names)
         what_if.want_question()
         st.switch_page(_PAGE)

@@ -12,7 +12,7 @@ from app.canvas.heat_map import heat_map
 from app.canvas.shared.view_options import ViewOptions
 from app.compare import case as compare
 from app.compare import grid_figures as figures
-from app.plots.before_after_tables import head_table
+from app.plots.before_after import head_table
 from app.shell import frame, state, texts_lookup
 
 OFFERED = 6

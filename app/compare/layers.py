@@ -10,7 +10,7 @@ from app.compare import grid_figures as figures
 from app.compare import heads as compare_heads
 from app.heads import sources as head_sources
 from app.heads.sources import Chosen
-from app.plots.before_after_tables import head_table
+from app.plots.before_after import head_table
 from app.plots.untrusted_text import plain
 from app.shell import background, frame, state, texts_lookup, waiting
 from app.shell.background import Work

@@ -5,16 +5,18 @@ import streamlit as st
 from app.masked_words import PAGE
 from app.masked_words.lens import LENS, show_lens, show_ranks
 from app.masked_words.other_heads import show_instead
-from app.masked_words.predictions import choose_mask, show_candidates, show_predictions
+from app.masked_words.predictions import (
+    MASKED,
+    choose_mask,
+    show_candidates,
+    show_predictions,
+)
 from app.masked_words.strips import show_masking, show_surprise
 from app.plots.untrusted_text import plain
 from app.shell import cache, frame
-from app.shell.state import Field
 from app.token_strip.token_strip import token_strip
 from bertcore.analysis.words.predictions import tracked_words
 from bertcore.analysis.words.surprise import suggest_mask
-
-MASKED: Field[list[int]] = Field("masked", [])
 
 
 def choose_masks(page: frame.Page) -> tuple[int, ...]:

@@ -22,6 +22,8 @@ from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, p
 MOST_IN_TURN = 16
 """Masks that are also filled one after another: each costs a run."""
 
+MASKED: Field[list[int]] = Field("masked", [])
+"""Positions that the visitor hid."""
 TOP_K = Field("top_k", 5)
 MASK = Field("mask", 0)
 CANDIDATES_LINE = Field("candidates", "")

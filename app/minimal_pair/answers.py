@@ -10,8 +10,7 @@ import streamlit as st
 
 from app.minimal_pair.compared import COMPARE_CODE, Compared
 from app.minimal_pair.figures import RUNS, token_rows
-from app.plots.before_after import answer_bars, word_bars
-from app.plots.before_after_tables import answer_table, word_table
+from app.plots.before_after import answer_bars, answer_table, word_bars, word_table
 from app.shell import capabilities, frame
 from app.shell.picture import Picture
 from bertcore.analysis.compare.before_after import WordShift

@@ -19,8 +19,7 @@ from app.minimal_pair.compared import (
     note_left_out,
 )
 from app.minimal_pair.figures import difference_map
-from app.plots.before_after import attention_grid
-from app.plots.before_after_tables import head_table
+from app.plots.before_after import attention_grid, head_table
 from app.shell import frame
 from app.shell.picture import Picture
 from app.shell.state import Field

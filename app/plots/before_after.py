@@ -1,10 +1,11 @@
-"""Pictures of a change: words and next sentence before and after, layers, heads, the ranking."""
+"""Two runs side by side: words, next sentence, and a grid of heads, with their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
@@ -12,47 +13,11 @@ from plotly.subplots import make_subplots
 from app.plots import theme
 from app.plots.formats import percent
 from app.plots.token_flow import shorten
-from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
-from bertcore.analysis.heads.importance import HeadImportance
+from bertcore.analysis.compare.before_after import WordShift
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34
 """Pixels of a pair of bars, and of what stands above those of a mask."""
-_MEASURES = {
-    "word": "the word",
-    "divergence": "all words",
-    "next_sentence": "next sentence",
-    "hidden": "last layer",
-}
-_LABELS = {"classes": "the class", "labels": "the label", "score": "the score"}
-_ANSWERS = {
-    "classes": "all classes",
-    "labels": "all labels",
-    "tags": "the tags",
-    "span": "the answer",
-}
-_UNITS = {
-    "word": "change of ln p",
-    "divergence": "KL, nats",
-    "label": "change of p",
-    "answer": "KL, nats",
-    "next_sentence": "change of p",
-    "hidden": "1 - cosine",
-}
-SIGNED = ("word", "label", "next_sentence")
-"""Effects that may go either way."""
-
-
-def measure_name(measure: str, task: str | None) -> str:
-    """Return what a measure of the ranking is called; `task` is the kind of the task head."""
-    if measure == "label":
-        return _LABELS[task or ""]
-    return _ANSWERS[task or ""] if measure == "answer" else _MEASURES[measure]
-
-
-def unit(measure: str, task: str | None) -> str:
-    """Return what a measure of the ranking is counted in."""
-    return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
 
 
 def difference(before: float, after: float) -> str:
@@ -174,6 +139,17 @@ def _title(shift: WordShift, original: str | None, mask: str) -> str:
     return f"{theme.escape(mask)} at {shift.position}{was}: KL {shift.divergence:.3g} nats"
 
 
+def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
+    """Return a row for each mask and word."""
+    return pd.DataFrame(
+        [
+            {"position": s.position, "piece": word, "p_before": float(p), "p_after": float(q)}
+            for s in shifts
+            for word, p, q in zip(s.words, s.before, s.after, strict=True)
+        ]
+    )
+
+
 def answer_bars(
     is_next: Sequence[float], names: tuple[str, str] = ("before", "after")
 ) -> go.Figure:
@@ -212,69 +188,45 @@ def answer_bars(
     return fig
 
 
-def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
-    """Draw how much the vectors of each layer changed: the mean as a bar, the most as a mark."""
-    change = found.hidden_change
-    layers = list(range(len(change)))
-    most = change.argmax(1)
-    worst = [
-        f"most: {theme.escape(shorten(tokens[token], 24))} at {token}: {change[layer, token]:.3g}"
-        for layer, token in enumerate(most)
-    ]
-    fig = go.Figure(
-        go.Bar(
-            x=layers,
-            y=change.mean(1),
-            marker={"color": AFTER, "line_width": 0},
-            name="mean of the tokens",
-            customdata=worst,
-            hovertemplate="layer %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
-        )
-    )
-    fig.add_trace(
-        go.Scatter(
-            x=layers,
-            y=change.max(1),
-            mode="markers",
-            marker={"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": BEFORE}},
-            name="the token that changed most",
-            hoverinfo="skip",
-        )
-    )
-    theme.plot_layout(fig, "", "layer (0: embeddings)", "1 − cosine", 230)
-    fig.update_xaxes(tickvals=_thinned(layers), showgrid=False)
-    fig.update_yaxes(range=[0, max(1e-3, float(change.max()) * 1.12)])
-    return fig
+def answer_table(is_next: Sequence[float]) -> pd.DataFrame:
+    """Return the next-sentence probability before and after."""
+    return pd.DataFrame({"run": ["before", "after"], "p_is_next": list(is_next)})
 
 
 def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> go.Figure:
     """Draw how much each head's attention changed, [L, H]; a cross marks heads that are off."""
     largest = max(1e-3, float(change.max()))
     colours = {"colorscale": theme.SEQUENTIAL, "zmin": 0, "zmax": largest}
-    return _grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
+    return head_grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
 
 
-def effect_grid(found: HeadImportance, measure: str, *, is_dark: bool = False) -> go.Figure:
-    """Draw the effect of removing each head; a cross marks heads that were off already."""
-    effect: NDArray[np.float32] = getattr(found, measure)
-    largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
-    is_signed = measure in SIGNED
-    counted = unit(measure, found.task)
-    diverging = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
-    scale = diverging if is_signed else theme.SEQUENTIAL
-    colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
-    off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
-    sign = "%{z:+.4f}" if is_signed else "%{z:.4f}"
-    return _grid(effect, off, f"{sign} ({counted})", colours, counted)
+def head_table(values: dict[str, NDArray[np.float32]]) -> pd.DataFrame:
+    """Return a row for each head, with a column for each named array [L, H]."""
+    shape = next(iter(values.values())).shape
+    return pd.DataFrame(
+        [
+            {"layer": la, "head": he, **{name: float(v[la, he]) for name, v in values.items()}}
+            for la, he in np.ndindex(*shape)
+        ]
+    )
 
 
-def _grid(
+def head_grid(
     values: NDArray[np.float32],
     off: Collection[tuple[int, int]],
     hover: str,
     colours: Mapping[str, object],
     unit: str,
 ) -> go.Figure:
+    """Draw a number for each head.
+
+    Args:
+        values: [L, H]; NaN is empty.
+        off: (layer, head) that are marked with a cross.
+        hover: What the hover says after layer and head, with Plotly's %{z}.
+        colours: Colour scale and its range, of `go.Heatmap`.
+        unit: Above the colour bar.
+    """
     num_layers, num_heads = values.shape
     fig = go.Figure(
         go.Heatmap(
@@ -307,16 +259,17 @@ def _grid(
         x=0.5, y=0, xref="paper", yref="paper", yshift=-34, text="head", showarrow=False
     )
     fig.update_xaxes(
-        tickvals=_thinned(range(num_heads)),
+        tickvals=thinned(range(num_heads)),
         range=[-0.5, num_heads - 0.5],
         showgrid=False,
         ticks="",
     )
     fig.update_yaxes(
-        tickvals=_thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False
+        tickvals=thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False
     )
     return fig
 
 
-def _thinned(numbers: Sequence[int]) -> list[int]:
+def thinned(numbers: Sequence[int]) -> list[int]:
+    """Return the numbers to write along an axis: all, or every second of many."""
     return list(numbers)[:: 1 if len(numbers) <= 13 else 2]

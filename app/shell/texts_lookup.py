@@ -12,7 +12,6 @@ from app.compare import texts as compare
 from app.inspect_checkpoint import texts as inspect
 from app.mixing import texts as mixing
 from app.training import texts as training
-from app.what_if import texts as what_if
 
 __all__ = [
     "CODE",
@@ -24,7 +23,6 @@ _PARTS = (
     attention,
     checkpoints,
     compare,
-    what_if,
     training,
     mixing,
     inspect,

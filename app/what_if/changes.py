@@ -1,4 +1,4 @@
-"""The changes that a visitor chose: kept in the session and the address, and what they do."""
+"""The visitor's changes, kept in the session and the URL, and the runs with and without them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app.shell import cache, state
+from app.shell import cache
 from app.shell.background import Progress, Work
+from app.shell.state import Field
 from bertcore import Bert, BertConfig, Trace
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
@@ -21,8 +22,19 @@ from bertcore.interventions.what_if import Changes, every_head, parse_head
 from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_reader import TaskReader
 
-LISTS = ("off", "skip", "segment", "position", "cell")
-"""Kept values that are lists; "off" and "skip" of heads and layers, the others of edits."""
+HEADS_OFF: Field[list[str]] = Field("off", [])
+"""Heads that are off, each as layer.head."""
+LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])
+PATTERN = Field("pattern", PATTERNS[0], PATTERNS)
+PREFIX_LENGTH = Field("prefix", 0)
+DRAWN = Field("drawn", "")
+"""Rectangles that are blocked in a mask drawn by hand; see `format_blocks`."""
+SEGMENT_IDS: Field[list[str]] = Field("segment", [])
+"""Edited segment ids, each as token.id."""
+POSITION_IDS: Field[list[str]] = Field("position", [])
+CELLS: Field[list[str]] = Field("cell", [])
+"""Edited attention weights, each as layer.head:source-target:weight."""
+LISTS = (HEADS_OFF, LAYERS_SKIPPED, SEGMENT_IDS, POSITION_IDS, CELLS)
 
 _WANTED = "_what_if_wanted"
 _CELL = re.compile(r"(\d{1,3})\.(\d{1,3}):(\d{1,4})-(\d{1,4}):(0(?:\.\d{1,6})?|1(?:\.0{1,6})?)")
@@ -60,49 +72,54 @@ class Compared(NamedTuple):
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
-    """Name all kept values of the page, so that they stay and are in the address."""
+    """Keep the values of all fields, so that they are in the URL."""
     num_tokens = trace.num_tokens
-    state.keep("off", [], options=[name_of(*head) for head in every_head(config)])
-    state.keep("skip", [], options=list(range(config.num_hidden_layers)))
-    state.keep("pattern", PATTERNS[0], options=list(PATTERNS))
-    if state.value("pattern") == "prefix":
+    HEADS_OFF.key(options=[name_of(*head) for head in every_head(config)])
+    LAYERS_SKIPPED.key(options=list(range(config.num_hidden_layers)))
+    PATTERN.key()
+    if PATTERN.value == "prefix":
         in_a = trace.text_ids.index(1) if 1 in trace.text_ids else num_tokens // 2
-        state.keep("prefix", in_a, low=0, high=num_tokens)
-    state.keep("drawn", "")
-    for name in ("segment", "position", "cell"):
-        state.keep(name, [])
+        PREFIX_LENGTH.key(default=in_a, low=0, high=num_tokens)
+    DRAWN.key()
+    for field in (SEGMENT_IDS, POSITION_IDS, CELLS):
+        field.key()
 
 
 def chosen(config: BertConfig, num_tokens: int) -> Changes:
     """Return the chosen changes; those that do not fit this input or checkpoint are left out."""
-    pattern = state.value("pattern", PATTERNS[0])
+    pattern = PATTERN.value
     return Changes(
-        heads_off=frozenset(parse_head(text) for text in state.value("off", [])),
-        layers_skipped=frozenset(state.value("skip", [])),
+        heads_off=frozenset(parse_head(text) for text in HEADS_OFF.value),
+        layers_skipped=frozenset(LAYERS_SKIPPED.value),
         pattern=pattern,
-        prefix_length=state.value("prefix") if pattern == "prefix" else None,
+        prefix_length=PREFIX_LENGTH.value if pattern == "prefix" else None,
         blocked=blocks(num_tokens) if pattern == "drawn" else (),
-        segment_ids=edits("segment", num_tokens, config.type_vocab_size),
-        position_ids=edits("position", num_tokens, config.max_position_embeddings),
+        segment_ids=edits(SEGMENT_IDS, num_tokens, config.type_vocab_size),
+        position_ids=edits(POSITION_IDS, num_tokens, config.max_position_embeddings),
         cells=cells(config, num_tokens),
     )
 
 
 def forget_all() -> None:
     """Undo every change; what is hidden stays hidden."""
-    for name in LISTS:
-        state.put(name, [])
-    state.put("pattern", PATTERNS[0])
-    state.put("drawn", "")
+    for field in LISTS:
+        field.put([])
+    PATTERN.put(PATTERN.default)
+    DRAWN.put("")
+
+
+def switch_off(names: Iterable[str]) -> None:
+    """Switch more heads off, each as layer.head."""
+    HEADS_OFF.put(sorted({*HEADS_OFF.value, *names}, key=parse_head))
 
 
 def want_question() -> None:
-    """Let the page hide a word if there is nothing to ask: the visitor brings a change along."""
+    """Make the page hide a word if there is nothing to ask, for a visitor who brings a change."""
     st.session_state[_WANTED] = True
 
 
 def wants_question() -> bool:
-    """Return whether a visitor comes with a change and wants to see what it does, once."""
+    """Return whether `want_question` was called since the last time; once."""
     return bool(st.session_state.pop(_WANTED, False))
 
 
@@ -111,26 +128,26 @@ def name_of(layer: int, head: int) -> str:
     return f"{layer}.{head}"
 
 
-def edits(name: str, num_tokens: int, limit: int) -> tuple[tuple[int, int], ...]:
-    """Return the kept (token, new id) of "segment" or "position", one for each token."""
+def edits(field: Field[list[str]], num_tokens: int, limit: int) -> tuple[tuple[int, int], ...]:
+    """Return (token, new id) of SEGMENT_IDS or POSITION_IDS, one for each token."""
     found = {}
-    for text in state.value(name, []):
+    for text in field.value:
         match = _EDIT.fullmatch(text)
         if match and int(match[1]) < num_tokens and int(match[2]) < limit:
             found[int(match[1])] = int(match[2])
     return tuple(sorted(found.items()))
 
 
-def put_edit(name: str, token: int, new: int | None) -> None:
-    """Set the new id of a token, or take the edit back (None)."""
-    kept = [text for text in state.value(name, []) if not text.startswith(f"{token}.")]
-    state.put(name, kept if new is None else [*kept, f"{token}.{new}"])
+def put_edit(field: Field[list[str]], token: int, new: int | None) -> None:
+    """Set the new id of a token, or undo the edit (None)."""
+    kept = [text for text in field.value if not text.startswith(f"{token}.")]
+    field.put(kept if new is None else [*kept, f"{token}.{new}"])
 
 
 def cells(config: BertConfig, num_tokens: int) -> tuple[Cell, ...]:
-    """Return the kept attention weights, one for each cell."""
+    """Return the edited attention weights, one for each cell."""
     found: dict[tuple[int, int, int, int], float] = {}
-    for text in state.value("cell", []):
+    for text in CELLS.value:
         match = _CELL.fullmatch(text)
         if match is None:
             continue
@@ -142,26 +159,26 @@ def cells(config: BertConfig, num_tokens: int) -> tuple[Cell, ...]:
 
 
 def put_cell(cell: Cell, *, remove: bool = False) -> None:
-    """Set an attention weight, or take it back."""
+    """Set an attention weight, or undo the edit."""
     place = f"{cell.layer}.{cell.head}:{cell.source}-{cell.target}:"
-    kept = [text for text in state.value("cell", []) if not text.startswith(place)]
+    kept = [text for text in CELLS.value if not text.startswith(place)]
     weight = f"{cell.weight:.6f}".rstrip("0").rstrip(".")
-    state.put("cell", kept if remove else [*kept, f"{place}{weight}"])
+    CELLS.put(kept if remove else [*kept, f"{place}{weight}"])
 
 
 def blocks(num_tokens: int) -> tuple[Block, ...]:
-    """Return what is blocked in the kept drawing, without what lies beyond the input."""
-    found = parse_blocks(state.value("drawn", ""))
+    """Return the blocked rectangles of the drawing, without those beyond the input."""
+    found = parse_blocks(DRAWN.value)
     return tuple(block for block in found if max(block) < num_tokens)
 
 
 def put_blocks(drawn: Iterable[Block]) -> None:
     """Keep a drawing."""
-    state.put("drawn", format_blocks(drawn))
+    DRAWN.put(format_blocks(drawn))
 
 
 def format_blocks(drawn: Iterable[Sequence[int]]) -> str:
-    """Return rectangles as a short text for the address.
+    """Return rectangles as a short text for the URL.
 
     >>> format_blocks([(0, 3, 5, 5), (4, 4, 1, 2)])
     '0-3:5,4:1-2'
@@ -174,7 +191,7 @@ def format_blocks(drawn: Iterable[Sequence[int]]) -> str:
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
-    """Return the rectangles of a text; what is no rectangle is left out.
+    """Return the rectangles of a text; parts that are no rectangle are left out.
 
     >>> parse_blocks("0-3:5,x,4:2-1")
     (Block(first_source=0, last_source=3, first_target=5, last_target=5),)
@@ -190,7 +207,7 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
     return tuple(found)
 
 
-# ---- what the changes do ----
+# ---- runs with and without the changes ----
 
 
 def before(key: cache.BertKey, case: Case) -> Trace:
@@ -226,7 +243,7 @@ def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
 
 
 def ranking(key: cache.BertKey, asked: Question) -> Work:
-    """Return the work that ranks all heads under the changes."""
+    """Return the background job that ranks all heads under the changes."""
     case = asked.case
 
     def work(progress: Progress) -> HeadImportance:

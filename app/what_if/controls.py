@@ -1,4 +1,4 @@
-"""What can be changed: heads and layers, who may look at whom, ids, and attention weights."""
+"""The changes on offer: heads and layers, the attention pattern, ids, and attention weights."""
 
 from __future__ import annotations
 
@@ -7,11 +7,26 @@ from functools import partial
 
 import streamlit as st
 
+from app.masked_words.predictions import MASKED
 from app.masked_words.strips import MANY_TOKENS
 from app.plots.untrusted_text import plain, shorten
-from app.shell import cache, frame, state, texts_lookup
+from app.shell import cache, frame
 from app.token_strip.token_strip import token_strip
-from app.what_if import changes as what_if
+from app.what_if.changes import (
+    HEADS_OFF,
+    LAYERS_SKIPPED,
+    PATTERN,
+    POSITION_IDS,
+    PREFIX_LENGTH,
+    SEGMENT_IDS,
+    blocks,
+    cells,
+    chosen,
+    put_blocks,
+    put_cell,
+    put_edit,
+    wants_question,
+)
 from app.what_if.head_switches import Switched, head_switches
 from app.what_if.mask_drawing import mask_drawing
 from bertcore import BertConfig, Trace
@@ -25,6 +40,22 @@ PATTERN_NAMES = {
     "prefix": "Prefix",
     "drawn": "Drawn by hand",
 }
+HOW_PATTERNS = {
+    "bidirectional": "Every token may look at every token, as BERT was trained.",
+    "causal": (
+        "Each token sees itself and those before it, as in GPT. BERT was not trained so, and "
+        "\\[CLS\\] sees itself alone: the next-sentence answer is the same for every text."
+    ),
+    "prefix": (
+        "The tokens of the prefix see each other; each later one sees the prefix and the tokens "
+        "before it, as in UniLM's sequence-to-sequence mode."
+    ),
+    "drawn": "A filled cell: the token of the row may look at that of the column, in every head.",
+}
+HOW_SWITCHES = (
+    "Rows are layers, columns heads, both counted from 0. A head that is off contributes nothing; "
+    "its layer goes on with the others. A skipped layer passes its input on unchanged."
+)
 _SEEN = "_what_if_seen"
 
 
@@ -36,45 +67,45 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     mask = page.bert.tokenizer.mask_token
     tokens = zip(page.trace.tokens, page.trace.text_ids, strict=True)
     allowed = [i for i, (token, text) in enumerate(tokens) if text >= 0 and token != mask]
-    state.keep("masked", [], options=allowed)
+    MASKED.key(options=allowed)
     is_new = not st.session_state.get(_SEEN) and not _changes(page)
-    is_new = (what_if.wants_question() or is_new) and len(allowed) > 0
+    is_new = (wants_question() or is_new) and len(allowed) > 0
     st.session_state[_SEEN] = True
-    is_asked = bool(state.value("masked")) or mask in page.trace.tokens
+    is_asked = bool(MASKED.value) or mask in page.trace.tokens
     can_ask = page.bert.module.mlm is not None and page.trace.num_tokens <= MANY_TOKENS
     if is_new and can_ask and not is_asked:
         args = (page.text_a, page.text_b, ())
-        state.put("masked", [cache.call(suggest_mask, page.bert_key, *args)])
-    masked: list[int] = state.value("masked")
+        MASKED.put([cache.call(suggest_mask, page.bert_key, *args)])
+    masked = MASKED.value
 
     def toggle(position: int) -> None:
         if position in allowed:
-            state.put("masked", sorted({*masked} ^ {position}))
+            MASKED.put(sorted({*masked} ^ {position}))
 
     token_strip(page.trace, key="what_if_strip", selected=None, on_pick=toggle, marked=masked)
     return tuple(masked)
 
 
 def _changes(page: frame.Page) -> Changes:
-    return what_if.chosen(page.bert.config, page.trace.num_tokens)
+    return chosen(page.bert.config, page.trace.num_tokens)
 
 
 def show_switches(config: BertConfig) -> None:
     """Draw the heads and layers as switches."""
 
     def switch(new: Switched) -> None:
-        state.put("off", [str(name) for name in new["off"]])
-        state.put("skip", [int(layer) for layer in new["skipped"]])
+        HEADS_OFF.put([str(name) for name in new["off"]])
+        LAYERS_SKIPPED.put([int(layer) for layer in new["skipped"]])
 
     head_switches(
         config.num_hidden_layers,
         config.num_attention_heads,
-        sorted(state.value("off"), key=parse_head),
-        sorted(state.value("skip")),
+        sorted(HEADS_OFF.value, key=parse_head),
+        sorted(LAYERS_SKIPPED.value),
         key="head_switches",
         on_switch=switch,
     )
-    frame.how_to_read("what-if.switches")
+    st.caption(f"**How to read this.** {HOW_SWITCHES}")
 
 
 def show_pattern(trace: Trace) -> None:
@@ -83,15 +114,15 @@ def show_pattern(trace: Trace) -> None:
         "Who may look at whom",
         list(PATTERN_NAMES),
         format_func=PATTERN_NAMES.__getitem__,
-        key="pattern",
+        key=PATTERN.name,
         required=True,
     )
     if pattern == "prefix":
-        st.slider("Tokens of the prefix", 0, trace.num_tokens, key="prefix")
+        st.slider("Tokens of the prefix", 0, trace.num_tokens, key=PREFIX_LENGTH.name)
     elif pattern == "drawn":
-        blocks = what_if.blocks(trace.num_tokens)
-        mask_drawing(trace.tokens, blocks, key="mask_drawing", on_draw=what_if.put_blocks)
-    st.caption(texts_lookup.TEXTS[f"what-if.{pattern}"])
+        blocked = blocks(trace.num_tokens)
+        mask_drawing(trace.tokens, blocked, key="mask_drawing", on_draw=put_blocks)
+    st.caption(frame.own_tokens(HOW_PATTERNS[pattern]))
 
 
 def show_edits(config: BertConfig, trace: Trace) -> None:
@@ -107,30 +138,32 @@ def show_edits(config: BertConfig, trace: Trace) -> None:
             key=f"undo_{label}",
             on_click=undo,
             type="tertiary",
-            help="Take it back",
+            help="Undo",
         )
 
 
 def _token(label: str, trace: Trace, key: str) -> int:
-    chosen: int = st.selectbox(
+    token: int = st.selectbox(
         label,
         range(trace.num_tokens),
         format_func=lambda index: f"{index}: {shorten(trace.tokens[index], 30)}",
         key=key,
     )
-    return chosen
+    return token
 
 
 def _edit_ids(config: BertConfig, trace: Trace) -> None:
     token = _token("Token", trace, "edit_token")
-    for name, label, usual, limit in (
-        ("segment", "Segment id", trace.segment_ids[token], config.type_vocab_size),
-        ("position", "Position id", trace.position_ids[token], config.max_position_embeddings),
+    for field, label, usual, limit in (
+        (SEGMENT_IDS, "Segment id", trace.segment_ids[token], config.type_vocab_size),
+        (POSITION_IDS, "Position id", trace.position_ids[token], config.max_position_embeddings),
     ):
+        if limit == 0:  # DistilBERT has no segment table
+            continue
         row = st.container(horizontal=True, vertical_alignment="bottom")
-        new = row.number_input(label, 0, limit - 1, value=usual, key=f"edit_{name}_{token}")
-        args = (name, token, int(new))
-        row.button("Set", key=f"set_{name}", on_click=what_if.put_edit, args=args)
+        new = row.number_input(label, 0, limit - 1, value=usual, key=f"edit_{field.name}_{token}")
+        args = (field, token, int(new))
+        row.button("Set", key=f"set_{field.name}", on_click=put_edit, args=args)
 
 
 def _edit_weight(config: BertConfig, trace: Trace) -> None:
@@ -143,22 +176,26 @@ def _edit_weight(config: BertConfig, trace: Trace) -> None:
     now = float(trace.attentions[layer, head, source, target])
     st.caption(f"Without changes: {now:.3f}. The rest of the row is scaled, so that it sums to 1.")
     cell = Cell(layer, head, source, target, weight)
-    st.button("Set", key="set_cell", on_click=what_if.put_cell, args=(cell,))
+    st.button("Set", key="set_cell", on_click=put_cell, args=(cell,))
 
 
 def _set(config: BertConfig, trace: Trace) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield what was set by hand: its words, and what takes it back."""
+    """Yield a label and an undo for each edit."""
 
     def named(token: int) -> str:
         return f"{shorten(trace.tokens[token], 20)} ({token})"
 
-    changes = what_if.chosen(config, trace.num_tokens)
-    for name, values in (("segment", changes.segment_ids), ("position", changes.position_ids)):
+    changes = chosen(config, trace.num_tokens)
+    for field, values in (
+        (SEGMENT_IDS, changes.segment_ids),
+        (POSITION_IDS, changes.position_ids),
+    ):
         for token, new in values:
-            yield f"{named(token)}: {name} {new}", partial(what_if.put_edit, name, token, None)
-    for cell in what_if.cells(config, trace.num_tokens):
+            label = f"{named(token)}: {field.name} {new}"
+            yield label, partial(put_edit, field, token, None)
+    for cell in cells(config, trace.num_tokens):
         label = (
             f"Head {cell.layer}.{cell.head}: {named(cell.source)} looks at {named(cell.target)} "
             f"with {cell.weight:.2f}"
         )
-        yield label, partial(what_if.put_cell, cell, remove=True)
+        yield label, partial(put_cell, cell, remove=True)

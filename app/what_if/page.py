@@ -1,31 +1,34 @@
-"""What if: parts of BERT switched off or changed, and what it says then."""
+"""What if: parts of BERT switched off or changed, and what it answers then."""
 
 import streamlit as st
 
 from app.shell import capabilities, frame
-from app.what_if import PAGE, controls, ranking, results
-from app.what_if import changes as what_if
+from app.what_if import PAGE, changes, controls
+from app.what_if.answers import show_answers
+from app.what_if.inside import show_inside
+from app.what_if.ranking import show_ranking
+from app.what_if.saving import show_saving
 from bertcore.interventions.what_if import Changes
 
 
-def chosen_case(page: frame.Page) -> what_if.Case:
+def chosen_case(page: frame.Page) -> changes.Case:
     """Draw the strip of tokens and return the input with the chosen changes."""
-    what_if.keep_all(page.bert.config, page.trace)
+    changes.keep_all(page.bert.config, page.trace)
     masked = controls.choose_masks(page)
-    changes = what_if.chosen(page.bert.config, page.trace.num_tokens)
-    return what_if.Case(page.text_a, page.text_b, masked, changes)
+    chosen = changes.chosen(page.bert.config, page.trace.num_tokens)
+    return changes.Case(page.text_a, page.text_b, masked, chosen)
 
 
-def choose_changes(page: frame.Page, case: what_if.Case) -> None:
+def choose_changes(page: frame.Page, case: changes.Case) -> None:
     """Draw all that can be changed."""
-    config, trace = page.bert.config, what_if.before(page.bert_key, case)
+    config, trace = page.bert.config, changes.before(page.bert_key, case)
     controls.show_switches(config)
     controls.show_pattern(trace)
     controls.show_edits(config, trace)
     st.button(
         "Undo all changes",
         icon=":material/undo:",
-        on_click=what_if.forget_all,
+        on_click=changes.forget_all,
         disabled=case.changes == Changes(),
     )
 
@@ -40,12 +43,12 @@ def show(page: frame.Page) -> None:
             choose_changes(page, case)
         found = None
         with right, frame.guard():
-            found = results.show_answers(page, case)
+            found = show_answers(page, case)
         if found is not None:  # else the sentence beside the switches says why
-            results.show_inside(page, case, found)
+            show_inside(page, case, found)
             with frame.guard():
-                ranking.show_ranking(page, case)
-            ranking.show_saving(page, case.changes)
+                show_ranking(page, case)
+            show_saving(page, case.changes)
 
 
 def draw() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from app.plots import theme
@@ -20,6 +21,13 @@ MAX_ANSWERS = 5
 _TITLES = {"start": "Start of the answer", "end": "End of the answer"}
 
 
+def task_figure(task: TaskShift) -> go.Figure:
+    """Draw a task head's answers before and after: bars of probabilities, or of the score."""
+    if task.kind == "score":
+        return score_bars([task.before.item(), task.after.item()])
+    return task_bars(task)
+
+
 def task_bars(task: TaskShift, names: tuple[str, str] = ("before", "after")) -> go.Figure:
     """Draw a task head's answers before (grey) and after (blue) as pairs of bars.
 
@@ -29,6 +37,25 @@ def task_bars(task: TaskShift, names: tuple[str, str] = ("before", "after")) -> 
     """
     shown = shown_answers(task)
     return pair_bars([_shift(task, i) for i in shown], [_title(task, i) for i in shown], names)
+
+
+def task_table(task: TaskShift) -> pd.DataFrame:
+    """Return a row for each answer and choice of a task head."""
+    value = "score" if task.kind == "score" else "p"
+    return pd.DataFrame(
+        [
+            {
+                "answer": name,
+                "position": task.positions[i] if task.positions else None,
+                "choice": choice,
+                "choice_number": j,
+                f"{value}_before": float(task.before[i, j]),
+                f"{value}_after": float(task.after[i, j]),
+            }
+            for i, name in enumerate(task.names)
+            for j, choice in enumerate(task.choices)
+        ]
+    )
 
 
 def shown_answers(task: TaskShift) -> list[int]:

@@ -88,6 +88,12 @@ def test_layer_map(open_page, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_what_if(open_page, name):
+    """DistilBERT and RoBERTa have no segment ids, or one, to choose from."""
+    assert open_page(name, "what_if", off="0.1").get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("view", ["What was read", "Shape"])
 def test_checkpoints(open_page, name, view):
     at = open_page(name, "checkpoints", checkpoint_view=view)

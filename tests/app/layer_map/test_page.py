@@ -174,7 +174,7 @@ def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
         time.sleep(1)  # each look draws the page, which takes the compiler's time
         ok(app.run())
     assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "UMAP axis 1"
-    assert "do not read the size of a cluster" in said(app)
+    assert "the size of a cluster" in said(app)
 
 
 def test_umap_of_too_few_points_says_that_it_is_pca(page: AppTest) -> None:
@@ -194,7 +194,7 @@ def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> No
     sentences = tuple(map_view.Sentence(f"the bank was {word}'", None, "x") for word in "abcd")
     points = map_view.Points(sentences, unit, "Bank" if unit == "word" else "", True)
     view = map_view.View(3, "pca", "separate", False, UmapSettings(seed=7))
-    code = map_view.code(checkpoint, points, view)
+    code = map_view.code_of(checkpoint, points, view)
     ast.parse(code)
     scope: dict[str, object] = {}
     exec(code, scope)

@@ -128,7 +128,7 @@ def test_of_a_long_pair_the_tokens_that_change_most_are_drawn(page: AppTest, ber
     assert "the → dog · 41" in json.dumps(json.loads(names), ensure_ascii=False)
     app = ok(app.toggle(key="pair_all").set_value(True).run())
     assert numbers(charts(app)["attention"][0]["z"]).shape == (total, total)
-    assert "Drawn are" not in said(app)
+    assert "tokens are drawn" not in said(app)
 
 
 def test_only_b_may_differ(page: AppTest, bert: Bert) -> None:

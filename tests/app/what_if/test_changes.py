@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from app.plots import before_after as figures
-from app.plots import before_after_tables as tables
 from app.what_if import changes as what_if
+from app.what_if.inside_figures import hidden_bars, hidden_table
+from app.what_if.ranking_figures import effect_grid
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.bert import NextSentence
@@ -85,7 +86,7 @@ def test_the_answer_shows_both_runs() -> None:
 
 
 def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
-    fig = figures.hidden_bars(found, ["[CLS]", HOSTILE])
+    fig = hidden_bars(found, ["[CLS]", HOSTILE])
     assert list(fig.data[0].y) == pytest.approx([0, 0.2])
     assert list(fig.data[1].y) == pytest.approx([0, 0.3])
     assert "<img" not in str(fig.to_json())
@@ -101,18 +102,18 @@ def test_heads_that_are_off_are_crossed(found: BeforeAfter) -> None:
 def test_effects_below_and_above_zero_have_two_colours() -> None:
     effect = np.array([[-0.5, 0.25], [np.nan, 0.0]], np.float32)
     ranked = HeadImportance(3, "bank", effect, np.abs(effect), None, np.abs(effect))
-    fig = figures.effect_grid(ranked, "word")
+    fig = effect_grid(ranked, "word")
     assert (fig.data[0].zmin, fig.data[0].zmax) == (-0.5, 0.5)
     assert (list(fig.data[1].x), list(fig.data[1].y)) == ([0], [1])
-    assert figures.effect_grid(ranked, "hidden").data[0].zmin == 0
+    assert effect_grid(ranked, "hidden").data[0].zmin == 0
 
 
 def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
-    assert len(tables.word_table(found.shifts)) == 2
-    assert list(tables.answer_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
-    hidden = tables.hidden_table(found, ["[CLS]", "the"])
+    assert len(figures.word_table(found.shifts)) == 2
+    assert list(figures.answer_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
+    hidden = hidden_table(found, ["[CLS]", "the"])
     assert len(hidden) == 4
     assert hidden["one_minus_cosine"].iloc[3] == pytest.approx(0.3)
-    heads = tables.head_table({"bits": found.attention_change})
+    heads = figures.head_table({"bits": found.attention_change})
     assert list(heads.columns) == ["layer", "head", "bits"]
     assert heads["bits"].tolist() == pytest.approx([0, 0.5])

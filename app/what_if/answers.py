@@ -1,0 +1,175 @@
+"""What BERT answers before and after a change: the task, the words, the next sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.plots.before_after import answer_bars, answer_table, word_bars, word_table
+from app.plots.untrusted_text import plain, shorten
+from app.shell import frame
+from app.shell.picture import Picture
+from app.what_if.changes import Case, Compared, compare, task_head
+from app.what_if.task_answer_figures import task_figure, task_table
+from bertcore.analysis.compare.before_after import WordShift
+from bertcore.analysis.compare.task_shift import TaskShift
+
+TOP_WORDS = 5
+MOST_NAMED = 8
+"""Words with another tag that are named."""
+
+NO_CHANGES = (
+    "Nothing is changed yet, so before and after are the same. Click a head, or choose another "
+    "pattern."
+)
+NO_QUESTION = (
+    "Nothing is hidden and there is no pair, so BERT has no question to answer. Click a token "
+    "above to hide it. Below is what changes inside."
+)
+NO_MASKED_WORDS = (
+    "This checkpoint has no masked-word (MLM) head, so no words can be compared. What changes "
+    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+)
+
+RUNS_CODE = """
+from bertcore.analysis.compare.before_after import compare_runs
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.interventions.what_if import Changes
+
+encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
+changes = {changes}
+before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
+after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
+found = compare_runs(bert, before, after)
+"""
+"""Python that makes both runs and compares them."""
+TASK_CODE = """
+from bertcore.analysis.compare.task_shift import compare_task
+from bertcore.loading.task_head import read_task_head
+
+task = compare_task(bert, read_task_head(bert), before, after)
+"""
+
+
+def _words(shifts: Sequence[WordShift], *, originals: Sequence[str | None], mask: str) -> go.Figure:
+    return word_bars(shifts, originals, mask=mask)
+
+
+WORDS = Picture(
+    name="what-if-words",
+    figure=_words,
+    table=word_table,
+    how=(
+        "The best words before (grey) and after (blue) at each \\[MASK\\]: the five best of both "
+        "runs. The number behind the probabilities is the difference in percentage points. KL "
+        "measures how far the whole vocabulary moved: 0 is not at all."
+    ),
+    code=RUNS_CODE,
+)
+NEXT_SENTENCE = Picture(
+    name="what-if-next-sentence",
+    figure=answer_bars,
+    table=answer_table,
+    how=(
+        "The next-sentence head's probability that B follows A (blue) and that it is a random text "
+        "(orange), before and after; in brackets the difference in percentage points."
+    ),
+    code=RUNS_CODE,
+)
+TASK = Picture(
+    name="what-if-task",
+    figure=task_figure,
+    table=task_table,
+    how="The answer of the fine-tuned head before (grey) and after (blue). {details}",
+    code=RUNS_CODE + TASK_CODE,
+)
+TASK_DETAILS = {
+    "classes": (
+        "The five best classes of both runs, with the difference in percentage points. The "
+        "probabilities of all classes sum to 1. KL measures how far they moved together."
+    ),
+    "labels": (
+        "Each label by itself, yes above 50%; they do not sum to 1. KL is summed over all labels."
+    ),
+    "tags": (
+        "The five words whose tags moved most, each with its two best tags. A word is tagged at "
+        "its first piece, as taggers are trained. The CSV has all words."
+    ),
+    "span": (
+        "Where an answer starts and ends: the four best tokens of both runs. The question is text "
+        "A, the text to search is B; \\[CLS\\] means no answer, if it was trained so."
+    ),
+    "score": "The bars are the score of the regression; in brackets the difference.",
+}
+"""What is drawn of a task's answers, by `TaskShift.kind`."""
+
+
+def show_answers(page: frame.Page, case: Case) -> Compared:
+    """Draw the answers of both runs: task, words, next sentence; return the comparison."""
+    compared = compare(page.bert_key, case, TOP_WORDS)
+    found = compared.runs
+    if not case.changes:
+        st.info(NO_CHANGES)
+    is_tuned = _show_task(page, case, compared)
+    code = {"masked": case.masked, "changes": case.changes}
+    if found.shifts:
+        tokens = page.trace.tokens
+        hidden = [tokens[s.position] if s.position in case.masked else None for s in found.shifts]
+        drawn = {"originals": hidden, "mask": page.marks.mask}
+        WORDS.show(page, found.shifts, drawn=drawn, **code)
+    if found.next_before is not None and found.next_after is not None:
+        is_next = (found.next_before.is_next, found.next_after.is_next)
+        NEXT_SENTENCE.show(page, is_next, **code)
+    if not found.shifts and not is_tuned and page.bert.module.mlm is None:
+        st.warning(NO_MASKED_WORDS)
+    elif not found.shifts and not is_tuned and found.next_before is None:
+        st.info(NO_QUESTION)
+    return compared
+
+
+def _show_task(page: frame.Page, case: Case, compared: Compared) -> bool:
+    """Draw the answer of the task head, or say why it cannot be read; return whether there is one.
+
+    Without a task head nothing is drawn.
+    """
+    task = compared.task
+    if task is None:
+        try:
+            task_head(page.bert_key)
+        except (ValueError, RuntimeError) as error:
+            st.warning(plain(frame.sentence_of(error)))
+            return True
+        return False
+    if not len(task.names):
+        return True
+    details = frame.own_tokens(TASK_DETAILS[task.kind])
+    values = {"masked": case.masked, "changes": case.changes, "details": details}
+    TASK.show(page, task, with_caption=False, **values)
+    if task.kind == "tags":
+        _list_changed_tags(task)
+    TASK.caption(details=details)
+    return True
+
+
+def _list_changed_tags(task: TaskShift) -> None:
+    """Name the words that get another tag."""
+    changed = task.changed()
+    if not changed:
+        st.markdown(f"Each of the {len(task.names)} words keeps its tag.")
+        return
+
+    def tag(values: np.ndarray) -> str:
+        return plain(shorten(task.choices[int(values.argmax())], 20))
+
+    named = [
+        f"**{plain(shorten(task.names[i], 20))}** ({task.positions[i]}): "
+        f"{tag(task.before[i])} → {tag(task.after[i])}"
+        for i in changed[:MOST_NAMED]
+    ]
+    more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+    st.markdown(
+        f"{len(changed)} of {len(task.names)} words get another tag: {'; '.join(named)}{more}."
+    )

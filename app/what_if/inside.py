@@ -1,0 +1,88 @@
+"""What a change does inside: the vectors of each layer, the attention of each head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.plots.before_after import attention_grid, head_table
+from app.shell import frame
+from app.shell.picture import Picture
+from app.what_if.answers import RUNS_CODE
+from app.what_if.changes import Case, Compared, before
+from app.what_if.inside_figures import hidden_bars, hidden_table
+from bertcore.analysis.compare.before_after import BeforeAfter
+
+
+def _hidden_figure(found: tuple[BeforeAfter, list[str]]) -> go.Figure:
+    return hidden_bars(*found)
+
+
+def _hidden_table(found: tuple[BeforeAfter, list[str]]) -> pd.DataFrame:
+    return hidden_table(*found)
+
+
+def _attention_figure(found: BeforeAfter, *, off: frozenset[tuple[int, int]]) -> go.Figure:
+    return attention_grid(found.attention_change, off)
+
+
+def _attention_table(found: BeforeAfter) -> pd.DataFrame:
+    return head_table({"divergence_bits": found.attention_change})
+
+
+HIDDEN = Picture(
+    name="what-if-hidden",
+    figure=_hidden_figure,
+    table=_hidden_table,
+    how=(
+        "How much the tokens' vectors turned after each layer, 1 − cosine: the mean as a bar, the "
+        "token that turned most as a line. 0: the same direction. Nothing below the lowest change "
+        "can move."
+    ),
+    code=RUNS_CODE,
+)
+ATTENTION = Picture(
+    name="what-if-attention",
+    figure=_attention_figure,
+    table=_attention_table,
+    how=(
+        "How differently each head looks, because its input has changed: Jensen-Shannon divergence "
+        "of its rows, 0 the same, 1 nothing in common. Crosses are heads that are off: their "
+        "attention is computed, but contributes nothing."
+    ),
+    code=RUNS_CODE,
+)
+
+
+def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
+    """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
+    found = compared.runs
+    tokens = before(page.bert_key, case).tokens
+    code = {"masked": case.masked, "changes": case.changes}
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("What changed after each layer", anchor=False)
+        HIDDEN.show(page, (found, tokens), **code)
+    with right:
+        st.subheader("What changed in each head's attention", anchor=False)
+        ATTENTION.show(page, found, drawn={"off": case.changes.heads_off}, **code)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.caption("Everything above, before and after, in one file:")
+    everything = {**about(page, case), "tokens": tokens, "found": found, "task": compared.task}
+    frame.json_button(row, "what-if", everything)
+
+
+def about(page: frame.Page, case: Case) -> dict[str, Any]:
+    """Return the input and the changes that the numbers of a file belong to."""
+    report = page.bert.report
+    return {
+        "checkpoint": page.bert_key.source,
+        "fingerprint": None if report is None else report.fingerprint,
+        "text_a": case.text_a,
+        "text_b": case.text_b,
+        "masked": case.masked,
+        "changes": case.changes,
+    }

@@ -1,0 +1,59 @@
+"""How much the vectors of each layer changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.plots import theme
+from app.plots.before_after import AFTER, BEFORE, thinned
+from app.plots.token_flow import shorten
+from bertcore.analysis.compare.before_after import BeforeAfter
+
+
+def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
+    """Draw how much the vectors of each layer changed: the mean as a bar, the most as a mark."""
+    change = found.hidden_change
+    layers = list(range(len(change)))
+    most = change.argmax(1)
+    worst = [
+        f"most: {theme.escape(shorten(tokens[token], 24))} at {token}: {change[layer, token]:.3g}"
+        for layer, token in enumerate(most)
+    ]
+    fig = go.Figure(
+        go.Bar(
+            x=layers,
+            y=change.mean(1),
+            marker={"color": AFTER, "line_width": 0},
+            name="mean of the tokens",
+            customdata=worst,
+            hovertemplate="layer %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        go.Scatter(
+            x=layers,
+            y=change.max(1),
+            mode="markers",
+            marker={"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": BEFORE}},
+            name="the token that changed most",
+            hoverinfo="skip",
+        )
+    )
+    theme.plot_layout(fig, "", "layer (0: embeddings)", "1 − cosine", 230)
+    fig.update_xaxes(tickvals=thinned(layers), showgrid=False)
+    fig.update_yaxes(range=[0, max(1e-3, float(change.max()) * 1.12)])
+    return fig
+
+
+def hidden_table(found: BeforeAfter, tokens: Sequence[str]) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings) and token."""
+    return pd.DataFrame(
+        [
+            {"layer": layer, "position": i, "token": token, "one_minus_cosine": float(value)}
+            for layer, row in enumerate(found.hidden_change)
+            for i, (token, value) in enumerate(zip(tokens, row, strict=True))
+        ]
+    )

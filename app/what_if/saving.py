@@ -1,0 +1,62 @@
+"""Saving a checkpoint without the heads that are off."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from app.plots.untrusted_text import plain
+from app.shell import cache, frame, sidebar
+from app.what_if.changes import forget_all
+from bertcore.interventions.what_if import Changes, every_head
+from bertcore.pruning import save_pruned
+
+HOW_SAVED = (
+    "Writes a checkpoint in which the heads that are off contribute zeros for good. It opens here "
+    "and in transformers, in its old shape: no smaller and no faster. Only heads are removed; "
+    "skipped layers, patterns and edits belong to the run, not to the weights."
+)
+_OPENED, _SAVED = "_what_if_opened", "_what_if_saved"
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_. -]{0,59}")
+
+
+def show_saving(page: frame.Page, changes: Changes) -> None:
+    """Draw the form that saves a checkpoint without the heads that are off."""
+    if st.session_state.pop(_OPENED, False):
+        st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
+    off = sorted(changes.heads_off)
+    with st.expander("Save a checkpoint without these heads", icon=":material/save:"):
+        st.caption(HOW_SAVED)
+        if not off:
+            st.info("All heads are on. Switch off those to remove.")
+            return
+        whole = len(every_head(page.bert.config))
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        name = row.text_input("Name", key="pruned_name", placeholder="without-some-heads").strip()
+        if row.button(f"Save without {len(off)} of {whole} heads", icon=":material/save:"):
+            _save(page.bert_key, off, name or "without-some-heads")
+        saved = st.session_state.get(_SAVED)
+        if saved is not None:
+            st.success(f"Saved in {plain(str(saved))}")
+            st.button("Open it", on_click=_open, args=(saved,), icon=":material/folder_open:")
+
+
+def _save(key: cache.BertKey, off: list[tuple[int, int]], name: str) -> None:
+    """Save below the folder that the server was started in; the sidebar lists what is there."""
+    st.session_state[_SAVED] = None
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name[:60]!r} cannot be a folder's name. Use letters, digits, dots and dashes."
+        )
+    target = Path.cwd() / "checkpoints" / name
+    st.session_state[_SAVED] = save_pruned(cache.opened(key), off, target)
+
+
+def _open(folder: Path) -> None:
+    """Open the saved checkpoint on all pages, with all of its heads on."""
+    sidebar.choose(str(folder))
+    forget_all()
+    st.session_state[_SAVED] = None
+    st.session_state[_OPENED] = True
