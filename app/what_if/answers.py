@@ -99,7 +99,7 @@ TASK_DETAILS = {
         "its first piece, as taggers are trained. The CSV has all words."
     ),
     "span": (
-        "Where an answer starts and ends: the four best tokens of both runs. The question is text "
+        "For start and end of the answer, the four best tokens of both runs. The question is text "
         "A, the text to search is B; \\[CLS\\] means no answer, if it was trained so."
     ),
     "score": "The bars are the score of the regression; in brackets the difference.",
