@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app.plots import theme, token_flow
-from bertcore.analysis.attribution.faithfulness import Faithfulness
+from bertcore.analysis.attribution.faithfulness_scores import Faithfulness
 from bertcore.analysis.attribution.task_input import Word
 
 RANDOM = "Random order"

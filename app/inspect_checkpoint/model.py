@@ -16,12 +16,12 @@ from app.shell.background import Work
 from bertcore import Bert
 from bertcore.analysis.attribution import gradients as attribution
 from bertcore.analysis.attribution.counterfactual import Search, find_counterfactuals, may_propose
-from bertcore.analysis.attribution.faithfulness import (
+from bertcore.analysis.attribution.faithfulness_scores import (
     Faithfulness,
     faithfulness,
     random_faithfulness,
 )
-from bertcore.analysis.attribution.occlusion import erasure
+from bertcore.analysis.attribution.word_occlusion import erasure
 from bertcore.analysis.attribution.task_answers import TaskAnswer, answer, check_task, usual_target
 from bertcore.analysis.attribution.task_input import PLACE_KINDS, TaskInput, task_input
 from bertcore.analysis.attribution.task_target import ClassTarget, SpanTarget, TagTarget, Target

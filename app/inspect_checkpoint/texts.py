@@ -191,8 +191,8 @@ answer(model, source)
 """
 CODE["inspect.words"] = """
 from bertcore.analysis.attribution.gradients import gradient_x_input, integrated_gradients
-from bertcore.analysis.attribution.occlusion import erasure
-from bertcore.analysis.attribution.faithfulness import faithfulness, random_faithfulness
+from bertcore.analysis.attribution.word_occlusion import erasure
+from bertcore.analysis.attribution.faithfulness_scores import faithfulness, random_faithfulness
 
 found = integrated_gradients(model, source, target, baseline={baseline!r}, steps={steps})
 words = {{
@@ -214,7 +214,7 @@ found = integrated_gradients(
 """
 CODE["inspect.layers"] = """
 from bertcore.analysis.attribution.gradients import layer_conductance
-from bertcore.analysis.attribution.faithfulness import faithfulness
+from bertcore.analysis.attribution.faithfulness_scores import faithfulness
 
 found = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
 words = source.merge(found.layers)  # [L, W]

@@ -65,8 +65,7 @@ def evaluate_task(
     with tempfile.TemporaryDirectory() as fetched, stages() as on_stage:
         on_stage("opening the checkpoint", None)
         model = open_task_model(checkpoint, task=task, device=device)
-        usual = model.max_seq_length or (384 if task == "qa" else 128)
-        length = min(usual, model.max_length) if max_seq_length is None else max_seq_length
+        length = model.default_length if max_seq_length is None else max_seq_length
         if not 8 <= length <= model.max_length:
             raise ValueError(
                 f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bertcore.config import BertConfig
 
 DTYPES = ("bfloat16", "float32")
-DEFAULT_LENGTH, QA_LENGTH = 128, 384
+DEFAULT_LENGTH = 128
 BALANCED = "balanced"
 
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bertcore.distillation import DistillConfig, check_same_vocabulary, soft_target_loss
+from bertcore.distillation import DistillConfig, check_same_vocabulary
 from bertcore.distillation.losses import attended
 from bertcore.distillation.states import layer_losses, run_with_states, start_projection
-from bertcore.finetuning.data.rows import IGNORED, Batch
-from bertcore.finetuning.loss import Totals, task_loss
+from bertcore.finetuning.data.rows import Batch
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.task_step import TaskWithLoss
+from bertcore.finetuning.task_step import TaskWithLoss, Totals
+from bertcore.finetuning.tasks import Task
 from bertcore.network.attention import AttentionFunction
 from bertcore.network.task_heads import TaskNetwork
-
-_NEVER = -1e9
-"""Logit of a place that is padding."""
 
 
 class DistilledTask(TaskWithLoss):
@@ -31,6 +27,7 @@ class DistilledTask(TaskWithLoss):
         module: The student's.
         teacher: Of the same task and kind, with the same vocabulary and order of labels, on the
             student's device.
+        task: Of both.
         config: The weights of the losses.
         attention, class_weights: As for `TaskWithLoss`; class weights are for the labels alone.
         seed: Of the projection of TinyBERT's losses.
@@ -46,13 +43,14 @@ class DistilledTask(TaskWithLoss):
         self,
         module: TaskNetwork,
         teacher: TaskNetwork,
+        task: Task,
         config: DistillConfig,
         *,
         attention: AttentionFunction,
         class_weights: Tensor | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(module, attention=attention, class_weights=class_weights)
+        super().__init__(module, task, attention=attention, class_weights=class_weights)
         config.check_shapes(module.network.config, teacher.network.config)
         self.config = config
         self._teacher = [teacher.eval().requires_grad_(False)]
@@ -68,8 +66,8 @@ class DistilledTask(TaskWithLoss):
 
     def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
         """Return the weighted sum of the losses of a batch or of a part of it."""
-        config, kind = self.config, self.module.kind
-        num = float(len(batch.targets)) if totals is None else totals.num
+        config, task = self.config, self.task
+        num = task.num_targets(batch.targets) if totals is None else totals.num
         layers = batch.targets.new_zeros((), dtype=torch.float32)
         if self.projection is None:
             logits = self.logits(batch, hidden)
@@ -82,32 +80,11 @@ class DistilledTask(TaskWithLoss):
                 )
         else:
             logits, wanted, layers = self._with_layers(batch, totals)
-        if kind == "token":
-            # The first pieces of words alone have answers.
-            kept = batch.targets != IGNORED
-            if totals is None:
-                num = float(kept.sum())
-            soft = soft_target_loss(logits[kept], wanted[kept], config.temperature).sum()
-        elif kind == "span":
-            soft = self._soft_spans(logits, wanted, batch.attention_mask)
-        elif batch.targets.is_floating_point():
-            soft = F.mse_loss(logits.float(), wanted.float(), reduction="sum")
-        else:
-            soft = soft_target_loss(logits, wanted, config.temperature).sum()
+        soft = task.soft_loss(logits, wanted, batch, config.temperature)
         total = None if totals is None else totals.weight
-        hard = task_loss(logits, batch.targets, kind, self.class_weights, total=total)
+        hard = task.loss(logits, batch.targets, self.class_weights, total=total)
         loss = config.hard_weight * hard + config.soft_weight * soft / num
         return loss + config.layer_weight * layers
-
-    def _soft_spans(self, logits: Tensor, wanted: Tensor, mask: Tensor | None) -> Tensor:
-        """Return the sum over rows of the mean of start and end, of logits [B, T, 2]."""
-        if mask is not None:
-            padding = ~mask[..., None]
-            logits = logits.float().masked_fill(padding, _NEVER)
-            wanted = wanted.float().masked_fill(padding, _NEVER)
-        ends = zip(logits.unbind(-1), wanted.unbind(-1), strict=True)
-        losses = [soft_target_loss(a, b, self.config.temperature).sum() for a, b in ends]
-        return torch.stack(losses).sum() / 2
 
     def _with_layers(self, batch: Batch, totals: Totals | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return the logits of student and teacher, and the mean of the losses of layers."""
@@ -134,7 +111,7 @@ def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig)
     Raises:
         ValueError: If task, labels or vocabulary differ, or the states cannot be compared.
     """
-    if student.module.kind == "features":
+    if student.task.feature_based:
         raise ValueError("feature-based training has no teacher. Leave one of the two out.")
     if teacher.module.kind != student.module.kind:
         raise ValueError(

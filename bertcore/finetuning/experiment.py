@@ -19,7 +19,6 @@ from bertcore.configs import FinetuneConfig
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.labels import describe_unseen
-from bertcore.finetuning.data.task_data import TaskData, read_task_data, with_labels
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epochs import epoch_of, kept_epochs
 from bertcore.finetuning.loop import Finetuning
@@ -34,7 +33,9 @@ from bertcore.finetuning.run_checks import check_for_labels, check_launcher
 from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
-from bertcore.finetuning.tasks import find_task
+from bertcore.finetuning.tasks import TaskData, find_task
+from bertcore.finetuning.tasks.read import read_task_data
+from bertcore.finetuning.tasks.task_data import with_labels
 from bertcore.loading import load
 from bertcore.training.processes import Processes
 from bertcore.training.provenance import check_files, record_files, versions
@@ -347,11 +348,7 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
     train = read(train_file, None, is_train=True)
     check_labels(task, train.labels)
     dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
-    if task.name == "choice" and train.rows.group != dev.rows.group:
-        raise ValueError(
-            f"the training data has {train.rows.group} choices and the dev data "
-            f"{dev.rows.group}. They must have equally many."
-        )
+    task.check_splits(train, dev)
     return train, dev
 
 

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
-from bertcore.finetuning.data.task_data import TaskData
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.epochs import save_epoch
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
@@ -32,6 +31,7 @@ from bertcore.finetuning.run_result import Progress, RunResult
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
+from bertcore.finetuning.tasks import TaskData
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused
 from bertcore.pretraining.training_state import restore_random, seed_process
@@ -113,11 +113,14 @@ class Finetuning:
         attention = training_attention(self.device, self.config.dtype)
         weights = class_weights(self.config, self.train, self.model.labels, self.device)
         if teacher is None or distill is None:
-            return TaskWithLoss(self.module, attention=attention, class_weights=weights)
+            return TaskWithLoss(
+                self.module, self.model.task, attention=attention, class_weights=weights
+            )
         check_teacher(self.model, teacher, distill)
         return DistilledTask(
             self.module,
             teacher.module.to(self.device),
+            self.model.task,
             distill,
             attention=attention,
             class_weights=weights,

@@ -16,7 +16,7 @@ from bertcore.checkpoints.folder import find_checkpoint, find_weights, read_json
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.checkpoints.weights import open_weights
-from bertcore.finetuning.tasks import FEATURE_TAG, Task, find_task
+from bertcore.finetuning.tasks import TASKS, Task, find_task
 from bertcore.loading import load
 from bertcore.network import Network
 from bertcore.network.task_heads import TaskNetwork, initialize_head
@@ -50,6 +50,11 @@ class TaskModel:
         limit = self.module.network.config.max_position_embeddings
         return min(limit, self.tokenizer.model_max_length)
 
+    @property
+    def default_length(self) -> int:
+        """The longest input in tokens of its fine-tuning, or the task's usual one."""
+        return min(self.max_seq_length or self.task.default_length, self.max_length)
+
     def save(self, folder: str | Path) -> Path:
         """Write a folder that `transformers` opens as the task's class, with its label names.
 
@@ -77,21 +82,13 @@ class TaskModel:
         ours = {
             "task": self.task.name,
             "max_seq_length": self.max_seq_length,
-            "feature_based": True if self.task.kind == "features" else None,
+            "feature_based": self.task.feature_based or None,
         }
-        fields: dict[str, Any] = {
+        return {
             "architectures": [self.task.architecture],
             "bertscope": {name: value for name, value in ours.items() if value is not None},
+            **self.task.config_fields(self.labels),
         }
-        if self.task.name == "regress":
-            fields |= {"problem_type": "regression", "id2label": {"0": "score"}}
-            fields["label2id"] = {"score": 0}
-        elif self.task.has_labels:
-            fields["id2label"] = {str(i): label for i, label in enumerate(self.labels)}
-            fields["label2id"] = {label: i for i, label in enumerate(self.labels)}
-            if self.task.kind == "sequence":
-                fields["problem_type"] = "single_label_classification"
-        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +105,11 @@ class _StoredHead:
     bias: Tensor | None
     lstm: dict[str, Tensor]
     """Of a feature-based tagger; else {}."""
+
+    @property
+    def gives_a_number(self) -> bool:
+        """Whether config.json says so, or it has one output."""
+        return self.is_regression or (self.weight is not None and len(self.weight) == 1)
 
 
 def start_task_model(
@@ -143,7 +145,7 @@ def start_task_model(
     network = _encoder(bert.module, chosen, source, generator)
     keeps = stored is not None and stored.weight is not None and _is_for(stored, chosen)
     keeps = keeps and not new_head
-    num_outputs = {"regress": 1, "qa": 2, "choice": 1}.get(task) or len(labels)
+    num_outputs = chosen.num_outputs(labels)
     if keeps and stored is not None and set(labels) <= set(stored.labels):
         num_outputs = len(stored.labels) or num_outputs
     module = TaskNetwork(network, chosen.kind, num_outputs)
@@ -185,8 +187,8 @@ def open_task_model(
             "Fine-tune it first: bertscope finetune."
         )
     chosen = find_task(task or _guess_task(stored, source))
-    if chosen.name == "tag" and stored.lstm:
-        chosen = FEATURE_TAG
+    if stored.lstm:
+        chosen = chosen.feature_form or chosen
     if not _is_for(stored, chosen):
         raise ValueError(
             f"the checkpoint {str(source)!r} is a {stored.architecture}"
@@ -286,26 +288,17 @@ def _read_labels(id2label: object) -> tuple[str, ...]:
 
 
 def _is_for(stored: _StoredHead, task: Task) -> bool:
-    if stored.architecture != task.architecture or bool(stored.lstm) != (task.kind == "features"):
-        return False
-    one_output = stored.weight is not None and len(stored.weight) == 1
-    is_regression = stored.is_regression or one_output
-    return task.kind != "sequence" or is_regression == (task.name == "regress")
+    return bool(stored.lstm) == task.feature_based and task.reads_head(
+        stored.architecture, is_regression=stored.gives_a_number
+    )
 
 
 def _guess_task(stored: _StoredHead, source: str | Path) -> str:
     if stored.task:
         return stored.task
-    names = {
-        "BertForTokenClassification": "tag",
-        "BertForQuestionAnswering": "qa",
-        "BertForMultipleChoice": "choice",
-    }
-    if stored.architecture in names:
-        return names[stored.architecture]
-    if stored.architecture == "BertForSequenceClassification":
-        one_output = stored.weight is not None and len(stored.weight) == 1
-        return "regress" if stored.is_regression or one_output else "classify"
+    for task in TASKS.values():
+        if task.reads_head(stored.architecture, is_regression=stored.gives_a_number):
+            return task.name
     raise ValueError(
         f"config.json of {str(source)!r} does not say what the head is for (architectures: "
         f"{stored.architecture or 'none'}). Name the task."

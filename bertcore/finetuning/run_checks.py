@@ -7,9 +7,8 @@ from torch import Tensor
 
 from bertcore.configs.finetune import BALANCED, FinetuneConfig
 from bertcore.finetuning.data.labels import balanced_weights
-from bertcore.finetuning.data.task_data import TaskData
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import Task
+from bertcore.finetuning.tasks import Task, TaskData
 from bertcore.training.processes import Processes
 
 
@@ -38,7 +37,7 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
         )
     if config.class_weights is not None and not task.has_labels:
         raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
-    if config.feature_based and task.name != "tag":
+    if config.feature_based and task.feature_form is None:
         raise ValueError(
             f"feature-based training is for the task 'tag', not {task.name!r}. "
             "Use frozen, or neither."
@@ -52,9 +51,7 @@ def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
         ValueError: If there are more or fewer class weights, or the metric is for two labels.
     """
     labels = model.labels
-    metric = config.metric or model.task.metrics[0]
-    if metric == "f1" and model.task.kind == "sequence" and len(labels) != 2:
-        raise ValueError(f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1.")
+    model.task.check_metric(config.metric or model.task.metrics[0], labels)
     weights = config.class_weights
     if isinstance(weights, tuple) and len(weights) != len(labels):
         raise ValueError(

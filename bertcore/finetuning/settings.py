@@ -94,8 +94,7 @@ def make_settings(
     chosen = find_task(task)
     bert = load(checkpoint, device="cpu")
     limit = bert.max_length
-    usual = 384 if task == "qa" else 128
-    length = min(usual, limit) if max_seq_length is None else max_seq_length
+    length = min(chosen.default_length, limit) if max_seq_length is None else max_seq_length
     if length > limit:
         raise ValueError(
             f"max_seq_length is {length}, but this checkpoint reads at most {limit} tokens. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 
 from bertcore.finetuning.data.rows import Batch, Rows
 from bertcore.finetuning.features import Features
-from bertcore.finetuning.loss import Totals, loss_weight, task_loss
+from bertcore.finetuning.tasks import Task
 from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
 from bertcore.network.task_heads import TaskNetwork
@@ -22,24 +22,38 @@ from bertcore.training.optimizer import clip_gradients
 from bertcore.training.processes import Processes
 
 
+class Totals(NamedTuple):
+    """Counts of a whole batch, by which the losses of its parts are divided."""
+
+    weight: float
+    """Of the labels: `Task.loss_weight`."""
+    num: float
+    """Examples, or of "tag" tokens with a tag."""
+    tokens: float
+    """Padding not counted."""
+
+
 class TaskWithLoss(nn.Module):
     """A task network and its loss as one module: what is spread over processes.
 
     Args:
         module: Shared, not copied.
+        task: Gives the loss.
         attention: How to attend.
-        class_weights: As for `task_loss`.
+        class_weights: As for `Task.loss`.
     """
 
     def __init__(
         self,
         module: TaskNetwork,
+        task: Task,
         *,
         attention: AttentionFunction,
         class_weights: Tensor | None = None,
     ) -> None:
         super().__init__()
-        self.module, self.attention, self.class_weights = module, attention, class_weights
+        self.module, self.task = module, task
+        self.attention, self.class_weights = attention, class_weights
 
     def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
         """Return the loss of a batch or of a part of it.
@@ -51,7 +65,7 @@ class TaskWithLoss(nn.Module):
         """
         total = None if totals is None else totals.weight
         logits = self.logits(batch, hidden)
-        return task_loss(logits, batch.targets, self.module.kind, self.class_weights, total=total)
+        return self.task.loss(logits, batch.targets, self.class_weights, total=total)
 
     def logits(self, batch: Batch, hidden: Tensor | None) -> Tensor:
         """Return the network's logits."""
@@ -140,11 +154,11 @@ class TaskStep:
         return loss.detach()
 
     def _totals(self, examples: NDArray[np.int64]) -> Totals:
-        rows = self.rows
+        rows, task = self.rows, self.with_loss.task
         targets = rows.targets_of(examples)
         chosen = (examples[:, None] * rows.group + np.arange(rows.group)).ravel()
         return Totals(
-            weight=loss_weight(targets, self.with_loss.class_weights),
-            num=loss_weight(targets),
+            weight=task.loss_weight(targets, self.with_loss.class_weights),
+            num=task.loss_weight(targets),
             tokens=float((rows.starts[chosen + 1] - rows.starts[chosen]).sum()),
         )

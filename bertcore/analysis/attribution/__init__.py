@@ -1,1 +1,83 @@
-"""Why a fine-tuned checkpoint answers as it does: gradients, occlusion, counterfactuals."""
+"""Why a fine-tuned model answers as it does: attribution, occlusion, counterfactuals, errors.
+
+model = bertcore.finetuning.open_task_model("my-classifier")
+source = task_input(model, "The film was very good.")
+target = answer(model, source).target(source)
+occlusion(model, source, target).importance
+"""
+
+from bertcore.analysis.attribution.counterfactual import (
+    MAX_FORWARDS,
+    Counterfactual,
+    Search,
+    Swap,
+    find_counterfactuals,
+    may_propose,
+)
+from bertcore.analysis.attribution.faithfulness_scores import (
+    Faithfulness,
+    faithfulness,
+    random_faithfulness,
+)
+from bertcore.analysis.attribution.gradients import (
+    BASELINES,
+    PARTS,
+    Attribution,
+    Conductance,
+    can_differentiate,
+    gradient_x_input,
+    integrated_gradients,
+    layer_conductance,
+)
+from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.analysis.attribution.task_answers import answer, inspectable_task
+from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_input, without
+from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
+from bertcore.finetuning.tasks import TaskAnswer, TaskInput, Word
+from bertcore.finetuning.tasks.judged import WrongAnswer
+from bertcore.finetuning.tasks.targets import (
+    ClassTarget,
+    ScoreTarget,
+    SpanTarget,
+    TagTarget,
+    Target,
+)
+
+__all__ = [
+    "BASELINES",
+    "MAX_FORWARDS",
+    "OCCLUSIONS",
+    "PARTS",
+    "Attribution",
+    "ClassTarget",
+    "Conductance",
+    "Counterfactual",
+    "Faithfulness",
+    "FileRun",
+    "Occlusion",
+    "ScoreTarget",
+    "Search",
+    "SpanTarget",
+    "Swap",
+    "TagTarget",
+    "Target",
+    "TaskAnswer",
+    "TaskInput",
+    "Word",
+    "WrongAnswer",
+    "answer",
+    "can_differentiate",
+    "faithfulness",
+    "find_counterfactuals",
+    "gradient_x_input",
+    "inspectable_task",
+    "integrated_gradients",
+    "layer_conductance",
+    "may_propose",
+    "occlusion",
+    "random_faithfulness",
+    "run_file",
+    "run_task",
+    "task_input",
+    "without",
+]

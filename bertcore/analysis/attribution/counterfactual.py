@@ -1,4 +1,4 @@
-"""The smallest change of words that a masked-word head proposes and that changes the answer."""
+"""Counterfactuals: the fewest words swapped, as a masked-word head proposes, for another answer."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import torch
 
-from bertcore.analysis.attribution.occlusion import erasure
-from bertcore.analysis.attribution.task_answers import TaskAnswer, answer_of, usual_target
-from bertcore.analysis.attribution.task_input import TaskInput, run_task, task_input, whole
-from bertcore.analysis.attribution.task_target import Target
+from bertcore.analysis.attribution.task_answers import answer, inspectable_task
+from bertcore.analysis.attribution.task_input import run_task, task_input, whole
+from bertcore.analysis.attribution.word_occlusion import occlusion
 from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilities
 from bertcore.bert import Bert
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import Goal, TaskAnswer, TaskInput
 
 MAX_FORWARDS = 1500
 """Inputs run through a network, both networks together."""
@@ -112,9 +112,9 @@ def find_counterfactuals(
 ) -> Search:
     """Swap words for those that a masked-word head proposes until the answer is another.
 
-    Greedy first: the words by what erasing them does to the answer, each swapped for the proposal
-    that hurts the answer most. If that takes more than one swap, a beam of texts is searched for
-    a shorter way.
+    Greedy first: the words by their occlusion importance, each swapped for the proposal that hurts
+    the answer most. If that takes more than one swap, a beam of texts is searched for a shorter
+    way.
 
     Args:
         model: Whose answer is to change: a label; the tag of `word`; the answer in the text, whose
@@ -134,11 +134,8 @@ def find_counterfactuals(
         2020 (BERT-Attack: proposals of the masked-word head). One piece in place of a whole word.
     """
     may_propose(proposer, model)
-    if model.task.name == "tag" and word is None:
-        raise ValueError("a tagger answers for each word. Say whose tag is to change.")
     source = task_input(model, text, text_pair)
-    first = answer_of(model, source, run_task(model, [whole(source)])[0])
-    goal = _Goal(model, source, first, word, score_change)
+    goal = answer(model, source).goal(source, word=word, score_change=score_change)
     budget = _Budget(max_forwards, on_share)
     search = _Searching(model, proposer, goal, budget)
     is_cut = False
@@ -178,79 +175,22 @@ def may_propose(proposer: Bert, model: TaskModel) -> None:
         )
 
 
-class _Goal:
-    """When an answer is another one, and which words may be swapped."""
-
-    def __init__(
-        self,
-        model: TaskModel,
-        source: TaskInput,
-        first: TaskAnswer,
-        word: int | None,
-        score_change: float,
-    ) -> None:
-        self.model, self.first, self.word = model, first, word
-        self.score_change = score_change
-        self.fixed: frozenset[int] = frozenset()
-        if word is not None and model.task.name == "tag":
-            self.fixed = frozenset({word})
-        if first.spans:
-            start, end = first.spans[0].start, first.spans[0].end
-            self.fixed = frozenset(
-                i for i, w in enumerate(source.words) if w.start <= end and w.end > start
-            )
-        self._span_words = sorted(self.fixed)
-
-    def is_reached(self, found: TaskAnswer) -> bool:
-        """Return whether an answer is another than the first one."""
-        task = self.model.task.name
-        if task == "regress":
-            assert found.score is not None
-            assert self.first.score is not None
-            return abs(found.score - self.first.score) >= self.score_change
-        if task == "tag":
-            assert self.word is not None
-            return found.tag(self.word) != self.first.tag(self.word)
-        if task == "qa":
-            return [s.text for s in found.spans[:1]] != [s.text for s in self.first.spans[:1]]
-        return found.best != self.first.best
-
-    def target(self, source: TaskInput) -> Target:
-        """Return what has to fall, in a text whose words are those of the first one."""
-        from bertcore.analysis.attribution.task_target import SpanTarget, TagTarget
-
-        if self.model.task.name == "tag":
-            assert self.word is not None
-            return TagTarget(source.words[self.word].start, self.first.tag(self.word))
-        if self._span_words:
-            first, last = self._span_words[0], self._span_words[-1]
-            return SpanTarget(source.words[first].start, source.words[last].end - 1)
-        return usual_target(self.first, source)
-
-    def loss(self, value: float) -> float:
-        """Return how far a value is on the way; a regression's score may go either way."""
-        if self.model.task.name == "regress":
-            assert self.first.score is not None
-            return abs(value - self.first.score)
-        return -value
-
-
 class _Searching:
     """A search under way: what it may spend and what it has found."""
 
-    def __init__(self, model: TaskModel, proposer: Bert, goal: _Goal, budget: _Budget) -> None:
+    def __init__(self, model: TaskModel, proposer: Bert, goal: Goal, budget: _Budget) -> None:
         self.model, self.proposer, self.goal, self.budget = model, proposer, goal, budget
+        self.task = inspectable_task(model)
         self.found: list[Counterfactual] = []
         self.closest: Counterfactual | None = None
-        self._closest_loss = -math.inf
+        self._most_progress = -math.inf
         self._seen: set[tuple[str, str | None]] = set()
 
     def order(self, source: TaskInput) -> list[int]:
         """Return the words that may be swapped, those that the answer hangs on first."""
         self.budget.take(1 + len(source.text_words))
-        importance = erasure(self.model, source, self.goal.target(source)).importance
-        if self.model.task.name == "regress":
-            importance = abs(importance)
+        importance = occlusion(self.model, source, self.goal.target(source)).importance
+        importance = self.goal.rank(importance)
         allowed = [w for w in source.text_words if w not in self.goal.fixed]
         # Only words of letters or digits: a full stop has no word in its place.
         allowed = [w for w in allowed if any(c.isalnum() for c in source.words[w].text)]
@@ -305,15 +245,15 @@ class _Searching:
         states = []
         for (source, swap), one in zip(nexts, logits, strict=True):
             target, swaps = self.goal.target(source), (*state.swaps, swap)
-            loss = self.goal.loss(float(target.value(one[None])[0]))
-            result = answer_of(self.model, source, one)
+            progress = self.goal.progress(float(target.value(one[None])[0]))
+            result = self.task.answer(source, one, self.model.labels)
             measure = float(target.measure(one[None])[0])
             made = Counterfactual(source.text, source.text_pair, swaps, result, measure)
             if self.goal.is_reached(result):
                 self.found.append(made)
-            elif loss > self._closest_loss:
-                self._closest_loss, self.closest = loss, made
-            states.append(_State(source, swaps, loss))
+            elif progress > self._most_progress:
+                self._most_progress, self.closest = progress, made
+            states.append(_State(source, swaps, progress))
         return states
 
     def _propose(

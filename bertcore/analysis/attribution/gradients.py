@@ -15,9 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bertcore.analysis.attribution.task_input import TaskInput, require_finite_logits
-from bertcore.analysis.attribution.task_target import Target
+from bertcore.analysis.attribution.task_input import require_finite_logits
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import TaskInput
+from bertcore.finetuning.tasks.targets import Target
 from bertcore.network import attention_fused
 from bertcore.network.embeddings import EmbeddingParts
 
@@ -230,7 +231,7 @@ def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
     if not can_differentiate(model):
         raise ValueError(
             "this tagger reads its encoder without gradients (feature-based), so they do not "
-            "reach the embeddings. Look at it by erasure."
+            "reach the embeddings. Explain it by occlusion."
         )
     network, encoding = model.module.network, source.encoding
     device = model.module.head.weight.device

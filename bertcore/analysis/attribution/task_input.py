@@ -3,57 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH, Row
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import TaskInput, Word
 from bertcore.tokenizer import Encoding
 
-ERASURES = ("mask", "drop")
+OCCLUSIONS = ("mask", "drop")
 """Ways to take a word away: [MASK] for each of its pieces, or the pieces left out."""
-PLACE_KINDS = frozenset({"token", "features", "span"})
-"""Heads that answer for each place, so that no place can be left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the input, or an added [CLS] or [SEP]."""
-
-    start: int
-    """Its first token."""
-    end: int
-    """Behind its last token."""
-    text: str
-    """As it stands in the text."""
-    text_id: int
-    """0: text A, 1: text B, -1: an added special token."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskInput:
-    """A text or pair as a model reads it, T tokens in W words."""
-
-    text: str
-    text_pair: str | None
-    encoding: Encoding
-    words: tuple[Word, ...]
-    """All words in order, [CLS] and [SEP] among them, [W]."""
-
-    @property
-    def text_words(self) -> list[int]:
-        """The places in `words` of those that come from a text."""
-        return [i for i, word in enumerate(self.words) if word.text_id >= 0]
-
-    def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Return numbers of tokens [..., T] summed over the pieces of each word, [..., W]."""
-        starts = [word.start for word in self.words]
-        merged: NDArray[np.float32] = np.add.reduceat(values, starts, axis=-1).astype(np.float32)
-        return merged
 
 
 def task_input(model: TaskModel, text: str, text_pair: str | None = None) -> TaskInput:
@@ -62,7 +23,7 @@ def task_input(model: TaskModel, text: str, text_pair: str | None = None) -> Tas
     Answers in a text are looked for in as much of it as there are positions for.
     """
     longest = model.max_length
-    if model.task.kind in ("sequence", "choice") and model.max_seq_length is not None:
+    if not model.task.answers_each_token and model.max_seq_length is not None:
         longest = min(longest, model.max_seq_length)
     encoding = model.tokenizer.encode(text, text_pair, max_length=longest)
     if text_pair is not None and model.module.network.config.type_vocab_size < 2:
@@ -84,7 +45,7 @@ def _words(encoding: Encoding, text: str, text_pair: str | None) -> tuple[Word, 
 
 
 def without(
-    model: TaskModel, source: TaskInput, words: Collection[int], how: str = ERASURES[0]
+    model: TaskModel, source: TaskInput, words: Collection[int], how: str = OCCLUSIONS[0]
 ) -> Row:
     """Return the input with some words taken away.
 
@@ -92,12 +53,12 @@ def without(
         model: Gives the mask token and says whether places may be left out.
         source: The input.
         words: Places in `source.words`.
-        how: Of ERASURES.
+        how: Of OCCLUSIONS.
 
     Raises:
         ValueError: If `how` is unknown, or "drop" is asked of a model that answers for each place.
     """
-    check_erasure(model, how)
+    check_occlusion(model, how)
     gone = {i for w in words for i in range(source.words[w].start, source.words[w].end)}
     ids, segments = source.encoding.input_ids, source.encoding.segment_ids
     if how == "mask":
@@ -107,15 +68,15 @@ def without(
     return Row([ids[i] for i in kept], [segments[i] for i in kept])
 
 
-def check_erasure(model: TaskModel, how: str) -> None:
+def check_occlusion(model: TaskModel, how: str) -> None:
     """Make sure that words can be taken away so.
 
     Raises:
         ValueError: If not.
     """
-    if how not in ERASURES:
-        raise ValueError(f"how is {how!r}; expected one of {', '.join(ERASURES)}.")
-    if how == "drop" and model.task.kind in PLACE_KINDS:
+    if how not in OCCLUSIONS:
+        raise ValueError(f"how is {how!r}; expected one of {', '.join(OCCLUSIONS)}.")
+    if how == "drop" and model.task.answers_each_token:
         raise ValueError(
             f"a model for the task {model.task.name!r} answers for each token, so none can be "
             "left out. Take words away with 'mask'."
@@ -157,7 +118,7 @@ def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
         logits = module(ids.to(device), segments.to(device), mask).float().cpu()
         for place, i in enumerate(chosen):
             one = logits[place]
-            found[i] = one[: len(rows[i].input_ids)] if model.task.kind in PLACE_KINDS else one
+            found[i] = one[: len(rows[i].input_ids)] if model.task.answers_each_token else one
     require_finite_logits(found)
     return found
 

@@ -163,16 +163,15 @@ def _task_decision(bert: Bert, source: str | Path) -> tuple[tuple[Decision, ...]
         model = open_task_model(source, device=str(bert.device))
     except (ValueError, RuntimeError, OSError) as error:
         return (), " ".join(str(error).split())
-    if model.task.kind in ("choice", "features"):
-        what = "several texts at once" if model.task.kind == "choice" else "four layers at once"
-        return (), f"the task head of {str(source)!r} reads {what}, so it is not compared here."
-    kind = {"sequence": "class", "token": "tag", "span": "span"}[model.task.kind]
-    kind = "score" if model.task.name == "regress" else kind
+    task = model.task
+    if task.decision is None:
+        reason = f"the task head of {str(source)!r} reads {task.why_no_decision}"
+        return (), f"{reason}, so it is not compared here."
     weight, bias = (part.detach().to(bert.dtype) for part in model.module.head.parameters())
-    pooled = model.task.kind == "sequence"
+    pooled = not task.answers_each_token
 
     def head(hidden: Tensor) -> Tensor:
         return F.linear(bert.module.pooled(hidden) if pooled else hidden, weight, bias)
 
     width = bert.config.hidden_size
-    return (Decision(kind, model.labels, bert.name, width, head),), ""
+    return (Decision(task.decision, model.labels, bert.name, width, head),), ""

@@ -3,7 +3,21 @@ choice."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+
+class Example(Protocol):
+    """What every kind of example has."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Its labels, as written; () where answers are no labels."""
+
+    @property
+    def where(self) -> str:
+        """Where it is in its file, for messages: "row 3"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +29,17 @@ class TextExample:
     answer: str
     """The label; of a regression the number, as written."""
     row: int
-    """Which of its file, from 1."""
+    """Row of its file, from 1."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The answer."""
+        return (self.answer,)
+
+    @property
+    def where(self) -> str:
+        """Its row."""
+        return f"row {self.row}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +51,36 @@ class TaggedExample:
     row: int
     """Line or row where it begins."""
 
+    @property
+    def labels(self) -> Sequence[str]:
+        """The tags."""
+        return self.tags
+
+    @property
+    def where(self) -> str:
+        """Its first line."""
+        return f"the sentence at line {self.row}"
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionExample:
-    """A question on a text, and where its answers stand there."""
+    """A question on a text, and where its answers are there."""
 
     id: str
     question: str
     context: str
     answers: list[tuple[str, int]]
     """Text and first character of each; [] if there is none in the text."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    @property
+    def where(self) -> str:
+        """Its id."""
+        return f"question {self.id!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +90,15 @@ class ChoiceExample:
     text: str
     choices: list[str]
     answer: int
-    """Which is right, from 0."""
+    """Number of the right one, from 0."""
     row: int
 
+    @property
+    def labels(self) -> Sequence[str]:
+        """None."""
+        return ()
 
-Example = TextExample | TaggedExample | QuestionExample | ChoiceExample
+    @property
+    def where(self) -> str:
+        """Its row."""
+        return f"row {self.row}"

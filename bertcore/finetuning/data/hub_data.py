@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from bertcore.finetuning.tasks import find_task
 from bertcore.training.run_checkpoints import FULL, why_not_written
 
 PREFIX = "hub:"
@@ -64,8 +65,8 @@ def parse_hub_name(text: str) -> HubName:
 def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
     """Download a data set and write it to a file in a folder; return the file.
 
-    Labels that the data set has names for are written as names. One of "qa" is written in the form
-    of SQuAD, all others as JSON lines with the columns of the data set.
+    Labels that the data set has names for are written as names. The form is the task's `hub_form`:
+    SQuAD's for "qa", JSON lines with the columns of the data set for all others.
 
     Args:
         text: The name.
@@ -85,8 +86,7 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
     named = (_with_names(row, features) for row in _told(rows, wanted))
     try:
         with path.open("w", encoding="utf-8") as file:
-            pieces = _as_squad(named, wanted) if task == "qa" else _as_lines(named)
-            for piece in pieces:
+            for piece in _form(task).write(named, wanted):
                 file.write(piece)
     except OSError as error:
         if error.errno not in FULL:
@@ -101,7 +101,7 @@ def data_file(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
     """Return where the data is that a text names: a file, or for a hub name one in `folder`."""
     if not is_hub_name(text):
         return Path(text)
-    return folder / f"{'train' if is_train else 'dev'}{'.json' if task == 'qa' else '.jsonl'}"
+    return folder / f"{'train' if is_train else 'dev'}{_form(task).suffix}"
 
 
 def _open(wanted: HubName, *, is_train: bool) -> tuple[Iterable[dict[str, Any]], dict[str, Any]]:
@@ -170,7 +170,7 @@ def _named(value: Any, feature: Any) -> Any:
     return names[value] if 0 <= value < len(names) else None
 
 
-def _as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _as_lines(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[str]:
     for row in rows:
         yield json.dumps(row, ensure_ascii=False, default=str) + "\n"
 
@@ -199,3 +199,15 @@ def _as_squad(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[str]:
             ) from error
         yield (", " if number else "") + json.dumps(paragraph, ensure_ascii=False)
     yield "]}]}\n"
+
+
+class _Form(NamedTuple):
+    suffix: str
+    write: Callable[[Iterable[dict[str, Any]], HubName], Iterator[str]]
+
+
+_FORMS = {"json lines": _Form(".jsonl", _as_lines), "squad": _Form(".json", _as_squad)}
+
+
+def _form(task: str) -> _Form:
+    return _FORMS[find_task(task).hub_form]

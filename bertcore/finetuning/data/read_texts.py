@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.files import BadRows
@@ -40,8 +40,24 @@ USUAL = Columns()
 """The columns with usual names."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextForm:
+    """What a task reads from each row of a table."""
+
+    task: str
+    """Its name, for messages."""
+    headerless: Literal["CoLA", "STS-B"] | None = None
+    """GLUE's form without column names that it reads."""
+    is_score: bool = False
+    """Whether the answer is a number, in place of a label."""
+    looks_for_pair: bool = False
+    """Whether two columns with usual names for a pair are both read."""
+    needs_pair: bool = False
+    """Whether a table without a second text is refused."""
+
+
 def read_texts(
-    path: Path, *, task: str, columns: Columns = USUAL, bad_rows: BadRows
+    path: Path, *, form: TextForm, columns: Columns = USUAL, bad_rows: BadRows
 ) -> Iterator[TextExample]:
     """Yield the examples of a table one by one.
 
@@ -51,9 +67,9 @@ def read_texts(
 
     Args:
         path: .csv, .tsv, .txt with tabs or .jsonl, also packed.
-        task: "classify", "pair" or "regress"; a regression may have pairs or not.
+        form: What the task reads.
         columns: What to read.
-        bad_rows: Told of rows that cannot be used.
+        bad_rows: Collects rows that cannot be used.
 
     Raises:
         ValueError: If a column is not there (names those that are), or the file cannot be read.
@@ -68,7 +84,7 @@ def read_texts(
         return bool(named) or not (_is_cola(stripped) or _is_stsb(stripped))
 
     with open_table(path, bad_rows, has_header=has_header) as table:
-        text, pair, label = _choose(table, path, task, columns)
+        text, pair, label = _choose(table, path, form, columns)
         for row in table.rows:
             cells = row.cells
             if max(text, pair, label) >= len(cells):
@@ -78,10 +94,10 @@ def read_texts(
             answer = _as_text(cells[label])
             if not answer:
                 bad_rows.add(
-                    f"{where} has no {'score' if task == 'regress' else 'label'} "
+                    f"{where} has no {'score' if form.is_score else 'label'} "
                     f"(column {table.columns[label]!r} is empty)."
                 )
-            elif task == "regress" and not _is_finite(answer):
+            elif form.is_score and not _is_finite(answer):
                 bad_rows.add(
                     f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
                     "expected a number."
@@ -93,15 +109,17 @@ def read_texts(
                 yield TextExample(_as_text(cells[text]), second, answer, row.number)
 
 
-def _choose(table: Table, path: Path, task: str, wanted: Columns) -> tuple[int, int, int]:
+def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[int, int, int]:
     """Return the places of text, text B (-1: none) and label."""
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
         # GLUE's two forms without names; `has_header` knew them by their first line.
         is_cola = len(names) == 4
-        if task != ("classify" if is_cola else "regress"):
+        if form.headerless != ("CoLA" if is_cola else "STS-B"):
             what = "single sentences" if is_cola else "pairs with scores"
-            raise ValueError(f"{str(path)!r} holds {what}, which is not for the task {task!r}.")
+            raise ValueError(
+                f"{str(path)!r} holds {what}, which is not for the task {form.task!r}."
+            )
         return (3, -1, 1) if is_cola else (5, 6, 4)
 
     def find(name: str, option: str) -> int:
@@ -122,19 +140,19 @@ def _choose(table: Table, path: Path, task: str, wanted: Columns) -> tuple[int, 
 
     pair = -1 if wanted.text_pair is None else find(wanted.text_pair, "--text-pair")
     text = -1 if wanted.text is None else find(wanted.text, "--text")
-    if text < 0 and pair < 0 and task in ("pair", "regress"):
+    if text < 0 and pair < 0 and form.looks_for_pair:
         for first, second in PAIRS:
             if first in names and second in names:
                 text, pair = names.index(first), names.index(second)
                 break
     if text < 0:
         text = usual(SINGLES, "--text", "text")
-    if pair < 0 and task == "pair":
+    if pair < 0 and form.needs_pair:
         seconds = [second for _, second in PAIRS if second != names[text]]
         pair = usual(seconds, "--text-pair", "second text")
     if wanted.label is not None:
         return text, pair, find(wanted.label, "--label")
-    label = usual(SCORES if task == "regress" else LABELS, "--label", "label")
+    label = usual(SCORES if form.is_score else LABELS, "--label", "label")
     return text, pair, label
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.compare import figures as compare
 from app.inspect_checkpoint import answer_figures, attribution_figures, layer_figures
-from bertcore.analysis.attribution.faithfulness import Faithfulness
+from bertcore.analysis.attribution.faithfulness_scores import Faithfulness
 from bertcore.analysis.attribution.task_answers import TaskAnswer
 from bertcore.analysis.attribution.task_input import Word
 

@@ -15,16 +15,17 @@ from typer.testing import CliRunner
 
 from bertcore.cli.main import app
 from bertcore.configs import DistillConfig
-from bertcore.finetuning import make_settings, resume_experiment, start_experiment
+from bertcore.finetuning import find_task, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.data.rows import IGNORED, Batch
 from bertcore.finetuning.distillation import DistilledTask
-from bertcore.finetuning.loss import Totals, task_loss
+from bertcore.finetuning.task_step import Totals
 from bertcore.network.attention import attention_fused
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from tests.support.finetuning_files import write_reviews, write_tags
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 
 KINDS = {"sequence": 3, "regress": 1, "token": 3, "span": 2, "choice": 1}
+TASK_OF = {"sequence": "classify", "regress": "regress", "token": "tag", "span": "qa"}
 
 
 def task_network(kind: str, seed: int, num_layers: int = 2) -> TaskNetwork:
@@ -59,8 +60,9 @@ def batch_for(kind: str) -> Batch:
 
 
 def distilled(kind: str, config: DistillConfig) -> DistilledTask:
+    task = find_task(TASK_OF.get(kind, kind))
     return DistilledTask(
-        task_network(kind, 1), task_network(kind, 2), config, attention=attention_fused
+        task_network(kind, 1), task_network(kind, 2), task, config, attention=attention_fused
     )
 
 
@@ -99,7 +101,7 @@ def test_the_loss_by_formula(kind: str) -> None:
     else:
         soft = divergence(ours, theirs)
     assert float(soft) > 1e-4
-    hard = task_loss(ours, batch.targets, module.module.kind)
+    hard = module.task.loss(ours, batch.targets)
     torch.testing.assert_close(found.detach(), 0.7 * soft + 0.2 * hard)
 
 

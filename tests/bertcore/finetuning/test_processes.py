@@ -18,9 +18,9 @@ from safetensors.torch import load_file
 
 from bertcore.finetuning import Experiment, resume_experiment
 from bertcore.finetuning.data.rows import IGNORED
-from bertcore.finetuning.loss import loss_weight, task_loss
 from bertcore.finetuning.run_checks import check_launcher
 from bertcore.finetuning.state import load_state
+from bertcore.finetuning.tasks import find_task
 from bertcore.training.processes import Processes
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS
@@ -176,13 +176,14 @@ def test_the_losses_of_parts_sum_to_that_of_the_batch(kind: str) -> None:
         targets[rng.random((7, 9)) < 0.5] = IGNORED
     else:
         targets, logits = rng.integers(0, 3, 7), torch.randn(7, 3)
-    of_kind = kind if kind in ("span", "token") else "sequence"
+    names = {"span": "qa", "regress": "regress", "token": "tag"}
+    task = find_task(names.get(kind, "classify"))
     values = torch.from_numpy(targets)
-    whole = task_loss(logits, values, of_kind, weights)
+    whole = task.loss(logits, values, weights)
     flat = targets.ravel() if kind == "token" else targets
-    total = loss_weight(flat, weights)
+    total = task.loss_weight(flat, weights)
     parts = [
-        task_loss(logits[part], values[part], of_kind, weights, total=total)
+        task.loss(logits[part], values[part], weights, total=total)
         for part in (slice(0, 3), slice(3, 7))
     ]
     torch.testing.assert_close(parts[0] + parts[1], whole)

@@ -11,7 +11,6 @@ import transformers
 
 from bertcore import load
 from bertcore.checkpoints import save
-from bertcore.finetuning.loss import task_loss
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.tasks import TASKS
 from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
@@ -76,7 +75,7 @@ def test_logits_and_loss_equal_transformers(task: str, pretrained: Path, tmp_pat
     logits = model.module(
         inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()
     )
-    loss = task_loss(logits, targets, model.module.kind)
+    loss = model.task.loss(logits, targets)
     if task == "qa":
         wanted = torch.stack([expected.start_logits, expected.end_logits], -1)
     else:
@@ -99,7 +98,7 @@ def test_class_weights_are_those_of_cross_entropy() -> None:
     targets, weights = torch.tensor([0, 1, 1]), torch.tensor([1.0, 4.0])
     losses = -torch.log_softmax(logits, -1)[torch.arange(3), targets]
     by_hand = (losses * weights[targets]).sum() / weights[targets].sum()
-    torch.testing.assert_close(task_loss(logits, targets, "sequence", weights), by_hand)
+    torch.testing.assert_close(TASKS["classify"].loss(logits, targets, weights), by_hand)
 
 
 def test_transformers_sees_label_names_and_the_tokenizer(pretrained: Path, tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ from bertcore.analysis.attribution.gradients import (
     integrated_gradients,
     layer_conductance,
 )
-from bertcore.analysis.attribution.task_answers import answer, usual_target
-from bertcore.analysis.attribution.task_input import TaskInput, task_input
-from bertcore.analysis.attribution.task_target import ClassTarget, ScoreTarget, Target
+from bertcore.analysis.attribution.task_answers import answer
+from bertcore.analysis.attribution.task_input import task_input
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import TaskInput
+from bertcore.finetuning.tasks.targets import ClassTarget, ScoreTarget, Target
 from tests.support.rigged_models import linear_model, random_model
 
 TEXT, PAIR = "the film was very good", "it had rained"
@@ -29,7 +30,7 @@ TEXT, PAIR = "the film was very good", "it had rained"
 def prepared(task: str) -> tuple[TaskModel, TaskInput, Target]:
     model = random_model(task)
     source = task_input(model, TEXT, PAIR)
-    return model, source, usual_target(answer(model, source), source, word=3)
+    return model, source, answer(model, source).target(source, word=3)
 
 
 def embedded(model: TaskModel, source: TaskInput) -> dict[str, torch.Tensor]:
@@ -200,8 +201,8 @@ def test_a_feature_based_tagger_has_no_gradients() -> None:
     model = replace(model, task=FEATURE_TAG, module=module.eval())
     assert not can_differentiate(model)
     source = task_input(model, TEXT)
-    with pytest.raises(ValueError, match="by erasure"):
-        integrated_gradients(model, source, usual_target(answer(model, source), source))
+    with pytest.raises(ValueError, match="by occlusion"):
+        integrated_gradients(model, source, answer(model, source).target(source))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Erasure and faithfulness on a model that adds up words, all numbers by hand."""
+"""Occlusion and faithfulness on a model that adds up words, all numbers by hand."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore.analysis.attribution.faithfulness import BINS, faithfulness, random_faithfulness
-from bertcore.analysis.attribution.occlusion import erasure
-from bertcore.analysis.attribution.task_answers import answer, usual_target
+from bertcore.analysis.attribution.faithfulness_scores import (
+    BINS,
+    faithfulness,
+    random_faithfulness,
+)
+from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole, without
-from bertcore.analysis.attribution.task_target import (
+from bertcore.analysis.attribution.word_occlusion import occlusion
+from bertcore.finetuning.tasks.targets import (
     ClassTarget,
     ScoreTarget,
     SpanTarget,
@@ -32,10 +36,10 @@ def sigmoid(value: float) -> float:
 
 
 @pytest.mark.parametrize("how", ["mask", "drop"])
-def test_erasure_by_hand(how: str) -> None:
+def test_occlusion_by_hand(how: str) -> None:
     model = bag_of_words(WORDS)
     source = task_input(model, TEXT)
-    found = erasure(model, source, ClassTarget(1), how=how)
+    found = occlusion(model, source, ClassTarget(1), how=how)
     assert found.value == pytest.approx(1.5)
     assert found.whole == pytest.approx(sigmoid(1.5))
     assert np.isnan(found.importance[[0, -1]]).all()
@@ -94,7 +98,7 @@ def test_wrong_arguments_are_told() -> None:
     with pytest.raises(ValueError, match="expected shares above 0"):
         faithfulness(model, source, ClassTarget(1), values, bins=(0.0,))
     with pytest.raises(ValueError, match="expected one of mask, drop"):
-        erasure(model, source, ClassTarget(1), how="blur")
+        occlusion(model, source, ClassTarget(1), how="blur")
     tagger = random_model("tag")
     with pytest.raises(ValueError, match="answers for each token"):
         without(tagger, task_input(tagger, TEXT), [1], "drop")
@@ -133,7 +137,7 @@ def test_answers_of_each_task() -> None:
         found = answer(model, source)
         ids = torch.tensor([source.encoding.input_ids])
         logits = model.module(ids, torch.tensor([source.encoding.segment_ids])).detach()
-        target = usual_target(found, source, word=2)
+        target = found.target(source, word=2)
         measured = float(target.measure(logits))
         if task == "regress":
             assert found.score == pytest.approx(measured, abs=1e-5)
@@ -160,7 +164,7 @@ def test_what_cannot_be_answered_is_told() -> None:
         answer(model, task_input(model, "where is the man"))
     nothing = task_input(model, "where", "\u200b")
     with pytest.raises(ValueError, match="no token that could be an answer"):
-        usual_target(answer(model, nothing), nothing)
+        answer(model, nothing).target(nothing)
     choice = random_model("choice")
     with pytest.raises(ValueError, match="bertscope evaluate --task choice"):
         answer(choice, task_input(choice, "she ran", "home"))

@@ -14,8 +14,8 @@ from bertcore.finetuning import Columns, read_task_data
 from bertcore.finetuning.data.examples import QuestionExample
 from bertcore.finetuning.data.questions import find_answers, question_rows
 from bertcore.finetuning.data.rows import IGNORED, RowBuilder, share_padding, shuffled_batches
-from bertcore.finetuning.data.task_data import TaskData, with_labels
-from bertcore.finetuning.tasks import find_task
+from bertcore.finetuning.tasks import TaskData, find_task
+from bertcore.finetuning.tasks.task_data import with_labels
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.tiny import tiny_tokenizer
 

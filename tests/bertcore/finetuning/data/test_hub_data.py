@@ -21,7 +21,7 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.hub_data import HubName, fetch_hub_data, parse_hub_name
 from bertcore.finetuning.data.read_questions import read_questions
 from bertcore.finetuning.data.read_tags import read_tags
-from bertcore.finetuning.data.read_texts import read_texts
+from bertcore.finetuning.tasks import find_task
 from tests.support.tiny import tiny_bert
 
 LABELS = SimpleNamespace(names=["bad", "good"])
@@ -90,7 +90,7 @@ def test_names() -> None:
 
 def test_labels_get_their_names(hub: Hub, tmp_path: Path) -> None:
     path = fetch_hub_data("hub:nyu-mll/glue:sst2", tmp_path, task="classify", is_train=True)
-    found = list(read_texts(path, task="classify", bad_rows=BadRows(skip=False)))
+    found = list(find_task("classify").read(path, bad_rows=BadRows(skip=False)))
     assert [(e.text, e.answer) for e in found] == [
         (row["sentence"], LABELS.names[row["label"]]) for row in REVIEWS
     ]
@@ -99,7 +99,7 @@ def test_labels_get_their_names(hub: Hub, tmp_path: Path) -> None:
     assert len(dev.read_text().splitlines()) == 10  # validation, not the test without labels
     secret = fetch_hub_data("hub:nyu-mll/glue:sst2@test", tmp_path, task="classify", is_train=False)
     with pytest.raises(ValueError, match=r"row 1 of .* has no label"):
-        list(read_texts(secret, task="classify", bad_rows=BadRows(skip=False)))
+        list(find_task("classify").read(secret, bad_rows=BadRows(skip=False)))
 
 
 def test_tags_and_questions(hub: Hub, tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_choices import read_choices
 from bertcore.finetuning.data.read_questions import read_questions
 from bertcore.finetuning.data.read_tags import read_tags
-from bertcore.finetuning.data.read_texts import Columns, read_texts
+from bertcore.finetuning.data.read_texts import Columns
+from bertcore.finetuning.tasks import find_task
 from tests.support.finetuning_files import write_questions
 
 
@@ -24,7 +25,7 @@ def write(path: Path, *lines: str) -> Path:
 
 
 def texts(path: Path, task: str = "classify", **columns: str) -> list[TextExample]:
-    return list(read_texts(path, task=task, columns=Columns(**columns), bad_rows=BadRows()))
+    return list(find_task(task).read(path, columns=Columns(**columns), bad_rows=BadRows()))
 
 
 def refused(path: Path, task: str = "classify", **columns: str) -> str:
@@ -124,7 +125,7 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
     assert "row 2 of" in refused(table)
     assert "has 1 cells, but there are 2 columns" in refused(table)
     bad = BadRows(skip=True)
-    found = list(read_texts(table, task="classify", bad_rows=bad))
+    found = list(find_task("classify").read(table, bad_rows=bad))
     assert [e.text for e in found] == ["a", "d"]
     assert bad.num == 3
     assert "3 bad rows were left out; the first: row 2" in str(bad.sentence())

@@ -1,4 +1,4 @@
-"""How much an answer hangs on each word: take the word away and ask again."""
+"""Occlusion importance: the change of an answer when a word is removed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.attribution.task_input import ERASURES, TaskInput, run_task, whole, without
-from bertcore.analysis.attribution.task_target import Target
+from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, whole, without
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import TaskInput
+from bertcore.finetuning.tasks.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Erasure:
+class Occlusion:
     """What each of W words does for a target."""
 
     importance: NDArray[np.float32]
@@ -27,9 +28,9 @@ class Erasure:
     """The probability (or score) with all words."""
 
 
-def erasure(
-    model: TaskModel, source: TaskInput, target: Target, *, how: str = ERASURES[0]
-) -> Erasure:
+def occlusion(
+    model: TaskModel, source: TaskInput, target: Target, *, how: str = OCCLUSIONS[0]
+) -> Occlusion:
     """Return what the target loses without each word in turn.
 
     Two words that say the same cover for each other: without one of them little changes.
@@ -37,7 +38,7 @@ def erasure(
     Args:
         model, source: The model and its input.
         target: What is followed.
-        how: Of ERASURES.
+        how: Of OCCLUSIONS.
 
     Raises:
         ValueError: As `without`; or if the answer is NaN.
@@ -54,4 +55,4 @@ def erasure(
     remaining = importance.copy()
     importance[words] = (values[0] - values[1:]).numpy()
     remaining[words] = measures[1:].numpy()
-    return Erasure(importance, remaining, float(values[0]), float(measures[0]))
+    return Occlusion(importance, remaining, float(values[0]), float(measures[0]))

@@ -17,9 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.attribution.task_input import ERASURES, TaskInput, run_task, whole, without
-from bertcore.analysis.attribution.task_target import Target
+from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, whole, without
 from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks import TaskInput
+from bertcore.finetuning.tasks.targets import Target
 
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 """Shares of the words that are taken for important, as in DeYoung et al. 2020."""
@@ -56,7 +57,7 @@ def faithfulness(
     target: Target,
     importances: Mapping[str, NDArray[np.floating]],
     *,
-    how: str = ERASURES[0],
+    how: str = OCCLUSIONS[0],
     bins: Sequence[float] = BINS,
 ) -> dict[str, Faithfulness]:
     """Return how faithful several explanations are.
@@ -64,7 +65,7 @@ def faithfulness(
     Args:
         model, source, target: What was explained.
         importances: By method, [W]: high speaks for the target. [CLS] and [SEP] always stay.
-        how: Of ERASURES: how words are taken away.
+        how: Of OCCLUSIONS: how words are taken away.
         bins: Shares of the words, each above 0 and at most 1; at least one word is taken.
 
     Raises:
@@ -86,7 +87,7 @@ def random_faithfulness(
     source: TaskInput,
     target: Target,
     *,
-    how: str = ERASURES[0],
+    how: str = OCCLUSIONS[0],
     bins: Sequence[float] = BINS,
     num: int = NUM_RANDOM,
     seed: int = 0,

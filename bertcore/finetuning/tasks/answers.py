@@ -1,0 +1,64 @@
+"""What every task's answer to one text can do: name its target, and what would change it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.finetuning.tasks.inputs import TaskInput
+from bertcore.finetuning.tasks.targets import Target
+
+
+class TaskAnswer(ABC):
+    """A model's answer to one text or pair of W words; each task has its own kind."""
+
+    @abstractmethod
+    def target(self, source: TaskInput, word: int = 1) -> Target:
+        """Return the attribution target of the given answer.
+
+        Args:
+            source: The input that was answered.
+            word: Of a tagger: the word whose tag is explained, a place in `source.words`.
+
+        Raises:
+            ValueError: If there is no answer to explain.
+        """
+
+    @abstractmethod
+    def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
+        """Return what counts as another answer in a search for counterfactuals.
+
+        Args:
+            source: The input that was answered.
+            word: Of a tagger: the word whose tag is to change.
+            score_change: Of a regression: the smallest change of the score that counts.
+
+        Raises:
+            ValueError: If a tagger gets no word.
+        """
+
+
+class Goal(ABC):
+    """When an answer counts as another one, and which words may be swapped to get there."""
+
+    fixed: frozenset[int] = frozenset()
+    """Words that are not swapped, places in `TaskInput.words`."""
+
+    @abstractmethod
+    def is_reached(self, found: Any) -> bool:
+        """Return whether an answer of the same task differs from the first one."""
+
+    @abstractmethod
+    def target(self, source: TaskInput) -> Target:
+        """Return the target that has to fall, in a text with as many words as the first one."""
+
+    def progress(self, value: float) -> float:
+        """Return how far a value of the target is on the way; higher is closer."""
+        return -value
+
+    def rank(self, importance: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return by which numbers words are tried, highest first, of their importance [W]."""
+        return importance

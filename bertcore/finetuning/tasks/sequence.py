@@ -1,0 +1,81 @@
+"""What tasks on a table of texts or pairs have in common: reading it, and one row a text."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bertcore.finetuning.data.examples import TextExample
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.read_texts import USUAL, Columns, TextForm, read_texts
+from bertcore.finetuning.data.rows import RowBuilder
+from bertcore.finetuning.tasks.judged import Part, WrongAnswer
+from bertcore.finetuning.tasks.task import InspectableTask
+from bertcore.finetuning.tasks.task_data import LabelNumbers, TaskData
+from bertcore.tokenizer import Tokenizer
+
+_AT_ONCE = 2000
+
+
+class SequenceTask(InspectableTask):
+    """One label or score a text or pair, read from the pooled [CLS]."""
+
+    kind = "sequence"
+    architecture = "BertForSequenceClassification"
+    form: ClassVar[TextForm]
+    """What is read from each row of a table."""
+
+    def read(
+        self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
+    ) -> Iterator[TextExample]:
+        """Yield the rows of a table; see `read_texts`."""
+        return read_texts(path, form=self.form, columns=columns, bad_rows=bad_rows)
+
+    def rows(
+        self,
+        examples: Iterable[TextExample],
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        labels: Sequence[str] | None,
+        doc_stride: int = 128,
+        is_train: bool = True,
+    ) -> TaskData:
+        """Tokenize each text or pair into one row."""
+        builder = RowBuilder(tokenizer, max_length)
+        answers: list[str] = []
+        for chunk in _chunks(examples):
+            answers += [example.answer for example in chunk]
+            first = tokenizer.encode_ids([example.text for example in chunk])
+            second = tokenizer.encode_ids([example.text_pair or "" for example in chunk])
+            for example, a, b in zip(chunk, first, second, strict=True):
+                builder.add(a, None if example.text_pair is None else b)
+        names, targets = self.targets(answers, labels)
+        rows = builder.build(targets)
+        return TaskData(task=self, rows=rows, labels=names, num_examples=len(rows))
+
+    def targets(
+        self, answers: Iterable[str], labels: Sequence[str] | None
+    ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
+        """Return the labels, and a target for each answer, [N]."""
+        classes = LabelNumbers(labels)
+        return classes.finish(array("i", map(classes.number, answers)))
+
+    @staticmethod
+    def wrong(part: Part, number: int, gold: str, predicted: str, severity: float) -> WrongAnswer:
+        """Return a wrong answer with the text of one example of a part."""
+        example = part.examples[number]
+        assert isinstance(example, TextExample)
+        return WrongAnswer(example.row, example.text, example.text_pair, gold, predicted, severity)
+
+
+def _chunks(examples: Iterable[TextExample]) -> Iterator[list[TextExample]]:
+    """Yield examples by the thousand, so that a tokenizer works on many and none is kept."""
+    source = iter(examples)
+    while chunk := list(islice(source, _AT_ONCE)):
+        yield chunk

@@ -1,0 +1,263 @@
+"""A fine-tuning task: its data, head, loss, scores and answers, in one class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.distillation import soft_target_loss
+from bertcore.evaluation.metrics import class_metrics
+from bertcore.finetuning.data.examples import Example
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.read_texts import USUAL, Columns
+from bertcore.finetuning.data.rows import IGNORED, Batch
+from bertcore.finetuning.tasks.answers import TaskAnswer
+from bertcore.finetuning.tasks.inputs import TaskInput
+from bertcore.finetuning.tasks.judged import (
+    FileJudge,
+    JudgedAnswers,
+    MetricTable,
+    Outputs,
+    Scored,
+    ScoreOptions,
+)
+from bertcore.finetuning.tasks.task_data import TaskData
+from bertcore.tokenizer import Tokenizer
+
+
+class Task(ABC):
+    """One kind of fine-tuning. Each has one instance, in `TASKS`.
+
+    A new task is a file with a subclass, and its name in `TASKS`. What is not overridden is that of
+    a classification: labels as targets, cross-entropy.
+    """
+
+    name: ClassVar[str]
+    """As `bertscope finetune --task` takes it."""
+    kind: ClassVar[str]
+    """Kind of head, of HEAD_KINDS."""
+    architecture: ClassVar[str]
+    """The class of `transformers` that opens the result."""
+    key: ClassVar[str] = "classifier"
+    """Name of the head's tensors in files."""
+    metrics: ClassVar[tuple[str, ...]]
+    """What a run may be judged by; the first is the default. Higher is better."""
+    has_labels: ClassVar[bool] = True
+    """Whether the answers are a fixed list of labels."""
+    default_length: ClassVar[int] = 128
+    """Longest input in tokens, unless told otherwise."""
+    feature_based: ClassVar[bool] = False
+    """Whether a BiLSTM reads the last four layers of an encoder that is not trained."""
+    answers_each_token: ClassVar[bool] = False
+    """Whether logits are of tokens, [T, C], so that no token can be left out."""
+    decision: ClassVar[str | None]
+    """The kind of `bertcore.analysis.compare.decision` that reads this head from any layer."""
+    why_no_decision: ClassVar[str] = ""
+    """What the head reads, where that is not one hidden state."""
+    hub_form: ClassVar[str] = "json lines"
+    """How a hub data set is written to a file that `read` reads: "json lines" or "squad"."""
+
+    # ---- the head ----
+
+    def num_outputs(self, labels: Sequence[str]) -> int:
+        """Return the rows of a new head, C."""
+        return len(labels)
+
+    def reads_head(self, architecture: str, *, is_regression: bool) -> bool:
+        """Return whether a checkpoint's head is one of this task.
+
+        Args:
+            architecture: Its class in `transformers`.
+            is_regression: Whether config.json says so, or the head has one output.
+        """
+        return architecture == self.architecture
+
+    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return what config.json says of the head, in Hugging Face's fields."""
+        return {}
+
+    @property
+    def feature_form(self) -> Task | None:
+        """The same task with feature-based training; None if it has no such form."""
+        return None
+
+    # ---- data ----
+
+    @abstractmethod
+    def read(self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows) -> Iterator[Example]:
+        """Yield the examples of a file.
+
+        Args:
+            path: The file.
+            columns: Which to read.
+            bad_rows: Collects rows that cannot be used.
+
+        Raises:
+            ValueError: If the file cannot be read or a column is not there.
+        """
+
+    @abstractmethod
+    def rows(
+        self,
+        examples: Iterable[Any],
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        labels: Sequence[str] | None,
+        doc_stride: int = 128,
+        is_train: bool = True,
+    ) -> TaskData:
+        """Tokenize examples of `read` into rows.
+
+        Args:
+            examples: With labels of the list, if there is one.
+            tokenizer: Of the checkpoint.
+            max_length: Longest row in tokens.
+            labels: The classes; None collects them from the examples.
+            doc_stride, is_train: As for `read_task_data`.
+        """
+
+    def check_metric(  # noqa: B027 - most tasks have nothing to refuse
+        self, metric: str, labels: Sequence[str]
+    ) -> None:
+        """Refuse a metric of `metrics` that does not fit these labels.
+
+        Raises:
+            ValueError: If it does not.
+        """
+
+    def check_splits(  # noqa: B027 - as above
+        self, train: TaskData, dev: TaskData
+    ) -> None:
+        """Refuse training and dev data that do not fit each other.
+
+        Raises:
+            ValueError: If they do not.
+        """
+
+    # ---- loss ----
+
+    def loss(
+        self,
+        logits: Tensor,
+        targets: Tensor,
+        class_weights: Tensor | None = None,
+        *,
+        total: float | None = None,
+    ) -> Tensor:
+        """Return the loss of a batch in nats, or squared units of a regression; a float32 scalar.
+
+        Args:
+            logits: Of `TaskNetwork`.
+            targets: As in `Batch`.
+            class_weights: One for each class, float32; None weighs all alike. The mean is then over
+                the weights.
+            total: Of a part of a batch: `loss_weight` of all of it, so that the parts' losses sum
+                to the batch's.
+
+        Source: BertForSequenceClassification, -TokenClassification, -QuestionAnswering and
+            -MultipleChoice of transformers. Differs: class weights, as in torch's cross_entropy.
+        """
+        reduction = "mean" if total is None else "sum"
+        loss = F.cross_entropy(
+            logits.float().flatten(0, -2),
+            targets.flatten(),
+            weight=class_weights,
+            ignore_index=IGNORED,
+            reduction=reduction,
+        )
+        return loss if total is None else loss / total
+
+    def loss_weight(
+        self, targets: NDArray[np.generic], class_weights: Tensor | None = None
+    ) -> float:
+        """Return what the summed loss of a batch is divided by: its examples, tokens or weights.
+
+        Args:
+            targets: Of the whole batch, from `Rows.targets_of`.
+            class_weights: As for `loss`.
+        """
+        classes = targets[targets != IGNORED].astype(np.int64)
+        if class_weights is None:
+            return float(len(classes))
+        return float(class_weights.cpu().numpy()[classes].sum())
+
+    def num_targets(self, targets: Tensor) -> float:
+        """Return the examples, or tokens with a tag, of a batch's targets."""
+        return float(len(targets))
+
+    def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
+        """Return the loss against a teacher's logits, summed over the batch's targets.
+
+        Args:
+            logits, wanted: Of student and teacher.
+            batch: That both were run on.
+            temperature: Of both softmaxes.
+
+        Source: Hinton et al. 2015.
+        """
+        return soft_target_loss(logits, wanted, temperature).sum()
+
+    # ---- scores ----
+
+    @abstractmethod
+    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+        """Return scores and predictions.
+
+        Args:
+            outputs: Of all batches, each used once.
+            data: That was run.
+            options: How to score.
+        """
+
+
+class InspectableTask(Task):
+    """A task that answers one text or pair at a time, so that its answers can be explained."""
+
+    has_confidence: ClassVar[bool] = True
+    """Whether an answer has a probability, so that it can be calibrated."""
+
+    def check_input(self, source: TaskInput) -> None:
+        """Refuse an input that lacks what the task reads.
+
+        Raises:
+            ValueError: If it does.
+        """
+
+    @abstractmethod
+    def answer(
+        self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
+    ) -> TaskAnswer:
+        """Return the answer to one input.
+
+        Args:
+            source: The input.
+            logits: [C] or [T, C], float32.
+            labels: Names of the classes.
+            num_spans: Of "qa": answers to return, at most.
+        """
+
+    @abstractmethod
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return what judges the parts of a labelled file.
+
+        Args:
+            path: The file, which may be looked through first.
+            labels: Names of the classes.
+        """
+
+    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+        """Return the metrics of a labelled file, the same as those of `score`."""
+        gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
+        return MetricTable(*class_metrics(gold, predicted, len(labels)))
+
+    def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names of the groups that `JudgedAnswers.gold` numbers; () for scores."""
+        return labels

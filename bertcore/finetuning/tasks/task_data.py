@@ -1,0 +1,76 @@
+"""A data set of a task as rows of the network, and labels as numbers."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.finetuning.data.labels import order_labels
+from bertcore.finetuning.data.questions import Questions
+from bertcore.finetuning.data.rows import IGNORED, Rows
+
+if TYPE_CHECKING:
+    from bertcore.finetuning.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskData:
+    """A data set, ready for the network."""
+
+    task: Task
+    rows: Rows
+    labels: tuple[str, ...]
+    """The classes that targets stand for; () for scores, spans and choices."""
+    num_examples: int
+    """Texts, sentences, questions or choices in the file."""
+    sentence_lengths: NDArray[np.int64] | None = None
+    """Of "tag": words of each sentence; their targets follow one another in `rows`."""
+    questions: Questions | None = None
+    """Of "qa": the questions and their windows."""
+    notes: tuple[str, ...] = ()
+    """What was cut or left out, a sentence each."""
+
+
+def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
+    """Return a data set whose classes are numbered as in another list of labels that holds its own.
+
+    Raises:
+        ValueError: If a label of the data is not in the list.
+    """
+    if tuple(labels) == data.labels:
+        return data
+    places = np.array([*(list(labels).index(label) for label in data.labels), IGNORED])
+    targets = data.rows.targets.astype(np.int64)
+    moved = places[np.where(targets == IGNORED, len(data.labels), targets)]
+    return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+
+
+class LabelNumbers:
+    """Numbers labels as they come; `finish` renumbers them by their order.
+
+    Args:
+        labels: The classes in their order; None collects them.
+    """
+
+    def __init__(self, labels: Sequence[str] | None) -> None:
+        self._known = labels
+        self._ids = {label: i for i, label in enumerate(labels or ())}
+
+    def number(self, label: str) -> int:
+        """Return the label's number, a new one for a new label."""
+        return self._ids.setdefault(label, len(self._ids))
+
+    def finish(self, numbers: array[int]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Return the labels in order, and the targets; IGNORED stays."""
+        targets = np.array(numbers, dtype=np.int64)
+        if self._known is not None:
+            return tuple(self._known), targets
+        labels = order_labels(self._ids)
+        order = {label: i for i, label in enumerate(labels)}
+        moved = np.array([*(order[label] for label in self._ids), IGNORED], dtype=np.int64)
+        return labels, moved[np.where(targets == IGNORED, len(labels), targets)]
