@@ -195,10 +195,10 @@ def inspect_words(visit: Visit, classifier: Path, labelled: Path) -> None:
         visit.picture(f"figure_inspect-{name}")
     visit.settle()
     answer = visit.page.get_by_role("heading", name="The model says")
-    bars, words = (visit.page.locator(f".st-key-figure_inspect-{n}") for n in ("answer", "words"))
+    bars, words = (visit.page.locator(f".st-key-figure_inspect-{n}") for n in ("labels", "words"))
     method = visit.page.locator(".st-key-inspect_method")
     save(visit, "inspect-words", [answer, bars, words, method])
-    title = visit.page.get_by_role("heading", name="Which method is true to the model?")
+    title = visit.page.get_by_role("heading", name="Which method is faithful to the model?")
     save(visit, "inspect-faithfulness", [title, visit.page.locator(".st-key-inspect_true")])
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from app.compare import saved_checkpoints
 from app.inspect_checkpoint import model as inspection
+from app.inspect_checkpoint.task_views import view_of
 from app.shell import cache, frame, sidebar, state, texts_lookup
 from bertcore import Bert, Trace
 from bertcore.analysis.compare import checkpoints as core
@@ -141,7 +142,7 @@ def wants_pair(side: Side) -> bool:
     if side.is_untrained or not inspection.has_head(side.bert):
         return False
     try:
-        return inspection.model(side.key).task.name in ("pair", "qa")
+        return bool(view_of(inspection.model(side.key).task).needs_b)
     except (ValueError, RuntimeError):  # a head that the Inspect page cannot read; it says why
         return False
 

@@ -1,8 +1,9 @@
-"""What a fine-tuned model says: bars of labels, tagged words, answers in a text."""
+"""Answers of a fine-tuned model: bars of labels, tagged words, spans of a text, a score."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,13 @@ from numpy.typing import NDArray
 from app.plots import theme, token_flow
 from app.plots.formats import percent
 from app.plots.untrusted_text import label_name
-from bertcore.analysis.attribution.task_answers import SpanAnswer, TaskAnswer
-from bertcore.analysis.attribution.task_input import Word
+from bertcore.analysis.attribution import (
+    LabelAnswer,
+    ScoreAnswer,
+    SpanAnswers,
+    TagAnswer,
+    Word,
+)
 
 MOST_LABELS = 12
 """Labels that are drawn; the rest is in the data."""
@@ -21,7 +27,15 @@ _OUTSIDE = "O"
 _PALE = "rgba(127, 134, 152, 0.16)"
 
 
-def label_bars(found: TaskAnswer, chosen: int) -> go.Figure:
+class TaggedText(NamedTuple):
+    """A text of W words and its tags."""
+
+    words: Sequence[Word]
+    """[W], [CLS] and [SEP] among them, which have no tag."""
+    answer: TagAnswer
+
+
+def label_bars(found: LabelAnswer, chosen: int) -> go.Figure:
     """Draw the most probable labels of a text as bars, the one that is explained in its colour."""
     order = np.argsort(-found.probabilities, kind="stable")[:MOST_LABELS]
     names = [label_name(found.labels[i]) for i in order]
@@ -29,11 +43,11 @@ def label_bars(found: TaskAnswer, chosen: int) -> go.Figure:
     return _bars(names, [float(found.probabilities[i]) for i in order], colours)
 
 
-def answer_bars(spans: Sequence[SpanAnswer], no_answer: float, chosen: int) -> go.Figure:
+def span_bars(found: SpanAnswers, chosen: int) -> go.Figure:
     """Draw the best answers, and that there is none, as bars."""
-    names = [span.text for span in spans] + ["no answer ([CLS])"]
-    values = [span.probability for span in spans] + [no_answer]
-    colours = [theme.SEGMENT_A] * len(spans) + [theme.SPECIAL]
+    names = [span.text for span in found.spans] + ["no answer ([CLS])"]
+    values = [span.probability for span in found.spans] + [found.no_answer]
+    colours = [theme.SEGMENT_A] * len(found.spans) + [theme.SPECIAL]
     colours[chosen] = theme.ACCENT
     return _bars(names, values, colours)
 
@@ -62,14 +76,14 @@ def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str])
     return fig
 
 
-def tagged_words(words: Sequence[Word], found: TaskAnswer, chosen: int) -> go.Figure:
+def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
     """Draw a sentence as boxes with each word's tag and its probability below.
 
     Args:
-        words: [W], [CLS] and [SEP] among them, which have no tag.
-        found: Of a tagger.
+        text: The words and their tags.
         chosen: The word that is explained; its box has a frame.
     """
+    words, found = text
     best = found.probabilities.argmax(1)
     kinds = list(dict.fromkeys(_kind(label) for label in found.labels))
     below = [_below(found, place, word) for place, word in enumerate(words)]
@@ -77,9 +91,11 @@ def tagged_words(words: Sequence[Word], found: TaskAnswer, chosen: int) -> go.Fi
     fig = go.Figure()
     groups: dict[str | None, list[int]] = {kind: [] for kind in (*kinds, None)}
     for place, word in enumerate(words):
-        kind = _kind(found.labels[best[place]])
-        groups[None if word.text_id < 0 or kind == _OUTSIDE else kind].append(place)
-    colours = dict(zip([k for k in kinds if k != _OUTSIDE], _cycled(len(kinds)), strict=False))
+        tag = _kind(found.labels[best[place]])
+        groups[None if word.text_id < 0 or tag == _OUTSIDE else tag].append(place)
+    colours: dict[str | None, str] = dict(
+        zip([k for k in kinds if k != _OUTSIDE], _cycled(len(kinds)), strict=False)
+    )
     for kind, members in groups.items():
         if not members:
             continue
@@ -140,16 +156,26 @@ def tagged_words(words: Sequence[Word], found: TaskAnswer, chosen: int) -> go.Fi
     return fig
 
 
-def answer_table(found: TaskAnswer, words: Sequence[Word]) -> pd.DataFrame:
-    """Return what was answered as a table, all labels of all words."""
-    if found.task == "regress":
-        return pd.DataFrame({"score": [found.score]})
-    if found.task == "qa":
-        rows = [(s.text, s.start, s.end, s.probability) for s in found.spans]
-        rows.append(("", 0, 0, found.no_answer or 0.0))
-        return pd.DataFrame(rows, columns=["answer", "first_token", "last_token", "p"])
-    if found.task != "tag":
-        return pd.DataFrame({"label": found.labels, "p": found.probabilities})
+def label_table(found: LabelAnswer) -> pd.DataFrame:
+    """Return a row for each label."""
+    return pd.DataFrame({"label": found.labels, "p": found.probabilities})
+
+
+def score_table(found: ScoreAnswer) -> pd.DataFrame:
+    """Return the score."""
+    return pd.DataFrame({"score": [found.score]})
+
+
+def span_table(found: SpanAnswers) -> pd.DataFrame:
+    """Return a row for each answer, and one for none."""
+    rows = [(span.text, span.start, span.end, span.probability) for span in found.spans]
+    rows.append(("", 0, 0, found.no_answer))
+    return pd.DataFrame(rows, columns=["answer", "first_token", "last_token", "p"])
+
+
+def tag_table(text: TaggedText) -> pd.DataFrame:
+    """Return a row for each word: its tag, and the probability of every tag."""
+    words, found = text
     table = pd.DataFrame(found.probabilities, columns=[f"p({label})" for label in found.labels])
     best = found.probabilities.argmax(1)
     table.insert(0, "tag", [found.labels[i] for i in best])
@@ -162,7 +188,7 @@ def _kind(label: str) -> str:
     return label[2:] if label[1:2] == "-" and label[0] in "BIES" else label
 
 
-def _below(found: TaskAnswer, place: int, word: Word) -> str:
+def _below(found: TagAnswer, place: int, word: Word) -> str:
     if word.text_id < 0:
         return ""
     label = found.labels[found.tag(place)]
@@ -173,7 +199,7 @@ def _best(shares: NDArray[np.float32]) -> float:
     return float(shares.max())
 
 
-def _hover(found: TaskAnswer, place: int, word: Word) -> str:
+def _hover(found: TagAnswer, place: int, word: Word) -> str:
     name = theme.escape(token_flow.shorten(word.text, 40))
     if word.text_id < 0:
         return name

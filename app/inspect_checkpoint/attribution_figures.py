@@ -1,8 +1,9 @@
-"""What each word does for an answer: the text in colours, methods side by side, how true."""
+"""Attribution to words: the text in colours, methods side by side, faithfulness."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app.plots import theme, token_flow
-from bertcore.analysis.attribution.faithfulness_scores import Faithfulness
-from bertcore.analysis.attribution.task_input import Word
+from bertcore.analysis.attribution import Faithfulness, Word
 
 RANDOM = "Random order"
 MEASURES = {
@@ -20,6 +20,22 @@ MEASURES = {
     "sufficiency": "Sufficiency (low is good)",
 }
 _MOST_NAMED = 40
+
+
+class WordRows(NamedTuple):
+    """Numbers of W words by name, such as those of several methods."""
+
+    words: Sequence[Word]
+    rows: Mapping[str, NDArray[np.floating]]
+    """Each [W]; NaN where a word has no number."""
+
+
+class Compared(NamedTuple):
+    """Faithfulness of several orders of the words, and of random ones."""
+
+    found: Mapping[str, Faithfulness]
+    """By name of the order."""
+    random: Sequence[Faithfulness]
 
 
 def signed(value: float) -> str:
@@ -47,16 +63,16 @@ def exactly(value: float, digits: int) -> str:
     return "0" if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
-def attributed_text(
-    words: Sequence[Word], values: NDArray[np.floating], *, is_dark: bool, unit: str
-) -> go.Figure:
+def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) -> go.Figure:
     """Draw the text as boxes: blue speaks for what is explained, orange against it.
 
     Args:
-        words, values: [W]; NaN where a word has no number.
+        result: The words and their numbers.
+        method: Row that is drawn.
         is_dark: Whether the page is dark: words that do nothing recede there too.
         unit: Of the numbers.
     """
+    words, values = result.words, result.rows[method]
     shown = [signed(float(value)) for value in values]
     boxes = token_flow.place([word.text for word in words], shown)
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
@@ -113,32 +129,33 @@ def attributed_text(
 
 
 def method_rows(
-    rows: Mapping[str, NDArray[np.floating]],
-    words: Sequence[Word],
+    result: WordRows,
     *,
     is_dark: bool,
     own_scale: bool = True,
     most_named: int = _MOST_NAMED,
+    names: Mapping[str, str] | None = None,
 ) -> go.Figure:
     """Draw several methods' numbers as rows over one axis of words.
 
     Args:
-        rows: By name, [W].
-        words: [W].
+        result: The words and their numbers.
         is_dark: As for `attributed_text`.
         own_scale: Each row by its own largest number, for rows of other units.
         most_named: Words that there is room to name; of more, every second, third ...
+        names: What rows are called, if not by their own names.
     """
+    words, rows = result
     values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
     drawn = values / (sizes if own_scale else sizes.max())
-    names = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
+    shown = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
     fig = go.Figure(
         go.Heatmap(
             z=drawn,
             x=list(range(len(words))),
-            y=[theme.escape(name) for name in rows],
-            customdata=np.dstack([np.broadcast_to(np.array(names), values.shape), values]),
+            y=[theme.escape((names or {}).get(name, name)) for name in rows],
+            customdata=np.dstack([np.broadcast_to(np.array(shown), values.shape), values]),
             colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
             zmin=-1,
             zmax=1,
@@ -150,13 +167,13 @@ def method_rows(
         )
     )
     turned = len(words) > min(12, most_named // 2)
-    below = 34 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
+    below = 34 + (6 * max(map(token_flow.display_width, shown), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
     step = -(-len(words) // most_named)
     places = list(range(0, len(words), max(1, step)))
     fig.update_xaxes(
         tickvals=places,
-        ticktext=[names[i] for i in places],
+        ticktext=[shown[i] for i in places],
         tickangle=-60 if turned else 0,
         showgrid=False,
         automargin=False,
@@ -166,16 +183,16 @@ def method_rows(
     return fig
 
 
-def faithfulness_dots(
-    found: Mapping[str, Faithfulness], random: Sequence[Faithfulness], unit: str
-) -> go.Figure:
+def faithfulness_dots(result: Compared, *, unit: str) -> go.Figure:
     """Draw both measures of each method beside those of words in random order.
 
+    Of the random orders the mean is drawn, and from the least to the most.
+
     Args:
-        found: By the method's name.
-        random: Of several random orders: their mean, and from the least to the most.
+        result: By the method's name.
         unit: What is lost: "probability" or "score".
     """
+    found, random = result
     names = [*found, RANDOM]
     fig = make_subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
     for row, measure in enumerate(MEASURES, start=1):
@@ -239,17 +256,16 @@ def faithfulness_dots(
     return fig
 
 
-def word_table(words: Sequence[Word], rows: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
+def word_table(result: WordRows) -> pd.DataFrame:
     """Return a row for each word."""
-    table = pd.DataFrame({"word": [word.text for word in words]})
-    return table.assign(**rows)
+    table = pd.DataFrame({"word": [word.text for word in result.words]})
+    return table.assign(**result.rows)
 
 
-def faithfulness_table(
-    found: Mapping[str, Faithfulness], random: Sequence[Faithfulness]
-) -> pd.DataFrame:
+def faithfulness_table(result: Compared) -> pd.DataFrame:
     """Return a row for each method and bin."""
-    named = [*found.items(), *((f"{RANDOM} {i}", one) for i, one in enumerate(random))]
+    random = [(f"{RANDOM} {i}", one) for i, one in enumerate(result.random)]
+    named = [*result.found.items(), *random]
     return pd.DataFrame(
         [
             {

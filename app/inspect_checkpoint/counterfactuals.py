@@ -1,4 +1,4 @@
-"""What would change its mind: the fewest words to swap for another answer."""
+"""Counterfactuals: the fewest words to swap for another answer."""
 
 from __future__ import annotations
 
@@ -8,78 +8,126 @@ import pandas as pd
 import streamlit as st
 
 from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.answer import setup
-from app.inspect_checkpoint.model import Asked, Texts
+from app.inspect_checkpoint.model import Query, Texts
+from app.inspect_checkpoint.python import setup_with_target
+from app.inspect_checkpoint.task_views import TaskView, view_of
+from app.inspect_checkpoint.words import STOPPED
 from app.plots.formats import percent
-from app.plots.untrusted_text import label_name, plain, shorten
-from app.shell import frame, state, texts_lookup, waiting
-from bertcore.analysis.attribution.counterfactual import MAX_FORWARDS, Counterfactual, Search
-from bertcore.analysis.attribution.task_answers import TaskAnswer
-from bertcore.finetuning.model import TaskModel
+from app.plots.untrusted_text import plain, shorten
+from app.shell import frame, state, waiting
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
 
 SHOWN = 6
 _AROUND = 90
 """Letters that are shown on each side of a swap."""
 
 
-def show(page: frame.Page, asked: Asked, word: int) -> None:
-    """Draw the texts with another answer, each with a button that takes it over."""
-    model = inspection.model(page.bert_key)
+def swap_table(found: Search) -> pd.DataFrame:
+    """Return a row for each text with another answer, or for the one that came closest."""
+    shown = found.found or ((found.closest,) if found.closest is not None else ())
+    return pd.DataFrame(
+        [
+            {
+                "text_a": one.text,
+                "text_b": one.text_pair,
+                "swaps": "; ".join(f"{s.before} -> {s.after}" for s in one.swaps),
+                "ln_p_of_swaps": one.log_probability,
+                "left_of_first_answer": one.measure,
+                "answers_otherwise": bool(found.found),
+            }
+            for one in shown
+        ]
+    )
+
+
+SWAPS = Picture(
+    name="inspect-swaps",
+    table=swap_table,
+    how=(
+        "Each text is yours with the fewest words swapped for words that BERT expects there, so "
+        "that the answer is another; the most usual texts come first. First the most important "
+        "words (by occlusion) are swapped one after the other; if one swap is not enough, a beam "
+        "of texts is searched for a shorter way, with at most {limit} runs. If a swap of a word "
+        "that should not matter turns the answer, the model has learned something that you may not "
+        "want. *Use this text* takes it to all pages."
+    ),
+    code="""
+import bertcore
+from bertcore.analysis.attribution import find_counterfactuals
+
+proposer = bertcore.load("default")  # or the checkpoint itself, if it has a masked-word head
+find_counterfactuals(
+    model, proposer, source.text, source.text_pair, word={word}, score_change={score_change}
+)
+""",
+)
+
+
+def show(page: frame.Page, query: Query, word: int | None) -> None:
+    """Draw the texts with another answer, each with a button that takes it over.
+
+    Args:
+        page: The page.
+        query: The text.
+        word: Of a tagger: whose tag is to change.
+    """
+    view = view_of(inspection.model(page.bert_key).task)
     with frame.guard():
         _, is_own = inspection.proposer(page.bert_key)
         if not is_own:
-            st.caption(texts_lookup.TEXTS["inspect.shipped_proposes"])
-        score_change = 1.0
-        if model.task.name == "regress":
-            score_change = st.number_input(
-                "The score has to move by",
-                0.1,
-                100.0,
-                step=0.1,
-                key=state.keep("inspect_score", 1.0, low=0.1, high=100.0),
-                width=220,
+            st.caption(
+                "This checkpoint has no masked-word head any more, so the words are proposed by "
+                "the shipped checkpoint, which has the same vocabulary."
             )
-        tagged = word if model.task.name == "tag" else None
-        work = inspection.change_mind(asked, word=tagged, score_change=score_change)
-        found: Search | None = waiting.result(
-            work, "inspect-swaps", stopped=texts_lookup.TEXTS["inspect.stopped"]
-        )
+        score_change = view.choose_score_change()
+        work = inspection.search_counterfactuals(query, word=word, score_change=score_change)
+        found: Search | None = waiting.result(work, SWAPS.name, stopped=STOPPED)
         if found is None:
             return
-        code = setup(page, asked) + texts_lookup.CODE["inspect.swaps"].format(
-            word=tagged, score_change=score_change
+        _draw(view, query.texts, found, word)
+        SWAPS.offer(
+            page,
+            found,
+            setup=setup_with_target(query),
+            limit=f"{MAX_FORWARDS:,}",
+            word=word,
+            score_change=score_change,
         )
-        _draw(model, asked.texts, found, tagged)
-        frame.downloads("inspect-swaps", _table(found, tagged), code)
-        frame.how_to_read("inspect.swaps", limit=f"{MAX_FORWARDS:,}")
 
 
-def _draw(model: TaskModel, read: Texts, found: Search, tagged: int | None) -> None:
+def _draw(view: TaskView, texts: Texts, found: Search, word: int | None) -> None:
     ran = f"{found.forwards:,}"
     if not found.found:
-        key = "inspect.search_cut" if found.is_cut else "inspect.none_found"
-        st.info(texts_lookup.TEXTS[key].format(ran=ran))
+        none = (
+            f"No other answer was found in {ran} runs: no swap of up to four words, of those that "
+            "were tried, changes it."
+        )
+        limit = (
+            f"No other answer was found within {ran} runs, the limit. There may be one further on."
+        )
+        st.info(limit if found.is_cut else none)
         if found.closest is not None:
             st.markdown("The text that came closest:")
-            _row(read, found.closest, 0, tagged)
+            _row(view, texts, found.closest, 0, word)
         return
     count = len(found.found[0].swaps)
-    words = "One swapped word is" if count == 1 else f"{count} swapped words are"
+    swapped = "One swapped word is" if count == 1 else f"{count} swapped words are"
     ways = "one text" if len(found.found) == 1 else f"{len(found.found)} texts"
     shown = "" if len(found.found) <= SHOWN else f", of which the {SHOWN} most usual are below"
     st.markdown(
-        f"**{words} enough.** {ways.capitalize()} with another answer{shown}; the model was run "
+        f"**{swapped} enough.** {ways.capitalize()} with another answer{shown}; the model was run "
         f"{ran} times."
     )
     for number, one in enumerate(found.found[:SHOWN]):
-        _row(read, one, number, tagged)
+        _row(view, texts, one, number, word)
 
 
-def _row(read: Texts, one: Counterfactual, number: int, tagged: int | None) -> None:
+def _row(view: TaskView, texts: Texts, one: Counterfactual, number: int, word: int | None) -> None:
     with st.container(border=True):
-        st.markdown(_marked(read, one))
+        st.markdown(_marked(texts, one))
         row = st.container(horizontal=True, vertical_alignment="center")
-        row.markdown(f"{said(one.answer, tagged)}", width="content")
+        row.markdown(view.in_words(one.answer, word), width="content")
         swaps = sorted(one.swaps, key=lambda swap: swap.word)
         usual = " · ".join(f"{plain(s.after)} {percent(s.probability)}" for s in swaps)
         row.caption(f"BERT expects it there with: {usual}", width="stretch")
@@ -88,27 +136,8 @@ def _row(read: Texts, one: Counterfactual, number: int, tagged: int | None) -> N
             key=f"swap_{number}",
             icon=":material/edit:",
             on_click=_use,
-            args=(one.text, one.text_pair, read.text_b is not None),
+            args=(one.text, one.text_pair, texts.text_b is not None),
         )
-
-
-def said(answer: TaskAnswer, tagged: int | None) -> str:
-    """Return an answer as Markdown."""
-    if answer.task == "regress":
-        return f"Score **{answer.score:.3f}**"
-    if answer.task == "qa":
-        if not answer.spans:
-            return "no answer"
-        best = answer.spans[0]
-        name = plain(shorten(best.text, 80))
-        return f"**{name}** with {percent(best.probability)}"
-    if answer.task == "tag":
-        assert tagged is not None
-        label, share = answer.tag(tagged), float(answer.probabilities[tagged].max())
-    else:
-        label, share = answer.best, float(answer.probabilities.max())
-    name = label_name(answer.labels[label])
-    return f"**{plain(shorten(name))}** with {percent(share)}"
 
 
 def _use(text: str, pair: str | None, has_pair: bool) -> None:
@@ -117,22 +146,22 @@ def _use(text: str, pair: str | None, has_pair: bool) -> None:
         state.put("text_b", pair or "")
 
 
-def _marked(read: Texts, one: Counterfactual) -> str:
+def _marked(texts: Texts, one: Counterfactual) -> str:
     """Return both texts as Markdown with the swapped words marked; long ones around them only."""
-    words = inspection.source(Texts(read.key, one.text, one.text_pair))
-    old = {swap.word: swap.before for swap in one.swaps}
+    source = inspection.source(Texts(texts.key, one.text, one.text_pair))
+    before_of = {swap.word: swap.before for swap in one.swaps}
     parts = []
     for text_id, text in enumerate((one.text, one.text_pair)):
         if text is None:
             continue
         cuts = [
             (
-                words.encoding.offsets[words.words[place].start][0],
-                words.encoding.offsets[words.words[place].end - 1][1],
+                source.encoding.offsets[source.words[place].start][0],
+                source.encoding.offsets[source.words[place].end - 1][1],
                 before,
             )
-            for place, before in sorted(old.items())
-            if words.words[place].text_id == text_id
+            for place, before in sorted(before_of.items())
+            if source.words[place].text_id == text_id
         ]
         parts.append(_with_cuts(text, cuts))
     return "  \n".join(parts)
@@ -157,20 +186,3 @@ def _short(text: str, *, head: bool) -> str:
         return plain(text)
     begin = text[:_AROUND] if head else ""
     return plain(f"{begin}…{text[-_AROUND:]}")
-
-
-def _table(found: Search, tagged: int | None) -> pd.DataFrame:
-    shown = found.found or ((found.closest,) if found.closest is not None else ())
-    return pd.DataFrame(
-        [
-            {
-                "text_a": one.text,
-                "text_b": one.text_pair,
-                "swaps": "; ".join(f"{s.before} -> {s.after}" for s in one.swaps),
-                "ln_p_of_swaps": one.log_probability,
-                "left_of_first_answer": one.measure,
-                "answers_otherwise": bool(found.found),
-            }
-            for one in shown
-        ]
-    )

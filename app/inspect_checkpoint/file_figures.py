@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from app.plots import theme, token_flow
+from bertcore.analysis.attribution import FileRun, WrongAnswer
 from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
@@ -23,11 +25,20 @@ _LETTERS = 40
 """Letters that have room below the picture, side by side."""
 
 
-def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure:
-    """Draw the confusion matrix: each row as shares of its true label, the counts in the cells.
+class Confusion(NamedTuple):
+    """Answers counted by true and predicted label."""
+
+    matrix: NDArray[np.int64]
+    """[C, C], the true label by row."""
+    labels: Sequence[str]
+
+
+def confusion_map(result: Confusion) -> go.Figure:
+    """Draw the confusion matrix: each row as fractions of its true label, counts in the cells.
 
     Of many labels those with most examples are drawn.
     """
+    matrix, labels = result
     order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
     chosen = np.sort(order)
     shown = matrix[np.ix_(chosen, chosen)]
@@ -54,10 +65,10 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
             ygap=2,
             text=shown if counted else None,
             texttemplate="%{text:,}" if counted else None,
-            hovertemplate="true %{customdata[1]}, said %{customdata[2]}: %{customdata[0]:,} "
+            hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
             "(%{z:.1%} of the row)<extra></extra>",
             colorbar={
-                "title": {"text": "share of the row  "},
+                "title": {"text": "fraction of the row  "},
                 "orientation": "h",
                 "thickness": 10,
                 "lenmode": "pixels",
@@ -75,7 +86,7 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
     theme.plot_layout(
         fig,
         "",
-        "what the model said",
+        "predicted label",
         "true label",
         150 + max(24, 84 - 8 * len(names)) * len(names),
     )
@@ -101,7 +112,7 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> go.Figure
         yref="paper",
         yanchor="top",
         yshift=-below,
-        text="what the model said",
+        text="predicted label",
         font_size=14,
         showarrow=False,
     )
@@ -121,7 +132,7 @@ def reliability(found: Calibration) -> go.Figure:
             mode="lines",
             line={"color": theme.SPECIAL, "dash": "dot"},
             hoverinfo="skip",
-            name="as sure as right",
+            name="perfect calibration",
         ),
         row=1,
         col=1,
@@ -173,15 +184,26 @@ def reliability(found: Calibration) -> go.Figure:
     )
     theme.plot_layout(fig, "", "", "", 400)
     fig.update_xaxes(range=[0, 1], showgrid=False, tickformat=".0%")
-    fig.update_xaxes(title_text="how sure it was", row=2)
-    fig.update_yaxes(title_text="share right", range=[0, 1.02], tickformat=".0%", row=1)
+    fig.update_xaxes(title_text="confidence", row=2)
+    fig.update_yaxes(title_text="fraction right", range=[0, 1.02], tickformat=".0%", row=1)
     fig.update_yaxes(title_text="answers", row=2, nticks=3)
     fig.update_layout(margin={"t": 30, "r": 24})  # room for "100%"
     return fig
 
 
-def slice_bars(found: Sequence[Slice], mean: float, *, is_share: bool, name: str) -> go.Figure:
-    """Draw the mean of each slice with its 95% interval; the dotted line is that of all."""
+def slice_bars(
+    slices: Mapping[str, Sequence[Slice]], *, by: str, mean: float, is_fraction: bool, name: str
+) -> go.Figure:
+    """Draw the mean of each slice with its 95% interval.
+
+    Args:
+        slices: By what they are parted.
+        by: Those that are drawn.
+        mean: Of all answers; a dotted line.
+        is_fraction: Whether means are between 0 and 1.
+        name: What they are means of.
+    """
+    found = slices[by]
     names = [theme.escape(token_flow.shorten(one.name, 26)) for one in found]
     values = np.array([one.mean for one in found])
     low, high = np.array([one.low for one in found]), np.array([one.high for one in found])
@@ -210,7 +232,7 @@ def slice_bars(found: Sequence[Slice], mean: float, *, is_share: bool, name: str
         range=[len(found) - 0.4, -0.6],
         showgrid=False,
     )
-    if is_share:
+    if is_fraction:
         fig.update_xaxes(range=[0, 1], tickformat=".0%")
         fig.update_layout(margin_r=24)  # room for "100%"
     else:
@@ -218,8 +240,9 @@ def slice_bars(found: Sequence[Slice], mean: float, *, is_share: bool, name: str
     return fig
 
 
-def score_dots(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> go.Figure:
+def score_dots(run: FileRun) -> go.Figure:
     """Draw each predicted score over the true one; the dotted line is where both are the same."""
+    gold, predicted = run.gold, run.predicted
     step = max(1, -(-len(gold) // MOST_DOTS))
     low, high = float(min(gold.min(), predicted.min())), float(max(gold.max(), predicted.max()))
     fig = go.Figure(
@@ -228,7 +251,7 @@ def score_dots(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> g
             y=predicted[::step],
             mode="markers",
             marker={"color": theme.SEGMENT_A, "size": 6, "opacity": 0.5},
-            hovertemplate="true %{x:.2f}, said %{y:.2f}<extra></extra>",
+            hovertemplate="true %{x:.2f}, predicted %{y:.2f}<extra></extra>",
             showlegend=False,
         )
     )
@@ -243,6 +266,41 @@ def score_dots(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> g
         )
     )
     return theme.plot_layout(fig, "", "true score", "predicted score", 360)
+
+
+def confusion_table(result: Confusion) -> pd.DataFrame:
+    """Return a row for each true label."""
+    table = pd.DataFrame(result.matrix, columns=[f"predicted {name}" for name in result.labels])
+    table.insert(0, "true", result.labels)
+    return table
+
+
+def score_dots_table(run: FileRun) -> pd.DataFrame:
+    """Return a row for each answer."""
+    return pd.DataFrame({"true": run.gold, "predicted": run.predicted})
+
+
+def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
+    """Return a row for each wrong answer; second texts only where there are some.
+
+    Args:
+        errors: The most severe first.
+        severity: Name of that column.
+    """
+    table = pd.DataFrame(
+        [
+            {
+                "row": error.row,
+                "true": error.gold,
+                "predicted": error.predicted,
+                severity: error.severity,
+                "text": error.text,
+                "second text": error.text_pair,
+            }
+            for error in errors
+        ]
+    )
+    return table.drop(columns="second text") if table["second text"].isna().all() else table
 
 
 def calibration_table(found: Calibration) -> pd.DataFrame:

@@ -6,30 +6,20 @@ import hashlib
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from app.inspect_checkpoint import model as inspection
+from app.inspect_checkpoint.task_views import view_of
 from app.shell import background, cache
 from app.shell.background import Work
-from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.finetuning import Columns
-from bertcore.finetuning.data.files import BadRows, kind_of
-from bertcore.finetuning.data.tables import open_table
-from bertcore.finetuning.tasks import Task
-from bertcore.packed_files import open_bytes
 
 MAX_KEPT = 8
 """Files that stay on the disk."""
 MAX_MEGABYTES = 300
-TYPES = {
-    "tag": ["txt", "conll", "conllu", "tsv", "jsonl", "json", "gz", "xz"],
-    "qa": ["json", "gz", "xz"],
-}
-"""Endings of the files of a task; other tasks have tables."""
-TABLES = ["csv", "tsv", "txt", "jsonl", "json", "gz", "xz"]
 _CHUNK = 1 << 20
 
 
@@ -71,18 +61,6 @@ def receive(upload: IO[bytes], name: str) -> Path:
     return path
 
 
-def column_names(path: Path, task: Task) -> tuple[str, ...]:
-    """Return the columns of a table with names; () for files that have none to choose.
-
-    Raises:
-        ValueError: If the file cannot be read.
-    """
-    if task.name == "qa" or (task.name == "tag" and kind_of(path) not in (".jsonl", ".json")):
-        return ()
-    with open_table(path, BadRows(skip=True)) as table:
-        return table.columns if table.has_header else ()
-
-
 def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
     """Return the work that runs a file; its result is a FileRun.
 
@@ -95,7 +73,7 @@ def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
 
     def work(progress: background.Progress) -> FileRun:
         progress(0.0, "Reading the file")
-        total = rough_number(chosen.path, inspection.model(key).task)
+        total = view_of(inspection.model(key).task).rough_number(chosen.path)
 
         def on_rows(done: int) -> None:
             progress(min(1.0, done / max(1, total)), f"{done:,} of about {total:,} examples")
@@ -110,18 +88,6 @@ def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
         )
 
     return Work(("inspect-file", key, chosen, number, id(stop)), work)
-
-
-def rough_number(path: Path, task: Task) -> int:
-    """Return about how many examples a file has, for the progress: by its lines."""
-    signs: dict[str, Callable[[bytes], bool]] = {
-        "tag": lambda line: not line.strip() or line.startswith(b"{"),
-    }
-    is_one = signs.get(task.name, lambda line: bool(line.strip()))
-    with open_bytes(path) as file:
-        if task.name == "qa":
-            return max(1, file.read().count(b'"question"'))
-        return max(1, sum(1 for line in file if is_one(line)))
 
 
 def _root() -> Path:

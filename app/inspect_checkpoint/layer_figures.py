@@ -1,25 +1,35 @@
-"""Through the layers: what flows to an answer through each word's vector."""
+"""Conductance of each layer by word, and the faithfulness of each layer's order of words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
+from app.inspect_checkpoint.attribution_figures import MEASURES, Compared
 from app.plots import theme, token_flow
-from bertcore.analysis.attribution.faithfulness_scores import Faithfulness
-from bertcore.analysis.attribution.task_input import Word
+from bertcore.analysis.attribution import Word
 
 _MOST_NAMED = 40
 
 
-def conductance_map(
-    words: Sequence[Word], values: NDArray[np.floating], *, is_dark: bool
-) -> go.Figure:
-    """Draw the conductance of each layer (row) and word (column), [L, W]."""
+class LayerRows(NamedTuple):
+    """Conductance of W words in L layers."""
+
+    words: Sequence[Word]
+    values: NDArray[np.float32]
+    """[L, W]"""
+    deltas: NDArray[np.float32]
+    """Convergence delta of each layer, [L]."""
+
+
+def conductance_map(result: LayerRows, *, is_dark: bool) -> go.Figure:
+    """Draw the conductance of each layer (row) and word (column)."""
+    words, values, _ = result
     num_layers = len(values)
     names = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
@@ -67,20 +77,22 @@ def conductance_map(
     return fig
 
 
-def layer_faithfulness(
-    found: Sequence[Faithfulness], random: Sequence[Faithfulness], unit: str
-) -> go.Figure:
+def conductance_arrays(result: LayerRows) -> dict[str, NDArray[Any]]:
+    """Return the numbers as arrays."""
+    return {"conductance": result.values, "deltas": result.deltas}
+
+
+def layer_faithfulness(result: Compared, *, unit: str) -> go.Figure:
     """Draw both measures of each layer's order of words over that of random orders (dotted).
 
     Args:
-        found: Of each layer.
-        random: Of several random orders.
+        result: Of each layer, in order.
         unit: What is lost: "probability" or "score".
     """
-    titles = ("Comprehensiveness (high is good)", "Sufficiency (low is good)")
-    fig = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.1)
+    found, random = list(result.found.values()), result.random
+    fig = make_subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
     layers = list(range(len(found)))
-    for column, measure in enumerate(("comprehensiveness", "sufficiency"), start=1):
+    for column, measure in enumerate(MEASURES, start=1):
         fig.add_trace(
             go.Scatter(
                 x=layers,

@@ -14,25 +14,28 @@ from numpy.typing import NDArray
 from app.shell import background, cache
 from app.shell.background import Work
 from bertcore import Bert
-from bertcore.analysis.attribution import gradients as attribution
-from bertcore.analysis.attribution.counterfactual import Search, find_counterfactuals, may_propose
-from bertcore.analysis.attribution.faithfulness_scores import (
+from bertcore.analysis.attribution import (
+    PARTS,
+    Attribution,
     Faithfulness,
+    Search,
+    Target,
+    TaskAnswer,
+    TaskInput,
+    answer,
+    can_differentiate,
     faithfulness,
+    find_counterfactuals,
+    gradient_x_input,
+    inspectable_task,
+    integrated_gradients,
+    layer_conductance,
+    may_propose,
+    occlusion,
     random_faithfulness,
+    task_input,
 )
-from bertcore.analysis.attribution.word_occlusion import erasure
-from bertcore.analysis.attribution.task_answers import TaskAnswer, answer, check_task, usual_target
-from bertcore.analysis.attribution.task_input import PLACE_KINDS, TaskInput, task_input
-from bertcore.analysis.attribution.task_target import ClassTarget, SpanTarget, TagTarget, Target
 from bertcore.finetuning.model import TaskModel, open_task_model
-
-METHODS = {
-    "ig": "Integrated gradients",
-    "gradient": "Gradient × input",
-    "erasure": "Erasure",
-}
-"""Methods that give a number to each word."""
 
 Array = NDArray[np.float32]
 
@@ -45,28 +48,28 @@ class Texts(NamedTuple):
     text_b: str | None
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """What is explained and how; small and hashable."""
 
     texts: Texts
     target: Target
     baseline: str
-    """Of `attribution.BASELINES`."""
+    """Of BASELINES."""
     steps: int
-    erase: str
-    """Of `task_input.ERASURES`."""
+    occlusion: str
+    """Of OCCLUSIONS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Each word's share in an answer, by method, and how true each method is."""
+    """Attribution of an answer to each word, by method, and the faithfulness of each method."""
 
     words: dict[str, Array]
     """By method, [W]; [CLS] and [SEP] are 0 or NaN where a method leaves them alone."""
     faithfulness: dict[str, Faithfulness]
     random: list[Faithfulness]
     value: float
-    """What is explained, of the text as it is."""
+    """The target's value of the text as it is."""
     baseline: float | None
     """The same where integrated gradients begin; None without gradients."""
     delta: float | None
@@ -75,7 +78,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Conductance of each layer by word, and how true each layer's order of words is."""
+    """Conductance of each layer by word, and the faithfulness of each layer's order of words."""
 
     words: Array
     """[L, W]"""
@@ -96,10 +99,11 @@ def model(key: cache.BertKey) -> TaskModel:
     """Return the fine-tuned model of a checkpoint.
 
     Raises:
-        ValueError: If it has no head for a task that can be looked at one text at a time.
+        ValueError: If it has no head for a task that answers one text at a time.
         RuntimeError: If its head is damaged.
     """
-    return cache.call(_model, key, key.source, key.allow_pickle)
+    found: TaskModel = cache.call(_model, key, key.source, key.allow_pickle)
+    return found
 
 
 def source(texts: Texts) -> TaskInput:
@@ -108,41 +112,19 @@ def source(texts: Texts) -> TaskInput:
 
 
 def answered(texts: Texts) -> TaskAnswer:
-    """Return what the model says."""
-    return cache.call(_answer, texts.key, texts)
-
-
-def target(texts: Texts, *, label: int, word: int, number: int) -> Target:
-    """Return what is explained.
-
-    Args:
-        texts: The input.
-        label: Of a classifier or tagger; -1 for the one that was given.
-        word: Of a tagger: place in `TaskInput.words`.
-        number: Of "qa": which of the best answers.
-
-    Raises:
-        ValueError: If there is no answer to explain.
-    """
-    found, read = answered(texts), source(texts)
-    if found.spans:
-        span = found.spans[min(number, len(found.spans) - 1)]
-        return SpanTarget(span.start, span.end)
-    if label >= 0 and found.task == "tag":
-        return TagTarget(read.words[word].start, label)
-    if label >= 0 and found.labels:
-        return ClassTarget(label)
-    return usual_target(found, read, word)
+    """Return the model's answer."""
+    found: TaskAnswer = cache.call(_answer, texts.key, texts)
+    return found
 
 
 def can_drop(key: cache.BertKey) -> bool:
     """Return whether words can be left out, and not only masked."""
-    return model(key).task.kind not in PLACE_KINDS
+    return not model(key).task.answers_each_token
 
 
 def can_explain_by_gradients(key: cache.BertKey) -> bool:
     """Return whether gradients reach the embeddings."""
-    return attribution.can_differentiate(model(key))
+    return can_differentiate(model(key))
 
 
 def word_at(texts: Texts, character: int) -> int:
@@ -155,32 +137,35 @@ def word_at(texts: Texts, character: int) -> int:
     return -1
 
 
-def explain(asked: Asked) -> Work:
-    """Return the work that gives each word its share; its result is an Explanation."""
-    return Work(("inspect-words", asked), lambda progress: _explain(asked, progress))
+def explain(query: Query) -> Work:
+    """Return the work that attributes the answer to words; its result is an Explanation."""
+    return Work(("inspect-words", query), lambda progress: _explain(query, progress))
 
 
-def take_apart(asked: Asked) -> Work:
+def explain_by_part(query: Query) -> Work:
     """Return the work for the three embeddings apart; its result is an Attribution."""
 
-    def work(progress: background.Progress) -> attribution.Attribution:
+    def work(progress: background.Progress) -> Attribution:
         progress(0.1, "Integrated gradients of the three embeddings")
-        found, read = model(asked.texts.key), source(asked.texts)
-        more = {"baseline": asked.baseline, "steps": asked.steps}
-        return attribution.integrated_gradients(
-            found, read, asked.target, parts=attribution.PARTS, **more
+        return integrated_gradients(
+            model(query.texts.key),
+            source(query.texts),
+            query.target,
+            parts=PARTS,
+            baseline=query.baseline,
+            steps=query.steps,
         )
 
-    return Work(("inspect-parts", asked), work)
+    return Work(("inspect-parts", query), work)
 
 
-def follow_layers(asked: Asked) -> Work:
+def explain_by_layer(query: Query) -> Work:
     """Return the work for the conductance of all layers; its result is a Layers."""
-    return Work(("inspect-layers", asked), lambda progress: _layers(asked, progress))
+    return Work(("inspect-layers", query), lambda progress: _layers(query, progress))
 
 
 def proposer(key: cache.BertKey) -> tuple[Bert, bool]:
-    """Return who proposes words for a model, and whether that is its own checkpoint.
+    """Return the checkpoint that proposes words for a model, and whether it is the model's own.
 
     Raises:
         ValueError: If neither it nor the shipped checkpoint can.
@@ -193,9 +178,9 @@ def proposer(key: cache.BertKey) -> tuple[Bert, bool]:
     return shipped, False
 
 
-def change_mind(asked: Asked, *, word: int | None, score_change: float) -> Work:
+def search_counterfactuals(query: Query, *, word: int | None, score_change: float) -> Work:
     """Return the work that looks for another answer; its result is a Search."""
-    texts = asked.texts
+    texts = query.texts
 
     def work(progress: background.Progress) -> Search:
         return find_counterfactuals(
@@ -213,7 +198,7 @@ def change_mind(asked: Asked, *, word: int | None, score_change: float) -> Work:
 
 def _model(bert: Bert, path: str, allow_pickle: bool) -> TaskModel:
     found = open_task_model(path, bert=bert, allow_pickle=allow_pickle)
-    check_task(found)
+    inspectable_task(found)
     return found
 
 
@@ -221,47 +206,46 @@ def _answer(bert: Bert, texts: Texts) -> TaskAnswer:
     return answer(model(texts.key), source(texts))
 
 
-def _explain(asked: Asked, progress: background.Progress) -> Explanation:
-    found, read = model(asked.texts.key), source(asked.texts)
+def _explain(query: Query, progress: background.Progress) -> Explanation:
+    found, read, target = model(query.texts.key), source(query.texts), query.target
     words: dict[str, Array] = {}
-    first = delta = None
-    if attribution.can_differentiate(found):
+    baseline = delta = None
+    if can_differentiate(found):
         progress(0.05, "Integrated gradients")
-        more = {"baseline": asked.baseline, "steps": asked.steps}
-        gradients = attribution.integrated_gradients(found, read, asked.target, **more)
-        first, delta = gradients.baseline, gradients.delta
+        gradients = integrated_gradients(
+            found, read, target, baseline=query.baseline, steps=query.steps
+        )
+        baseline, delta = gradients.baseline, gradients.delta
         words["ig"] = read.merge(gradients.parts["token"])
         progress(0.4, "Gradient × input")
-        simple = attribution.gradient_x_input(found, read, asked.target)
-        words["gradient"] = read.merge(simple.parts["token"])
-    progress(0.5, "Taking away each word")
-    erased = erasure(found, read, asked.target, how=asked.erase)
-    words["erasure"] = erased.importance
-    progress(0.7, "How true each method is")
-    how = {"how": asked.erase}
+        words["gradient"] = read.merge(gradient_x_input(found, read, target).parts["token"])
+    progress(0.5, "Occlusion of each word")
+    occluded = occlusion(found, read, target, how=query.occlusion)
+    words["occlusion"] = occluded.importance
+    progress(0.7, "Faithfulness of each method")
     return Explanation(
         words=words,
-        faithfulness=faithfulness(found, read, asked.target, words, **how),
-        random=random_faithfulness(found, read, asked.target, **how),
-        value=erased.value,
-        baseline=first,
+        faithfulness=faithfulness(found, read, target, words, how=query.occlusion),
+        random=random_faithfulness(found, read, target, how=query.occlusion),
+        value=occluded.value,
+        baseline=baseline,
         delta=delta,
     )
 
 
-def _layers(asked: Asked, progress: background.Progress) -> Layers:
-    found, read = model(asked.texts.key), source(asked.texts)
-    conducted = attribution.layer_conductance(
+def _layers(query: Query, progress: background.Progress) -> Layers:
+    found, read, target = model(query.texts.key), source(query.texts), query.target
+    conducted = layer_conductance(
         found,
         read,
-        asked.target,
-        baseline=asked.baseline,
-        steps=asked.steps,
+        target,
+        baseline=query.baseline,
+        steps=query.steps,
         on_share=lambda share: progress(0.9 * share, "Conductance, layer by layer"),
     )
     words = read.merge(conducted.layers)
     named = {str(layer): values for layer, values in enumerate(words)}
-    true = faithfulness(found, read, asked.target, named, how=asked.erase)
-    random = random_faithfulness(found, read, asked.target, how=asked.erase)
+    true = faithfulness(found, read, target, named, how=query.occlusion)
+    random = random_faithfulness(found, read, target, how=query.occlusion)
     change = conducted.value - conducted.baseline
     return Layers(words, conducted.deltas, change, [true[name] for name in named], random)

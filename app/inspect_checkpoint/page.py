@@ -3,19 +3,22 @@
 import streamlit as st
 
 from app.inspect_checkpoint import PAGE, counterfactuals, file_results
-from app.inspect_checkpoint import answer as inspect_answer
 from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.attributions import show_layers, show_parts, show_words
+from app.inspect_checkpoint.choices import VIEW, VIEWS, WHY
+from app.inspect_checkpoint.explain import choose_how, show_answer
+from app.inspect_checkpoint.task_views import view_of
+from app.inspect_checkpoint.words import show_layers, show_parts, show_words
 from app.plots.untrusted_text import plain
-from app.shell import frame, sidebar, state, texts_lookup
+from app.shell import frame, sidebar
 
-VIEWS = {"text": "One text", "file": "A labelled file"}
 WHYS = {
     "words": "Words",
     "parts": "Embeddings",
     "layers": "Layers",
     "swaps": "Counterfactuals",
 }
+FINETUNE = """bertscope finetune --task classify --train train.tsv --dev dev.tsv --out my-classifier
+bertscope --help          # then open the app in the same folder, and choose my-classifier"""
 
 
 def has_model(page: frame.Page) -> bool:
@@ -25,18 +28,24 @@ def has_model(page: frame.Page) -> bool:
             inspection.model(page.bert_key)
         return True
     name = plain(sidebar.short_name(page.bert_key.source))
-    st.info(texts_lookup.TEXTS["inspect.no_head"].format(name=name))
-    st.code(texts_lookup.CODE["inspect.finetune"], language="bash")
+    st.info(
+        f"**{name}** has no head for a task: it predicts words, not labels, so there is no "
+        "decision to inspect. Open a fine-tuned checkpoint (classifier, tagger, regression or "
+        "question answering, of BertScope or of `transformers`) on the Checkpoints page, or "
+        "fine-tune this one on a table with a text and a label in each row, then choose the new "
+        "folder in the sidebar:"
+    )
+    st.code(FINETUNE, language="bash")
     return False
 
 
 def show_text(page: frame.Page) -> None:
     """Draw the answer to the text of the box, and one way to explain it."""
     with frame.guard(stop=True):
-        read = inspect_answer.chosen_texts(page)
-        chosen = None if read is None else inspect_answer.show(page, read)
-    if chosen is None:
+        shown = show_answer(page, view_of(inspection.model(page.bert_key).task))
+    if shown is None:
         return
+    texts, chosen = shown
     st.subheader("Why?", anchor=False)
     whys = dict(WHYS)
     if not inspection.can_explain_by_gradients(page.bert_key):
@@ -46,29 +55,33 @@ def show_text(page: frame.Page) -> None:
         "Why",
         list(whys),
         format_func=whys.__getitem__,
-        key=state.keep("inspect_why", "words", options=list(whys)),
+        key=WHY.key(options=list(whys)),
         required=True,
         label_visibility="collapsed",
     )
     with row:
-        asked = inspect_answer.choose_how(page, read, chosen)
+        query = choose_how(page, texts, chosen)
     with frame.guard():
         if why == "swaps":
-            counterfactuals.show(page, asked, chosen.word)
+            counterfactuals.show(page, query, chosen.word)
+        elif why == "parts":
+            show_parts(page, query)
+        elif why == "layers":
+            show_layers(page, query)
         else:
-            {"words": show_words, "parts": show_parts, "layers": show_layers}[why](page, asked)
+            show_words(page, query)
 
 
 def draw() -> None:
     """Draw the page."""
-    is_text = state.value("inspect_view", "text") != "file"
+    is_text = VIEW.value != "file"
     page = frame.begin(PAGE, needs_text=is_text)
     if has_model(page):
         st.segmented_control(
             "What to look at",
             list(VIEWS),
             format_func=VIEWS.__getitem__,
-            key=state.keep("inspect_view", "text", options=list(VIEWS)),
+            key=VIEW.key(),
             required=True,
             label_visibility="collapsed",
         )

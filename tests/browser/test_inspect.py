@@ -41,9 +41,9 @@ def test_a_text_is_explained_and_changed(
 ) -> None:
     checkpoint = saved("classify", folder / "classifier")
     visit.open("inspect", checkpoint=checkpoint, text_a=TEXT, inspect_why="words")
-    for name in ("answer", "words", "faithfulness", "methods"):
+    for name in ("labels", "words", "faithfulness", "methods"):
         visit.picture(f"figure_inspect-{name}")
-    visit.page.get_by_role("radio", name="Erasure").click()
+    visit.page.get_by_role("radio", name="Occlusion").click()
     visit.wait_for_query("inspect_method", "erasure")
     visit.settle()
     visit.page.get_by_role("radio", name="Layers").click()
@@ -96,7 +96,7 @@ def test_labels_and_files_that_want_to_harm(
     text = f"the film {IMAGE} was [b](javascript:window.__pwned=1)"
     for why, shown in (("words", text), ("swaps", f"film {IMAGE}")):
         visit.open("inspect", checkpoint=checkpoint, text_a=shown, inspect_why=why)
-        visit.picture("figure_inspect-answer").hover()
+        visit.picture(f"figure_inspect-{'tags' if task == 'tag' else 'labels'}").hover()
         visit.check()
         assert not visit.was_tricked()
     visit.page.get_by_role("radio", name="A labelled file").click()

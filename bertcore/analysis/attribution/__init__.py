@@ -33,8 +33,17 @@ from bertcore.analysis.attribution.labelled_file import FileRun, run_file
 from bertcore.analysis.attribution.task_answers import answer, inspectable_task
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_input, without
 from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
-from bertcore.finetuning.tasks import TaskAnswer, TaskInput, Word
-from bertcore.finetuning.tasks.judged import WrongAnswer
+from bertcore.finetuning.tasks import (
+    LabelAnswer,
+    ScoreAnswer,
+    SpanAnswer,
+    SpanAnswers,
+    TagAnswer,
+    TaskAnswer,
+    TaskInput,
+    Word,
+)
+from bertcore.finetuning.tasks.judged import MetricTable, WrongAnswer
 from bertcore.finetuning.tasks.targets import (
     ClassTarget,
     ScoreTarget,
@@ -54,11 +63,17 @@ __all__ = [
     "Counterfactual",
     "Faithfulness",
     "FileRun",
+    "LabelAnswer",
+    "MetricTable",
     "Occlusion",
+    "ScoreAnswer",
     "ScoreTarget",
     "Search",
+    "SpanAnswer",
+    "SpanAnswers",
     "SpanTarget",
     "Swap",
+    "TagAnswer",
     "TagTarget",
     "Target",
     "TaskAnswer",

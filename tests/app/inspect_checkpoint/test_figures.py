@@ -7,20 +7,7 @@ import pytest
 
 from app.compare import figures as compare
 from app.inspect_checkpoint import answer_figures, attribution_figures, layer_figures
-from bertcore.analysis.attribution.faithfulness_scores import Faithfulness
-from bertcore.analysis.attribution.task_answers import TaskAnswer
-from bertcore.analysis.attribution.task_input import Word
-
-
-def answered(task: str, labels: tuple[str, ...], shares: object) -> TaskAnswer:
-    return TaskAnswer(
-        task=task,
-        labels=labels,
-        probabilities=np.array(shares, dtype=np.float32),
-        score=None,
-        spans=(),
-        no_answer=None,
-    )
+from bertcore.analysis.attribution import Faithfulness, LabelAnswer, TagAnswer, Word
 
 
 def word(text: str, place: int) -> Word:
@@ -28,7 +15,9 @@ def word(text: str, place: int) -> Word:
 
 
 def test_a_number_as_label_is_called_a_label() -> None:
-    fig = answer_figures.label_bars(answered("classify", ("0", "1", "praise"), [0.2, 0.5, 0.3]), 1)
+    fig = answer_figures.label_bars(
+        LabelAnswer(("0", "1", "praise"), np.array([0.2, 0.5, 0.3], dtype=np.float32)), 1
+    )
     assert list(fig.data[0].customdata) == ["label 1", "praise", "label 0"]
     rows = compare.AnswerRows(("1", "0"), (np.array([0.6, 0.4]), np.array([0.1, 0.9])), 0)
     assert list(compare.answer_bars(rows, ("a", "b"), "class").data[0].customdata) == [
@@ -41,7 +30,7 @@ def test_a_number_as_label_is_called_a_label() -> None:
 def test_an_unsure_answer_has_a_shorter_bar_than_a_sure_one() -> None:
     """The bars of two texts are compared by eye, so their scale must not follow the highest."""
     spans = [
-        answer_figures.label_bars(answered("classify", ("a", "b"), [p, 1 - p]), 0)
+        answer_figures.label_bars(LabelAnswer(("a", "b"), np.array([p, 1 - p], np.float32)), 0)
         for p in (0.54, 0.99)
     ]
     assert spans[0].layout.xaxis.range == spans[1].layout.xaxis.range
@@ -54,9 +43,9 @@ def test_a_difference_of_scores_is_told() -> None:
 
 def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
     labels = ("O", *(f"B-{kind}" for kind in "ABCDEFGH"))
-    found = answered("tag", labels, np.eye(len(labels)))
+    found = TagAnswer(labels, np.eye(len(labels), dtype=np.float32))
     words = [word(f"w{i}", i) for i in range(len(labels))]
-    fig = answer_figures.tagged_words(words, found, 4)
+    fig = answer_figures.tagged_words(answer_figures.TaggedText(words, found), 4)
     *boxes, frame = [trace for trace in fig.data if trace.type == "bar"]
     assert frame.hoverinfo == "skip"  # a click reaches the word below
     chosen = next(box for box in boxes if any(place == 4 for place, _ in box.customdata))
@@ -67,8 +56,12 @@ def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
 @pytest.mark.parametrize("count", [3, 14])
 def test_words_below_a_grid_have_room(count: int) -> None:
     words = [word("word", i) for i in range(count)]
-    rows = attribution_figures.method_rows({"one": np.ones(count)}, words, is_dark=False)
-    layers = layer_figures.conductance_map(words, np.ones((2, count)), is_dark=False)
+    rows = attribution_figures.method_rows(
+        attribution_figures.WordRows(words, {"one": np.ones(count)}), is_dark=False
+    )
+    layers = layer_figures.conductance_map(
+        layer_figures.LayerRows(words, np.ones((2, count)), np.zeros(2)), is_dark=False
+    )
     for fig in (rows, layers):
         assert fig.layout.margin.b >= 34  # ticks, a gap and a line of letters
 
@@ -84,7 +77,9 @@ def test_the_numbers_of_faithfulness_stand_where_nothing_is_drawn() -> None:
         )
         for c, s in ((0.4, -0.1), (0.1, 0.3))
     )
-    fig = attribution_figures.faithfulness_dots({"one": one}, [other, one], "probability")
+    fig = attribution_figures.faithfulness_dots(
+        attribution_figures.Compared({"one": one}, [other, one]), unit="probability"
+    )
     for dots, numbers in (fig.data[:2], fig.data[2:]):
         drawn = [*dots.x, dots.x[1] + dots.error_x.array[1]]
         assert min(numbers.x) > max(drawn)

@@ -15,11 +15,14 @@ from streamlit.testing.v1 import AppTest
 from app.inspect_checkpoint import file_results
 from app.shell import background, waiting
 from bertcore import load
-from bertcore.analysis.attribution.gradients import integrated_gradients
-from bertcore.analysis.attribution.labelled_file import FileRun, run_file
-from bertcore.analysis.attribution.task_answers import answer
-from bertcore.analysis.attribution.task_input import task_input
-from bertcore.analysis.attribution.task_target import ClassTarget
+from bertcore.analysis.attribution import (
+    ClassTarget,
+    FileRun,
+    answer,
+    integrated_gradients,
+    run_file,
+    task_input,
+)
 from bertcore.finetuning import open_task_model
 from tests.support.finetuning_files import write_questions, write_scored_pairs, write_tags
 from tests.support.opened import charts, complaints, numbers, ok, page_of, said

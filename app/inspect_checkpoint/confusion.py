@@ -1,0 +1,42 @@
+"""The confusion matrix of a labelled file, for tasks with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app.inspect_checkpoint.file_figures import Confusion, confusion_map, confusion_table
+from app.inspect_checkpoint.python import FILE_CODE
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import FileRun, MetricTable
+
+CONFUSION = Picture(
+    name="inspect-confusion",
+    figure=confusion_map,
+    table=confusion_table,
+    how=(
+        "Rows are the true labels, columns the predicted ones, the colour is the fraction of the "
+        "row. Right answers are on the diagonal. A bright cell off it is a pair of labels that the "
+        "model cannot tell apart."
+    ),
+    code=FILE_CODE,
+)
+
+
+def show_confusion(
+    page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+) -> None:
+    """Draw which label is taken for which.
+
+    Args:
+        page: The page.
+        run: The answers.
+        metrics: Of the run.
+        code: Fills the braces of FILE_CODE.
+    """
+    assert metrics.confusion is not None
+    st.subheader("What is taken for what", anchor=False)
+    CONFUSION.show(page, Confusion(metrics.confusion, run.labels), setup="", **code)

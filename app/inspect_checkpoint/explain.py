@@ -1,0 +1,83 @@
+"""The choice of what is explained and how: "Why?" under the answer to a text."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.inspect_checkpoint import model as inspection
+from app.inspect_checkpoint.choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
+from app.inspect_checkpoint.model import Query, Texts
+from app.inspect_checkpoint.python import setup
+from app.inspect_checkpoint.task_views import Chosen, TaskView
+from app.plots.untrusted_text import plain
+from app.shell import frame
+from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
+
+BASELINE_NAMES = {"mask": "[MASK]", "pad": "[PAD]", "zero": "zeros"}
+OCCLUSION_NAMES = {"mask": "replaced by [MASK]", "drop": "left out"}
+
+
+def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None:
+    """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
+    texts = view.read(page)
+    if texts is None:
+        return None
+    source = inspection.source(texts)
+    _say_cut(texts)
+    answer = inspection.answered(texts)
+    if not source.text_words:
+        return None
+    chosen = view.show(page, answer, source, setup(texts))
+    return None if chosen is None else (texts, chosen)
+
+
+def choose_how(page: frame.Page, texts: Texts, chosen: Chosen) -> Query:
+    """Draw where gradients begin, their steps, and how words are occluded."""
+    ways = OCCLUSIONS if inspection.can_drop(page.bert_key) else OCCLUSIONS[:1]
+    keys = BASELINE.key(), NUM_STEPS.key(), OCCLUSION.key(options=ways)
+    with st.popover("How to explain", icon=":material/tune:"):
+        st.segmented_control(
+            "Gradients begin from",
+            BASELINES,
+            format_func=BASELINE_NAMES.__getitem__,
+            key=keys[0],
+            required=True,
+            help=(
+                "Gradients are summed on the path from a text without content to yours. In that "
+                "text every word is [MASK], [PAD], or a vector of zeros; [CLS] and [SEP] stay."
+            ),
+        )
+        st.segmented_control(
+            "Steps on the path",
+            STEPS,
+            key=keys[1],
+            required=True,
+            help="More steps make the sum more exact, and take longer.",
+        )
+        st.segmented_control(
+            "Occluded words are",
+            ways,
+            format_func=OCCLUSION_NAMES.__getitem__,
+            key=keys[2],
+            required=True,
+        )
+        if len(ways) == 1:
+            st.caption(
+                "This model answers for each token, so words can be masked but not left out."
+            )
+    return Query(texts, chosen.target, BASELINE.value, NUM_STEPS.value, OCCLUSION.value)
+
+
+def _say_cut(texts: Texts) -> None:
+    """Say whether the texts were cut, and by which limit."""
+    model, source = inspection.model(texts.key), inspection.source(texts)
+    cut = source.encoding.truncation
+    if cut is None:
+        return
+    why = ""
+    if len(source.encoding) < model.max_length:
+        why = (
+            " The limit is that of its fine-tuning, which never saw longer texts; the other pages "
+            f"read up to {model.max_length} tokens."
+        )
+    st.warning(plain(cut.sentence()) + why)

@@ -1,0 +1,89 @@
+"""The view of "classify" and "pair": the probability of each label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import streamlit as st
+
+from app.inspect_checkpoint.answer_figures import label_bars, label_table
+from app.inspect_checkpoint.choices import GIVEN, LABEL
+from app.inspect_checkpoint.confusion import show_confusion
+from app.inspect_checkpoint.python import ANSWER_CODE
+from app.inspect_checkpoint.task_views.view import Chosen, TaskView
+from app.plots.formats import percent
+from app.plots.untrusted_text import label_name, plain, shorten
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import ClassTarget, FileRun, LabelAnswer, MetricTable, TaskInput
+
+LABELS = Picture(
+    name="inspect-labels",
+    figure=label_bars,
+    table=label_table,
+    how=(
+        "The model's probability of each label (softmax of the head's outputs). The calibration "
+        "curve of a labelled file shows how far to trust it. The label in pink is explained below."
+    ),
+    code=ANSWER_CODE,
+)
+
+
+class LabelView(TaskView):
+    """A label for a text."""
+
+    reads_pair: ClassVar[bool | None] = False
+    upload = "A table with a text and its label in each row (CSV, TSV, JSON lines)"
+
+    def show(self, page: frame.Page, answer: LabelAnswer, source: TaskInput, setup: str) -> Chosen:
+        """Draw the labels as bars, and the choice of one."""
+        given = shorten(label_name(answer.labels[answer.best]))
+        p = percent(float(answer.probabilities[answer.best]))
+        st.markdown(f"#### The model says **{plain(given)}**, with {p}")
+        key = LABEL.key(options=[GIVEN, *range(len(answer.labels))])
+        label = answer.best if LABEL.value == GIVEN else LABEL.value
+        LABELS.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)
+        choose_label(answer.labels, key, f"the predicted one: {given}")
+        LABELS.caption()
+        return Chosen(ClassTarget(label), None)
+
+    def in_words(self, answer: LabelAnswer, word: int | None) -> str:
+        """Return the most probable label."""
+        return label_in_words(answer.labels[answer.best], float(answer.probabilities.max()))
+
+    def show_file(
+        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+    ) -> None:
+        """Draw the confusion matrix."""
+        show_confusion(page, run, metrics, code)
+
+
+class PairView(LabelView):
+    """A label for two texts."""
+
+    needs_b = "This model classifies a pair of texts. Write the second one as sentence B."
+    reads_pair = None
+    upload = "A table with two texts and their label in each row (CSV, TSV, JSON lines)"
+
+
+def choose_label(labels: tuple[str, ...], key: str, given: str) -> None:
+    """Draw the choice of the label that is explained.
+
+    Args:
+        labels: Names of the classes.
+        key: Of LABEL.
+        given: What the predicted label is called.
+    """
+    st.selectbox(
+        "Explain the label",
+        [GIVEN, *range(len(labels))],
+        format_func=lambda i: given if i == GIVEN else shorten(label_name(labels[i])),
+        key=key,
+        width=300,
+    )
+
+
+def label_in_words(label: str, probability: float) -> str:
+    """Return a label with its probability as Markdown."""
+    return f"**{plain(shorten(label_name(label)))}** with {percent(probability)}"

@@ -1,0 +1,75 @@
+"""The view of "regress": a score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app.inspect_checkpoint.answer_figures import score_table
+from app.inspect_checkpoint.choices import SCORE_CHANGE
+from app.inspect_checkpoint.file_figures import score_dots, score_dots_table
+from app.inspect_checkpoint.python import ANSWER_CODE, FILE_CODE
+from app.inspect_checkpoint.task_views.view import Chosen, Errors, TaskView
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, ScoreTarget, TaskInput
+
+SCORE = Picture(
+    name="inspect-score",
+    table=score_table,
+    how="The output of the head; a regression does not say how certain it is.",
+    code=ANSWER_CODE,
+)
+SCORES = Picture(
+    name="inspect-scores",
+    figure=score_dots,
+    table=score_dots_table,
+    how="Each dot is a row of the file. On the dotted line the prediction is exact.",
+    code=FILE_CODE,
+)
+
+
+class ScoreView(TaskView):
+    """A score for a text or pair."""
+
+    reads_pair = True
+    upload = "A table with a text or pair and its score in each row (CSV, TSV, JSON lines)"
+    quality = "mean distance from the true score"
+    is_fraction = False
+    errors = Errors(
+        title="Furthest from the truth",
+        severity="distance",
+        is_probability=False,
+        which="The rows whose score is furthest from the true one",
+        answer="score",
+    )
+
+    def show(self, page: frame.Page, answer: ScoreAnswer, source: TaskInput, setup: str) -> Chosen:
+        """Draw the score."""
+        st.markdown(f"#### The model gives the score **{answer.score:.3f}**")
+        SCORE.offer(page, answer, setup=setup)
+        return Chosen(ScoreTarget(), None)
+
+    def in_words(self, answer: ScoreAnswer, word: int | None) -> str:
+        """Return the score."""
+        return f"Score **{answer.score:.3f}**"
+
+    def choose_score_change(self) -> float:
+        """Draw how far the score has to move."""
+        return st.number_input(
+            "The score has to move by",
+            0.1,
+            100.0,
+            step=0.1,
+            key=SCORE_CHANGE.key(low=0.1, high=100.0),
+            width=220,
+        )
+
+    def show_file(
+        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+    ) -> None:
+        """Draw predicted over true scores."""
+        st.subheader("Predicted over true scores", anchor=False)
+        SCORES.show(page, run, setup="", **code)

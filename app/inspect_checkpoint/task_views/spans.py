@@ -1,0 +1,83 @@
+"""The view of "qa": the best answers in a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from app.inspect_checkpoint.answer_figures import span_bars, span_table
+from app.inspect_checkpoint.choices import SPAN
+from app.inspect_checkpoint.python import ANSWER_CODE
+from app.inspect_checkpoint.task_views.view import PACKED, Chosen, TaskView
+from app.plots.formats import percent
+from app.plots.untrusted_text import plain, shorten
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
+from bertcore.packed_files import open_bytes
+
+SPANS = Picture(
+    name="inspect-spans",
+    figure=span_bars,
+    table=span_table,
+    how=(
+        "The best answers in sentence B: probability of the start times probability of the end, "
+        "each over all tokens. The grey bar is the answer that there is none, which only models "
+        "trained on such questions (SQuAD 2.0) know to give. The answer in pink is explained below."
+    ),
+    code=ANSWER_CODE,
+)
+
+
+class SpanView(TaskView):
+    """A span of a text as the answer to a question."""
+
+    needs_b = (
+        "This model finds the answer to a question in a text. Write the question as sentence A and "
+        "the text as sentence B."
+    )
+    upload = "Questions in the form of SQuAD (JSON)"
+    file_types = ("json", *PACKED)
+    quality = "mean F1"
+    errors = TaskView.errors._replace(is_long=True)
+
+    def show(
+        self, page: frame.Page, answer: SpanAnswers, source: TaskInput, setup: str
+    ) -> Chosen | None:
+        """Draw the best answers as bars, and the choice of one."""
+        if not answer.spans:
+            st.info("Sentence B holds no word that could be an answer. Write a longer text.")
+            return None
+        best = answer.spans[0]
+        text = plain(shorten(best.text, 120))
+        st.markdown(f"#### The model answers **{text}**, with {percent(best.probability)}")
+        numbers = list(range(len(answer.spans)))
+        key = SPAN.key(options=numbers)
+        SPANS.show(page, answer, drawn={"chosen": SPAN.value}, setup=setup, with_caption=False)
+        st.selectbox(
+            "Explain the answer",
+            numbers,
+            format_func=lambda i: shorten(answer.spans[i].text, 60),
+            key=key,
+            width=400,
+        )
+        SPANS.caption()
+        span = answer.spans[SPAN.value]
+        return Chosen(SpanTarget(span.start, span.end), None)
+
+    def in_words(self, answer: SpanAnswers, word: int | None) -> str:
+        """Return the best answer."""
+        if not answer.spans:
+            return "no answer"
+        best = answer.spans[0]
+        return f"**{plain(shorten(best.text, 80))}** with {percent(best.probability)}"
+
+    def column_names(self, path: Path) -> tuple[str, ...]:
+        """Return (): SQuAD's form has no columns."""
+        return ()
+
+    def rough_number(self, path: Path) -> int:
+        """Count questions."""
+        with open_bytes(path) as file:
+            return max(1, file.read().count(b'"question"'))

@@ -1,0 +1,118 @@
+"""The view of "tag": the tag of each word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import streamlit as st
+
+from app.inspect_checkpoint.answer_figures import TaggedText, tag_table, tagged_words
+from app.inspect_checkpoint.choices import GIVEN, LABEL, WORD
+from app.inspect_checkpoint.confusion import show_confusion
+from app.inspect_checkpoint.model import Texts
+from app.inspect_checkpoint.python import ANSWER_CODE
+from app.inspect_checkpoint.task_views.labels import choose_label, label_in_words
+from app.inspect_checkpoint.task_views.view import PACKED, Chosen, TaskView
+from app.plots.formats import percent
+from app.plots.untrusted_text import shorten
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
+from bertcore.finetuning.data.files import kind_of
+from bertcore.packed_files import open_bytes
+
+TAGS = Picture(
+    name="inspect-tags",
+    figure=tagged_words,
+    table=tag_table,
+    how=(
+        "The tag of each word, read at its first word piece as in fine-tuning, with its "
+        "probability. Click a coloured word, or choose one in the list, to see why it has its tag. "
+        "Words without a colour have the tag O, or are \\[CLS\\] and \\[SEP\\]."
+    ),
+    code=ANSWER_CODE,
+)
+
+
+class TagView(TaskView):
+    """A tag for each word."""
+
+    upload = "Tagged sentences: CoNLL columns, CoNLL-U or JSON lines"
+    file_types = ("txt", "conll", "conllu", "tsv", "jsonl", "json", *PACKED)
+    columns: ClassVar[Mapping[str, str]] = {"text": "Words", "label": "Tags"}
+    quality = "right tags"
+    errors = TaskView.errors._replace(is_long=True)
+
+    def read(self, page: frame.Page) -> Texts | None:
+        """Return text A alone."""
+        if page.text_b is not None:
+            st.caption("A tagger reads one text: sentence B is left out.")
+        return Texts(page.bert_key, page.text_a, None)
+
+    def show(self, page: frame.Page, answer: TagAnswer, source: TaskInput, setup: str) -> Chosen:
+        """Draw the words with their tags, and the choice of a word and a tag."""
+        tagged = [w for w in source.text_words if answer.labels[answer.tag(w)] != "O"]
+        usual = (tagged or source.text_words)[0]
+        word_key = WORD.key(options=[GIVEN, *source.text_words])
+        word = usual if WORD.value == GIVEN else WORD.value
+        label_key = LABEL.key(options=[GIVEN, *range(len(answer.labels))])
+
+        def pick() -> None:
+            points = st.session_state[f"figure_{TAGS.name}"]["selection"]["points"]
+            if points and points[0].get("customdata"):
+                WORD.put(int(points[0]["customdata"][0]))
+                LABEL.put(GIVEN)
+
+        result = TaggedText(source.words, answer)
+        TAGS.show(
+            page,
+            result,
+            drawn={"chosen": word},
+            setup=setup,
+            on_select=pick,
+            with_caption=False,
+        )
+
+        def name(place: int) -> str:
+            place = usual if place == GIVEN else place
+            p = percent(float(answer.probabilities[place].max()))
+            tag = shorten(answer.labels[answer.tag(place)])
+            return f"{shorten(source.words[place].text)}: {tag}, {p}"
+
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        row.selectbox(
+            "Explain the tag of",
+            [GIVEN, *source.text_words],
+            format_func=name,
+            key=word_key,
+            width=300,
+        )
+        with row:
+            given = f"the one it has: {shorten(answer.labels[answer.tag(word)])}"
+            choose_label(answer.labels, label_key, given)
+        TAGS.caption()
+        label = answer.tag(word) if LABEL.value == GIVEN else LABEL.value
+        return Chosen(TagTarget(source.words[word].start, label), word)
+
+    def in_words(self, answer: TagAnswer, word: int | None) -> str:
+        """Return the tag of a word."""
+        assert word is not None
+        p = float(answer.probabilities[word].max())
+        return label_in_words(answer.labels[answer.tag(word)], p)
+
+    def column_names(self, path: Path) -> tuple[str, ...]:
+        """Return the columns of JSON lines; others have no names."""
+        return super().column_names(path) if kind_of(path) in (".jsonl", ".json") else ()
+
+    def rough_number(self, path: Path) -> int:
+        """Count blank lines between sentences, and lines of JSON."""
+        with open_bytes(path) as file:
+            return max(1, sum(1 for line in file if not line.strip() or line.startswith(b"{")))
+
+    def show_file(
+        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+    ) -> None:
+        """Draw the confusion matrix."""
+        show_confusion(page, run, metrics, code)

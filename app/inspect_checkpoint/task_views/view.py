@@ -1,0 +1,129 @@
+"""What every task's view does; what is not overridden is that of labelled texts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import streamlit as st
+
+from app.inspect_checkpoint.choices import READ_PAIR
+from app.inspect_checkpoint.model import Texts
+from app.shell import frame
+from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.tables import open_table
+from bertcore.packed_files import open_bytes
+
+PACKED = ("gz", "xz")
+
+
+class Chosen(NamedTuple):
+    """What is to be explained."""
+
+    target: Target
+    word: int | None
+    """Whose tag it is; None but for a tagger."""
+
+
+class Errors(NamedTuple):
+    """How the worst errors of a file are called."""
+
+    title: str
+    severity: str
+    """Column of how bad an error is."""
+    is_probability: bool
+    """Of the severity; else it is a distance."""
+    which: str
+    """Beginning of the caption."""
+    answer: str
+    """What may be wrong in the file."""
+    is_long: bool = False
+    """Whether answers are longer than a label."""
+
+
+class TaskView(ABC):
+    """How the answers of one task are shown, chosen for explanation, and counted in a file."""
+
+    needs_b: ClassVar[str] = ""
+    """What to do where there is no sentence B; "" where the task does without."""
+    reads_pair: ClassVar[bool | None] = None
+    """Whether sentence B is read unless told otherwise; None where that is no choice."""
+    upload: ClassVar[str]
+    """What file is asked for."""
+    file_types: ClassVar[tuple[str, ...]] = ("csv", "tsv", "txt", "jsonl", "json", *PACKED)
+    columns: ClassVar[Mapping[str, str]] = {
+        "text": "Text",
+        "text_pair": "Second text",
+        "label": "Label",
+    }
+    """Columns to choose, by field of `Columns`."""
+    quality: ClassVar[str] = "right answers"
+    """What slices are the mean of."""
+    is_fraction: ClassVar[bool] = True
+    """Whether that is between 0 and 1."""
+    errors: ClassVar[Errors] = Errors(
+        title="Most confident, and wrong",
+        severity="confidence",
+        is_probability=True,
+        which="The wrong answers with the highest confidence",
+        answer="label",
+    )
+
+    def read(self, page: frame.Page) -> Texts | None:
+        """Draw what may be read of sentence B; return the texts, or None if one is missing."""
+        text_b = page.text_b
+        if text_b is None and self.needs_b:
+            st.info(self.needs_b)
+            return None
+        if text_b is not None and self.reads_pair is not None:
+            key = READ_PAIR.key(default=self.reads_pair)
+            text_b = text_b if st.toggle("Read sentence B too", key=key) else None
+        return Texts(page.bert_key, page.text_a, text_b)
+
+    @abstractmethod
+    def show(self, page: frame.Page, answer: Any, source: TaskInput, setup: str) -> Chosen | None:
+        """Draw the answer and the choice of what is explained; None if there is nothing.
+
+        Args:
+            page: The page.
+            answer: Of the task.
+            source: The input.
+            setup: Python that opens the model and reads the input.
+        """
+
+    @abstractmethod
+    def in_words(self, answer: Any, word: int | None) -> str:
+        """Return an answer as Markdown; of a tagger that of a word."""
+
+    def choose_score_change(self) -> float:
+        """Draw how far a score has to move to count as another answer."""
+        return 1.0
+
+    def column_names(self, path: Path) -> tuple[str, ...]:
+        """Return the columns of a file; () if there are none to choose.
+
+        Raises:
+            ValueError: If the file cannot be read.
+        """
+        with open_table(path, BadRows(skip=True)) as table:
+            return tuple(table.columns) if table.has_header else ()
+
+    def rough_number(self, path: Path) -> int:
+        """Return about how many examples a file has, for the progress."""
+        with open_bytes(path) as file:
+            return max(1, sum(1 for line in file if line.strip()))
+
+    def show_file(  # noqa: B027 - questions have nothing of their own
+        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+    ) -> None:
+        """Draw what is particular to the task of a file's answers.
+
+        Args:
+            page: The page.
+            run: The answers.
+            metrics: Of the run.
+            code: Fills the braces of FILE_CODE.
+        """

@@ -1,0 +1,294 @@
+"""Attribution of an answer to words, by several methods, with their faithfulness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app.inspect_checkpoint import model as inspection
+from app.inspect_checkpoint.attribution_figures import (
+    Compared,
+    WordRows,
+    attributed_text,
+    exactly,
+    faithfulness_dots,
+    faithfulness_table,
+    method_rows,
+    signed,
+    word_table,
+)
+from app.inspect_checkpoint.choices import METHOD, METHODS, method_options
+from app.inspect_checkpoint.layer_figures import (
+    LayerRows,
+    conductance_arrays,
+    conductance_map,
+    layer_faithfulness,
+)
+from app.inspect_checkpoint.model import Explanation, Layers, Query
+from app.inspect_checkpoint.python import setup_with_target
+from app.shell import frame, waiting
+from app.shell.picture import Picture
+from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
+
+LARGE_DELTA = 0.05
+"""Fraction of the change beyond which the convergence delta is warned of."""
+STOPPED = "Stopped."
+
+_WORDS_CODE = """
+from bertcore.analysis.attribution import (
+    faithfulness, gradient_x_input, integrated_gradients, occlusion, random_faithfulness,
+)
+
+found = integrated_gradients(model, source, target, baseline={baseline!r}, steps={steps})
+words = {{
+    "ig": source.merge(found.parts["token"]),
+    "gradient": source.merge(gradient_x_input(model, source, target).parts["token"]),
+    "occlusion": occlusion(model, source, target, how={occlusion!r}).importance,
+}}
+found.delta
+faithfulness(model, source, target, words, how={occlusion!r})
+random_faithfulness(model, source, target, how={occlusion!r})
+"""
+_LAYERS_CODE = """
+from bertcore.analysis.attribution import faithfulness, layer_conductance
+
+found = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
+words = source.merge(found.layers)  # [L, W]
+rows = {{str(layer): row for layer, row in enumerate(words)}}
+faithfulness(model, source, target, rows, how={occlusion!r})
+"""
+
+WORDS = Picture(
+    name="inspect-words",
+    figure=attributed_text,
+    table=word_table,
+    how="Blue words speak for what is explained, orange ones against it{method}",
+    code=_WORDS_CODE,
+)
+_METHOD_TEXTS = {
+    "ig": (
+        ". Gradients are summed on the path from a text of {stand_in} ({unit} {begin}) to yours "
+        "({value}); all numbers together are the difference, {change}, but for the convergence "
+        "delta, {delta}. Word pieces are summed. Integrated gradients: Sundararajan et al. 2017, "
+        "by captum."
+    ),
+    "gradient": (
+        ": the slope of the {unit} by each token embedding, times that embedding. It sees only the "
+        "immediate surroundings of the text. In BERT it is small and often says little: a "
+        "LayerNorm follows, and token, segment and position together cancel to 0. Shrikumar et "
+        "al. 2016, by captum."
+    ),
+    "occlusion": (
+        ": how much the {unit} ({value} for the whole text) falls if this word alone is {gone}. "
+        "Two words with the same meaning cover for each other. \\[CLS\\] and \\[SEP\\] are never "
+        "occluded. Li et al. 2016."
+    ),
+}
+_LOG_ODDS = (
+    "Log-odds are ln(p / (1 − p)) of the probability p of what is explained: 0 is 50%, +2 is 88%, "
+    "+4 is 98%, −2 is 12%. A word with +2 moves 50% to 88%."
+)
+_NO_GRADIENTS = (
+    "This tagger was trained on the vectors of an encoder that stayed as it was (feature-based), "
+    "so gradients do not reach the words; occlusion needs none."
+)
+FAITHFULNESS = Picture(
+    name="inspect-faithfulness",
+    figure=faithfulness_dots,
+    table=faithfulness_table,
+    how=(
+        "An explanation is tested on the model itself. The top 1, 5, 10, 20 and 50% of the words "
+        "(at least one) are occluded, and the {unit} that is lost is *comprehensiveness*; or they "
+        "alone are kept, and what is lost then is *sufficiency*. Both are means over the five "
+        "fractions (DeYoung et al. 2020, AOPC). The diamond is the mean of {num} random orders of "
+        "the words, its line goes from the least to the most: a method inside that line found no "
+        "more than chance. One text proves little; texts with occluded words are unusual to the "
+        "model too."
+    ),
+    code=_WORDS_CODE,
+)
+BY_METHOD = Picture(
+    name="inspect-methods",
+    figure=method_rows,
+    table=word_table,
+    how=(
+        "Each row is scaled by its own strongest word: the methods have different units. Where "
+        "they disagree, trust the more faithful one."
+    ),
+    code=_WORDS_CODE,
+)
+BY_PART = Picture(
+    name="inspect-parts",
+    figure=method_rows,
+    table=word_table,
+    how=(
+        "All three embeddings go the path together: tokens from the empty text, segments from "
+        "segment 0, positions from position 0 everywhere. One scale for all rows; in brackets the "
+        "sum of each, together {change} in {unit} but for the convergence delta, {delta}. So words "
+        "of segment 0 have nothing in the second row, nor \\[CLS\\] in the third. A large third "
+        "row says that the order of the words matters."
+    ),
+    code="""
+from bertcore.analysis.attribution import PARTS, integrated_gradients
+
+found = integrated_gradients(
+    model, source, target, parts=PARTS, baseline={baseline!r}, steps={steps}
+)
+{{name: source.merge(values) for name, values in found.parts.items()}}
+""",
+)
+BY_LAYER = Picture(
+    name="inspect-layers",
+    figure=conductance_map,
+    table=conductance_arrays,
+    how=(
+        "How much of the integrated gradients passes through each word's vector behind each layer "
+        "(conductance; Dhamdhere et al. 2019, by captum). Every row sums to {change} in {unit}, "
+        "but for a convergence delta of at most {delta}. It shows where the decision gathers: a "
+        "classifier's ends in \\[CLS\\], the only vector that its head reads."
+    ),
+    code=_LAYERS_CODE,
+)
+LAYER_FAITHFULNESS = Picture(
+    name="inspect-layer-faithfulness",
+    figure=layer_faithfulness,
+    table=faithfulness_table,
+    how=(
+        "If the words are ranked by a layer's row: how faithful is that order? The dotted line is "
+        "chance. In late layers a word's vector is no longer about that word alone, so these rows "
+        "often fall to chance."
+    ),
+    code=_LAYERS_CODE,
+)
+
+
+def unit(query: Query) -> str:
+    """Return the unit of attributions."""
+    return "score" if isinstance(query.target, ScoreTarget) else "log-odds"
+
+
+def measured(query: Query) -> str:
+    """Return what is lost when words are occluded."""
+    return "score" if isinstance(query.target, ScoreTarget) else "probability"
+
+
+def show_words(page: frame.Page, query: Query) -> None:
+    """Draw the text in the colours of one method, all methods, and their faithfulness."""
+    found: Explanation | None = waiting.result(
+        inspection.explain(query), "inspect-words", stopped=STOPPED
+    )
+    if found is None:
+        return
+    links = method_options(list(found.words))
+    key = METHOD.key(default=next(iter(links)), options=list(links))
+    method = links[METHOD.value]
+    rows = WordRows(inspection.source(query.texts).words, found.words)
+    code = _code_values(query)
+    drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
+    about = frame.own_tokens(_METHOD_TEXTS[method]).format(**_numbers(found, query))
+    WORDS.show(page, rows, drawn=drawn, with_caption=False, method=about, **code)
+    st.segmented_control(
+        "Method", list(links), format_func=lambda link: METHODS[links[link]], key=key, required=True
+    )
+    WORDS.caption(method=about)
+    if unit(query) == "log-odds":
+        st.caption(_LOG_ODDS)
+    if found.delta is not None and found.baseline is not None:
+        _warn_of_delta(found.delta, found.value - found.baseline)
+    if len(links) == 1:
+        st.caption(_NO_GRADIENTS)
+    st.subheader("Which method is faithful to the model?", anchor=False)
+    named = {METHODS[name]: one for name, one in found.faithfulness.items()}
+    compared = Compared(named, found.random)
+    lost: dict[str, Any] = {"unit": measured(query), "num": len(found.random)}
+    left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
+    with left:
+        drawn = {"unit": measured(query)}
+        FAITHFULNESS.show(page, compared, drawn=drawn, with_caption=False, **lost, **code)
+    with right:
+        st.markdown("**The methods beside each other**")
+        drawn = {"is_dark": page.is_dark, "most_named": 11, "names": METHODS}
+        BY_METHOD.show(page, rows, drawn=drawn, **code)
+    FAITHFULNESS.caption(**lost)
+
+
+def show_parts(page: frame.Page, query: Query) -> None:
+    """Draw integrated gradients of token, segment and position embeddings apart."""
+    found: Attribution | None = waiting.result(
+        inspection.explain_by_part(query), "inspect-parts", stopped=STOPPED
+    )
+    if found is None:
+        return
+    source = inspection.source(query.texts)
+    rows = {name: source.merge(found.parts[name]) for name in PARTS if name in found.parts}
+    assert found.baseline is not None
+    assert found.delta is not None
+    names = {name: f"{name} ({signed(float(values.sum()))})" for name, values in rows.items()}
+    change = found.value - found.baseline
+    BY_PART.show(
+        page,
+        WordRows(source.words, rows),
+        drawn={"is_dark": page.is_dark, "own_scale": False, "names": names},
+        change=exactly(change, 3),
+        delta=exactly(found.delta, 4),
+        unit=unit(query),
+        **_code_values(query),
+    )
+    _warn_of_delta(found.delta, change)
+
+
+def show_layers(page: frame.Page, query: Query) -> None:
+    """Draw the conductance of every layer, and the faithfulness of each layer's order of words."""
+    found: Layers | None = waiting.result(
+        inspection.explain_by_layer(query), "inspect-layers", stopped=STOPPED
+    )
+    if found is None:
+        return
+    code = _code_values(query)
+    BY_LAYER.show(
+        page,
+        LayerRows(inspection.source(query.texts).words, found.words, found.deltas),
+        drawn={"is_dark": page.is_dark},
+        change=exactly(found.change, 3),
+        unit=unit(query),
+        delta=f"{max(map(abs, found.deltas.tolist())):.3f}",
+        **code,
+    )
+    _warn_of_delta(max(found.deltas.tolist(), key=abs), found.change)
+    named = {f"layer {layer}": one for layer, one in enumerate(found.faithfulness)}
+    drawn = {"unit": measured(query)}
+    LAYER_FAITHFULNESS.show(page, Compared(named, found.random), drawn=drawn, **code)
+
+
+def _code_values(query: Query) -> dict[str, Any]:
+    """Return the Python before that of a picture, and what fills its braces."""
+    return {
+        "setup": setup_with_target(query),
+        "baseline": query.baseline,
+        "steps": query.steps,
+        "occlusion": query.occlusion,
+    }
+
+
+def _numbers(found: Explanation, query: Query) -> dict[str, str]:
+    """Return what fills the braces of a method's text."""
+    ways = {"mask": "\\[MASK\\]", "pad": "\\[PAD\\]", "zero": "a zero vector"}
+    return {
+        "change": "" if found.baseline is None else exactly(found.value - found.baseline, 3),
+        "value": exactly(found.value, 3),
+        "begin": "" if found.baseline is None else exactly(found.baseline, 3),
+        "delta": "" if found.delta is None else exactly(found.delta, 4),
+        "unit": unit(query),
+        "stand_in": ways[query.baseline],
+        "gone": "replaced by \\[MASK\\]" if query.occlusion == "mask" else "left out",
+    }
+
+
+def _warn_of_delta(delta: float, change: float) -> None:
+    """Warn where the gradients do not sum to the change of the target."""
+    if abs(delta) > LARGE_DELTA * max(abs(change), 1e-3):
+        st.warning(
+            f"The convergence delta is {exactly(delta, 3)}, over 5% of what is to be explained: "
+            "the sum is not exact yet. Choose more steps under *How to explain*."
+        )
