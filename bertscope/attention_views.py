@@ -50,7 +50,13 @@ def show_overview(
     part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, own)
     code = app_module("app.canvas.shared.attention_data").overview_code(source_of(bert), trace)
     return shown(
-        trace, bert, "Attention: all heads", part, code, "attention.overview", height or 420
+        trace,
+        bert,
+        "Attention: all heads",
+        part,
+        code,
+        how,
+        height or 420,
     )
 
 
@@ -105,6 +111,7 @@ def show_lines(
     code = app_module("app.canvas.shared.attention_data").attention_code(
         source_of(bert), trace, [layer], heads
     )
+    how = app_module("app.shell.texts_lookup").TEXTS["attention.lines"]
     fits = 190 + min(672, 26 * trace.num_tokens + 12)
     return shown(
         trace,
@@ -112,7 +119,7 @@ def show_lines(
         f"Attention: lines of layer {layer}",
         part,
         code,
-        "attention.lines",
+        how,
         height or fits,
     )
 
@@ -156,8 +163,17 @@ def show_map(
     part = app_module("app.canvas.html_part").heat_map_part(trace, chosen, own, options)
     title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
     code = data.attention_code(source_of(bert), trace, chosen, own)
+    how = app_module("app.shell.texts_lookup").TEXTS["attention.map"]
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
-    return shown(trace, bert, title, part, code, "attention.map", height or fits)
+    return shown(
+        trace,
+        bert,
+        title,
+        part,
+        code,
+        how,
+        height or fits,
+    )
 
 
 def show_neurons(
@@ -196,6 +212,6 @@ def show_neurons(
         f"Attention: neurons of layer {layer} head {head}",
         270 + 22 * min(20, trace.num_tokens),
     )
-    key = "attention.neurons"
-    width = trace.queries.shape[-1]
-    return shown(trace, bert, title, part, code, key, height or fits, width=width)
+    how = app_module("app.shell.texts_lookup").TEXTS["attention.neurons"]
+    how = how.format(width=trace.queries.shape[-1])
+    return shown(trace, bert, title, part, code, how, height or fits)

@@ -69,14 +69,14 @@ def show_mixing(
         "rollout": attention_rollout(trace.attentions, head=head)[layer],
     }
     rows = {name: row_shares(values.float())[token].numpy() for name, values in maps.items()}
-    figures, chart = app_module("app.mixing.figures"), app_module("app.html_file.chart")
+    figures, chart = app_module("app.mixing.maps_figures"), app_module("app.html_file.chart")
     in_layer = {name: row for name, row in rows.items() if name != "rollout"}
     groups = {
         f"In layer {layer}": in_layer,
         f"From the text up to layer {layer}": {"rollout": rows["rollout"]},
     }
-    fig = figures.strips(groups, trace.tokens, token)
-    table = chart.table_of(figures.strips_table(rows, trace.tokens, token))
+    found = figures.OneToken(groups, trace.tokens, token)
+    fig, table = figures.strips(found), chart.table_of(figures.strips_table(found))
     code = _MIXING.format(
         opening=opening(bert, trace),
         layer=layer,
@@ -87,6 +87,5 @@ def show_mixing(
     )
     title = f"Where \u201c{trace.tokens[token][:40]}\u201d (token {token}) gets its information"
     fits = int(fig.layout.height or 420)
-    return shown(
-        trace, bert, title, chart.chart(fig), code, "mixing.token", height or fits, table=table
-    )
+    how = app_module("app.mixing.views").ONE_TOKEN.how
+    return shown(trace, bert, title, chart.chart(fig), code, how, height or fits, table=table)

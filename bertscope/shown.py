@@ -50,11 +50,10 @@ def shown(
     title: str,
     part: Any,
     code: str,
-    key: str,
+    how: str,
     height: int,
     *,
     table: Any = None,
-    width: int | None = None,
 ) -> NotebookView:
     """Return a view of a trace.
 
@@ -63,14 +62,10 @@ def shown(
         title: Of the view.
         part: The picture, a `Part` of the app's `report.document`.
         code: Python that makes its numbers.
-        key: Of the text that says how to read it.
+        how: How to read it, in Markdown.
         height: Pixels of the picture and its controls.
         table: A `Table` of the same module, where the picture has none of its own.
-        width: What the braces of the text stand for, if it has any.
     """
-    how = app_module("app.shell.texts_lookup").TEXTS[key]
-    if width is not None:
-        how = how.format(width=width)
     return written(title, [part], bert, typed(trace), code, height, how=how, table=table)
 
 

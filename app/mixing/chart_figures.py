@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,8 +27,31 @@ SIDE = 0.12
 """Layers by which the two kinds of dots stand apart."""
 
 
-def agreement(found: NDArray[np.float64], measures: Sequence[str]) -> go.Figure:
-    """Draw the rank correlation of each two measures, [M, M], as a table of colours."""
+class Agreement(NamedTuple):
+    """How far measures put the tokens in the same order."""
+
+    measures: Sequence[str]
+    """[M]"""
+    correlations: NDArray[np.float64]
+    """Spearman's rank correlation of each two, [M, M]; NaN where there is none."""
+
+
+class SeparatorShares(NamedTuple):
+    """The fraction of [SEP] in what tokens receive, by layer, and how much they mix at all."""
+
+    weights: NDArray[np.float32]
+    """By the attention weights, [L, H]."""
+    norms: NDArray[np.float32]
+    """By the norms of the weighted vectors, [L, H]."""
+    block: NDArray[np.float32]
+    """With residual connection and LayerNorm, all heads together, [L]."""
+    mixing_ratio: NDArray[np.float32]
+    """Mean over the tokens, [L]."""
+
+
+def agreement(agreed: Agreement) -> go.Figure:
+    """Draw the rank correlation of each two measures as a table of colours."""
+    measures, found = agreed
     names = [SHORT[name] for name in measures]
     known = np.isfinite(found)
     fig = go.Figure(
@@ -53,26 +77,24 @@ def agreement(found: NDArray[np.float64], measures: Sequence[str]) -> go.Figure:
     return fig
 
 
-def agreement_table(found: NDArray[np.float64], measures: Sequence[str]) -> pd.DataFrame:
+def agreement_table(agreed: Agreement) -> pd.DataFrame:
     """Return the same numbers: a row and a column for each measure."""
-    table = pd.DataFrame(found, columns=list(measures))
-    table.insert(0, "measure", list(measures))
+    names = list(agreed.measures)
+    table = pd.DataFrame(agreed.correlations, columns=names)
+    table.insert(0, "measure", names)
     return table
 
 
-def separator_fade(
-    weights: NDArray[np.float32],
-    norms: NDArray[np.float32],
-    block: NDArray[np.float32],
-    separator: str = "[SEP]",
-) -> go.Figure:
-    """Draw the share of [SEP] by layer: in the weights, in the norms, after the residual.
+def separator_fade(found: SeparatorShares, *, separator: str = "[SEP]") -> go.Figure:
+    """Draw the fraction of [SEP] by layer: in the weights, in the norms, after the residual.
+
+    A dot for each head, a line for their mean.
 
     Args:
-        weights, norms: [L, H]; a dot for each head, a line for their mean.
-        block: [L], all heads together.
+        found: What is drawn.
         separator: What the checkpoint calls it.
     """
+    weights, norms, block, _ = found
     layers = np.arange(len(weights))
     fig = go.Figure()
     kinds = ((weights, "attention weights", -SIDE), (norms, "norm-weighted", SIDE))
@@ -111,10 +133,9 @@ def separator_fade(
     return fig
 
 
-def separator_table(
-    weights: NDArray[np.float32], norms: NDArray[np.float32], block: NDArray[np.float32]
-) -> pd.DataFrame:
+def separator_table(found: SeparatorShares) -> pd.DataFrame:
     """Return the same numbers: a row for each head; `block` is the same for a layer's heads."""
+    weights, norms, block, _ = found
     num_layers, num_heads = weights.shape
     return pd.DataFrame(
         {

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from app.mixing import parts as mixing_parts
-from app.mixing.parts import Array, SeparatorShares, Texts, shares
+from app.mixing import parts
+from app.mixing.chart_figures import SeparatorShares
+from app.mixing.parts import Array, Texts, shares
 from app.shell import background, cache
 from app.shell.background import Work
 from bertcore import Bert, Trace
@@ -100,7 +101,7 @@ def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
     row = slice(choice.token, choice.token + 1)
     found = _at_once(texts, choice, row)
     if "zeroing" in measures(cache.opened(texts.key)):
-        zeroing = cache.call(mixing_parts.zeroing_row, texts.key, texts, choice.token)
+        zeroing = cache.call(parts.zeroing_row, texts.key, texts, choice.token)
         found.maps["zeroing"] = zeroing[choice.layer][None]
     asked = _asked(found, texts, choice, 1, slow=slow)
     if "flow" in asked:
@@ -187,20 +188,18 @@ def _asked(found: Found, texts: Texts, choice: Choice, num_rows: int, *, slow: b
 
 def separator_shares(texts: Texts) -> SeparatorShares:
     """Return how [SEP] fades when one measures what is passed on and not the weights."""
-    return cache.call(mixing_parts.separator_shares, texts.key, texts)
+    return cache.call(parts.separator_shares, texts.key, texts)
 
 
 def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
     """Return the measures that take no time."""
     layer, head = choice.layer, choice.head
-    own = cache.call(mixing_parts.layer_maps, texts.key, texts, layer, head)
+    own = cache.call(parts.layer_maps, texts.key, texts, layer, head)
     maps = {name: values[rows] for name, values in own.items()}
-    maps["rollout"] = cache.call(mixing_parts.rollouts, texts.key, texts, head)[layer, rows]
+    maps["rollout"] = cache.call(parts.rollouts, texts.key, texts, head)[layer, rows]
     if choice.target is not None:
         token = choice.token if choice.target == "word" else None
-        maps["gradient"] = cache.call(mixing_parts.gradient, texts.key, texts, token, head)[
-            layer, rows
-        ]
+        maps["gradient"] = cache.call(parts.gradient, texts.key, texts, token, head)[layer, rows]
     return Found(maps, {})
 
 

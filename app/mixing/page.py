@@ -3,9 +3,20 @@
 import streamlit as st
 
 from app.mixing import PAGE
-from app.mixing import controls as sections
+from app.mixing.charts import show_agreement, show_separator
+from app.mixing.choices import (
+    VIEW,
+    VIEWS,
+    choose_token,
+    draw_controls,
+    kept_choice,
+    offer_slow,
+    show_notes,
+)
+from app.mixing.explained import MEASURES_EXPLAINED
 from app.mixing.measures import Found, Texts
-from app.shell import frame, state, texts_lookup
+from app.mixing.views import picture_of, show_picture
+from app.shell import frame
 
 
 @st.fragment
@@ -13,34 +24,32 @@ def show(page: frame.Page) -> None:
     """Draw the page below the sentence box; runs alone when a choice changes."""
     with frame.guard():
         where = Texts(page.bert_key, page.text_a, page.text_b)
-        choice = sections.kept_choice(page)
-        state.keep("mix_others", False)
-        state.keep("mix_slow", False)
-        views = list(sections.VIEWS)
+        choice = kept_choice(page)
         view = st.segmented_control(
             "View",
-            views,
-            format_func=sections.VIEWS.get,
-            key=state.keep("mix_view", views[0], options=views),
+            list(VIEWS),
+            format_func=VIEWS.get,
+            key=VIEW.key(),
             label_visibility="collapsed",
             required=True,
         )
         if view == "token":
-            sections.choose_token(page, choice)
+            choose_token(page, choice)
 
         def below(found: Found) -> None:
-            sections.draw_controls(page)
-            sections.offer_slow(page, where, choice, view)
-            sections.show_notes(page, found, choice)
-            frame.how_to_read(f"mixing.{view}")
+            draw_controls(page)
+            offer_slow(page, where, choice, view)
+            show_notes(page, found, choice)
+            picture_of(view).caption()
             with st.expander("What each measure is, and what it does not see"):
-                st.markdown(texts_lookup.TEXTS["mixing.measures"])
+                st.markdown(MEASURES_EXPLAINED)
 
-        found = sections.show_picture(page, where, choice, view, below)
-        sections.show_charts(page, where, choice, found)
+        found = show_picture(page, where, choice, view, below)
+        show_agreement(page, choice, view, found)
+        if "norms" in found.maps:
+            show_separator(page, where)
 
 
 def draw() -> None:
     """Draw the page."""
-    page = frame.begin(PAGE)
-    show(page)
+    show(frame.begin(PAGE))

@@ -1,4 +1,4 @@
-"""The parts of "How tokens mix" that are kept in memory: each measure as shares of rows.
+"""The cached computations of "How tokens mix": each measure as fractions of rows.
 
 The functions are for `app.shell.cache.call`; Texts says whose tokens they measure.
 """
@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from app.mixing.chart_figures import SeparatorShares
 from app.shell import cache
 from bertcore import Bert, Trace
 from bertcore.analysis.mixing.attention_gradients import (
@@ -41,19 +42,6 @@ class Texts(NamedTuple):
     def trace(self) -> Trace:
         """The trace of the texts."""
         return cache.trace(*self)
-
-
-class SeparatorShares(NamedTuple):
-    """The share of [SEP] in what tokens receive, by layer, and how much they mix at all."""
-
-    weights: Array
-    """By the attention weights, [L, H]."""
-    norms: Array
-    """By the norms of the weighted vectors, [L, H]."""
-    block: Array
-    """With residual connection and LayerNorm, all heads together, [L]."""
-    mixing_ratio: Array
-    """Mean over the tokens, [L]."""
 
 
 def layer_maps(bert: Bert, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:

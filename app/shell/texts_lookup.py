@@ -9,7 +9,6 @@ from app.attention import texts as attention
 from app.checkpoints import texts as checkpoints
 from app.checkpoints.texts import CONFIG_MEANINGS
 from app.compare import texts as compare
-from app.mixing import texts as mixing
 from app.training import texts as training
 
 __all__ = [
@@ -23,7 +22,6 @@ _PARTS = (
     checkpoints,
     compare,
     training,
-    mixing,
 )
 TEXTS: dict[str, str] = {key: text for part in _PARTS for key, text in part.TEXTS.items()}
 """How to read each picture, as Markdown."""

@@ -21,7 +21,7 @@ from app.canvas import html_part
 from app.canvas.heat_map import heat_map
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, to_html
-from app.mixing import figures as mixing
+from app.mixing.maps_figures import OneToken, strips
 from bertcore import Trace
 from bertscope.shown import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
@@ -213,7 +213,7 @@ def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
 def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
     tokens = ["[CLS]", f"</script>{IMAGE}", "word", "[SEP]"]
     shares = {"weights": np.array([0.1, 0.2, 0.3, 0.4], np.float32)}
-    fig = mixing.strips({f"In {IMAGE}": shares}, tokens, 2)
+    fig = strips(OneToken({f"In {IMAGE}": shares}, tokens, 2))
     data = pd.DataFrame({"token": tokens, f"share {IMAGE}": [0.1, np.nan, 0.3, 0.4]})
     file = File("bertscope-x.csv", "text/csv", data.to_csv(index=False).encode())
     page = opened.open(

@@ -7,8 +7,25 @@ import json
 import numpy as np
 import pytest
 
-from app.mixing.chart_figures import agreement, agreement_table, separator_fade, separator_table
-from app.mixing.figures import MANY, MOST_LABELS, STEPS, small_maps, strips, strips_table, verdict
+from app.mixing.chart_figures import (
+    Agreement,
+    SeparatorShares,
+    agreement,
+    agreement_table,
+    separator_fade,
+    separator_table,
+)
+from app.mixing.maps_figures import (
+    MANY,
+    MOST_LABELS,
+    STEPS,
+    AllTokens,
+    OneToken,
+    small_maps,
+    strips,
+    strips_table,
+    verdict,
+)
 
 TOKENS = ["[CLS]", "the", "<b>bank", "the"]
 ROW = np.array([0.0, 0.25, 0.7, 0.05], dtype=np.float32)
@@ -37,7 +54,7 @@ def test_the_sentence_says_what_is_looked_at_and_what_matters(
 
 def test_strips_show_shares_and_number_the_largest() -> None:
     groups = {"one": {"weights": ROW, "flow": np.empty(0, np.float32)}, "none": {}}
-    fig = strips(groups, TOKENS, 2)
+    fig = strips(OneToken(groups, TOKENS, 2))
     (heat,) = fig.data
     np.testing.assert_allclose(heat.z[0] ** 2, ROW, atol=1e-6)
     assert np.isnan(heat.z[1]).all()  # awaited
@@ -54,7 +71,7 @@ def test_strips_show_shares_and_number_the_largest() -> None:
 def test_a_long_text_names_some_tokens_and_always_the_chosen_one(token: int) -> None:
     tokens = [f"t{i}" for i in range(100)]
     row = np.full(100, 0.01, dtype=np.float32)
-    fig = strips({"one": {"weights": row}}, tokens, token)
+    fig = strips(OneToken({"one": {"weights": row}}, tokens, token))
     labels = fig.layout.xaxis.ticktext
     assert f"t{token}" in labels
     assert len(labels) <= MOST_LABELS + 1
@@ -64,7 +81,7 @@ def test_a_long_text_names_some_tokens_and_always_the_chosen_one(token: int) -> 
 
 def test_maps_share_axes_and_colours() -> None:
     maps = {name: np.eye(4, dtype=np.float32) for name in ("weights", "norms", "rollout")}
-    fig = small_maps(maps, TOKENS)
+    fig = small_maps(AllTokens(maps, TOKENS))
     assert len(fig.data) == 3
     assert {heat.coloraxis for heat in fig.data} == {"coloraxis"}
     axes = [fig.layout[f"yaxis{place}"].matches for place in ("", 2, 3)]
@@ -75,7 +92,8 @@ def test_maps_share_axes_and_colours() -> None:
 @pytest.mark.parametrize(("size", "beside"), [(MANY - 1, 3), (MANY, 2)])
 def test_maps_of_many_tokens_are_large_and_sent_as_bytes(size: int, beside: int) -> None:
     shares = np.full((size, size), 0.25, dtype=np.float32)
-    fig = small_maps(dict.fromkeys(("weights", "norms", "rollout"), shares), ["a"] * size)
+    maps = dict.fromkeys(("weights", "norms", "rollout"), shares)
+    fig = small_maps(AllTokens(maps, ["a"] * size))
     tops = [fig.layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
     assert tops.count(tops[0]) == beside
     assert fig.data[0].z.dtype == np.uint8
@@ -85,31 +103,26 @@ def test_maps_of_many_tokens_are_large_and_sent_as_bytes(size: int, beside: int)
 
 
 def test_tables_hold_the_same_numbers() -> None:
-    table = strips_table({"weights": ROW}, TOKENS, 2)
+    table = strips_table(OneToken({"one": {"weights": ROW}}, TOKENS, 2))
     assert table["token"].tolist() == TOKENS
     assert table["receives"].tolist() == [False, False, True, False]
     np.testing.assert_array_equal(table["weights"], ROW)
     found = np.array([[1.0, np.nan], [np.nan, 1.0]])
-    assert agreement_table(found, ["weights", "flow"]).columns.tolist() == [
-        "measure",
-        "weights",
-        "flow",
-    ]
-    assert agreement(found, ["weights", "flow"]).data[0].text.tolist() == [
-        ["1.00", "–"],
-        ["–", "1.00"],
-    ]
+    agreed = Agreement(["weights", "flow"], found)
+    assert agreement_table(agreed).columns.tolist() == ["measure", "weights", "flow"]
+    assert agreement(agreed).data[0].text.tolist() == [["1.00", "–"], ["–", "1.00"]]
 
 
 def test_the_fade_of_sep_has_a_dot_for_each_head_and_its_mean() -> None:
     weights = np.array([[0.2, 0.4], [0.6, 0.8]], dtype=np.float32)
-    parts = (weights, weights / 2, np.array([0.1, 0.2], dtype=np.float32))
-    fig = separator_fade(*parts)
+    block_shares = np.array([0.1, 0.2], dtype=np.float32)
+    found = SeparatorShares(weights, weights / 2, block_shares, block_shares)
+    fig = separator_fade(found)
     dots, _, line, norms, block = fig.data
     np.testing.assert_allclose(dots.y, [0.2, 0.4, 0.6, 0.8])
     np.testing.assert_allclose(line.y, [0.3, 0.7])
     np.testing.assert_allclose(norms.y, [0.15, 0.35])
     np.testing.assert_allclose(block.y, [0.1, 0.2])
-    table = separator_table(*parts)
+    table = separator_table(found)
     assert table["head"].tolist() == [0, 1, 0, 1]
     np.testing.assert_allclose(table["residual_and_norm"], [0.1, 0.1, 0.2, 0.2])

@@ -13,8 +13,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.mixing import measures as mixing
-from app.mixing.figures import NAMES
+from app.mixing import measures
+from app.mixing.maps_figures import NAMES
 from app.mixing.measures import Choice, Texts
 from app.shell import background, cache
 from bertcore import Bert
@@ -195,13 +195,13 @@ def test_estimates_grow_as_the_work_does(checkpoint: str) -> None:
     choice = Choice(layer=1, head=None, token=0, target=None)
     for rows, power in ((1, 3), (None, 4)):
         before, after = (
-            mixing.seconds_of(texts, choice._replace(layer=3), rows or texts.trace.num_tokens)
+            measures.seconds_of(texts, choice._replace(layer=3), rows or texts.trace.num_tokens)
             for texts in (short, long)
         )
         assert after["flow"] == pytest.approx(before["flow"] * 2**power)
         assert after["zeroing_rollout"] == pytest.approx(before["zeroing_rollout"] * 4)
         assert ("zeroing" in after) == (rows is None)
-    assert mixing.seconds_of(short, choice, 1)["flow"] == 0  # two layers: a formula, no search
+    assert measures.seconds_of(short, choice, 1)["flow"] == 0  # two layers: a formula, no search
 
 
 def test_more_than_can_be_computed_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

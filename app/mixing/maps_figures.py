@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -47,16 +48,29 @@ MOST_LABELS = 36
 _LONGEST = 14  # letters of a token
 
 
-def strips(
-    groups: Mapping[str, Mapping[str, NDArray[np.float32]]], tokens: Sequence[str], token: int
-) -> go.Figure:
-    """Draw the rows of one token, a strip for each measure, over one axis of tokens.
+class OneToken(NamedTuple):
+    """Where one token gets its information, by several measures."""
 
-    Args:
-        groups: By title; each the shares by measure, [T], or empty where they are not ready.
-        tokens: T strings; any text.
-        token: The token that receives; its column is framed.
-    """
+    groups: Mapping[str, Mapping[str, NDArray[np.float32]]]
+    """By title; each the fractions by measure, [T], or empty where they are not ready."""
+    tokens: Sequence[str]
+    """T strings; any text."""
+    token: int
+    """The token that receives."""
+
+
+class AllTokens(NamedTuple):
+    """Where every token gets its information, by several measures."""
+
+    maps: Mapping[str, NDArray[np.float32]]
+    """By measure, [T, T]; row = the token that receives."""
+    tokens: Sequence[str]
+    """T strings; any text."""
+
+
+def strips(found: OneToken) -> go.Figure:
+    """Draw a strip for each measure over one axis of tokens; the receiving token is framed."""
+    groups, tokens, token = found
     shown = {title: rows for title, rows in groups.items() if rows}
     num_rows = sum(len(rows) for rows in shown.values())
     inner = num_rows * ROW + GAP * len(shown) + 34
@@ -129,13 +143,9 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
     )
 
 
-def small_maps(maps: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Figure:
-    """Draw the whole map of every measure, all with the same axes: zooming one zooms all.
-
-    Args:
-        maps: Shares by measure, [T, T]; row = the token that receives.
-        tokens: T strings; any text.
-    """
+def small_maps(found: AllTokens) -> go.Figure:
+    """Draw the whole map of every measure, all with the same axes: zooming one zooms all."""
+    maps, tokens = found
     columns, side = (4, MAP) if len(tokens) < MANY else (2, LARGE_MAP)
     rows = math.ceil(len(maps) / columns)
     fig = make_subplots(
@@ -207,13 +217,18 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
     return f"{start}, but losing {own} would change it most {change}."
 
 
-def strips_table(
-    rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], token: int
-) -> pd.DataFrame:
+def strips_table(found: OneToken) -> pd.DataFrame:
     """Return the strips as a table: a row for each token, a column for each measure."""
-    table = pd.DataFrame({"position": range(len(tokens)), "token": list(tokens)})
-    table["receives"] = table["position"] == token
-    return table.assign(**rows)
+    table = pd.DataFrame({"position": range(len(found.tokens)), "token": list(found.tokens)})
+    table["receives"] = table["position"] == found.token
+    for rows in found.groups.values():
+        table = table.assign(**rows)
+    return table
+
+
+def maps_arrays(found: AllTokens) -> dict[str, NDArray[np.generic]]:
+    """Return the map of each measure, [T, T], and the tokens."""
+    return {**found.maps, "tokens": np.array(found.tokens)}
 
 
 def shorten(token: str) -> str:

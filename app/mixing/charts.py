@@ -1,0 +1,71 @@
+"""How far the measures agree, and how [SEP] fades from one to the next."""
+
+from __future__ import annotations
+
+from app.mixing import measures
+from app.mixing.chart_figures import (
+    Agreement,
+    agreement,
+    agreement_table,
+    separator_fade,
+    separator_table,
+)
+from app.mixing.choices import ALL
+from app.mixing.measures import Choice, Found, Texts
+from app.mixing.python_shown import maps_code
+from app.shell import frame
+from app.shell.picture import Picture
+from bertcore.analysis.mixing.maps import rank_agreement
+
+AGREEMENT = Picture(
+    name="mixing-agreement",
+    figure=agreement,
+    table=agreement_table,
+    how=(
+        "Spearman's rank correlation between each two strips above (over all rows, if every token "
+        "is shown): 1 means the same order of tokens, 0 none in common, below 0 rather the "
+        "opposite."
+    ),
+    code="""
+from bertcore.analysis.mixing.maps import rank_agreement
+
+rows = {rows}
+rank_agreement([row_shares(values.float())[rows].numpy() for values in maps.values()])   # [M, M]
+""",
+)
+SEPARATOR = Picture(
+    name="mixing-sep",
+    figure=separator_fade,
+    table=separator_table,
+    how=(
+        "Heads without a job look at \\[SEP\\]: its weight is large, but the vector sent from it "
+        "is short. The lower the other lines are, the less effect these weights have. Dots are "
+        "heads. The fraction of a token after attention that comes from other tokens (mixing "
+        "ratio, layer by layer): {ratios}."
+    ),
+    code="""
+from bertcore.analysis.mixing.maps import share_on
+from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
+
+separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
+blocks = block_norms(bert, trace)
+share_on(trace.attentions, separators)              # [L, H]
+share_on(weighted_norms(bert, trace), separators)   # [L, H]
+share_on(blocks.normalized, separators)             # [L]
+blocks.mixing_ratio.mean(-1)                        # [L]
+""",
+)
+
+
+def show_agreement(page: frame.Page, choice: Choice, view: str, found: Found) -> None:
+    """Draw how far the measures put the tokens in the same order."""
+    agreed = Agreement(list(found.maps), rank_agreement(list(found.maps.values())))
+    rows = "slice(None)" if view == ALL else "[token]"
+    AGREEMENT.show(page, agreed, setup=maps_code(page, choice), rows=rows)
+
+
+def show_separator(page: frame.Page, where: Texts) -> None:
+    """Draw how much comes from [SEP] in the weights, the norms, and after the residual."""
+    found = measures.separator_shares(where)
+    ratios = ", ".join(f"{ratio:.0%}" for ratio in found.mixing_ratio)
+    SEPARATOR.show(page, found, drawn={"separator": page.marks.others}, ratios=ratios)

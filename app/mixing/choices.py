@@ -1,0 +1,164 @@
+"""What is measured and drawn: token, layer, head, target; and notes on what is left out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.mixing import measures
+from app.mixing.maps_figures import NAMES
+from app.mixing.measures import Choice, Found, Texts
+from app.plots.untrusted_text import plain
+from app.shell import frame
+from app.shell.state import Field
+from app.token_strip.token_strip import token_strip
+from bertcore.others.families import CAUSAL, OtherFamily
+
+ONE, ALL = "token", "all"
+VIEWS = {ONE: "One token", ALL: "Every token"}
+TARGETS = {"word": "the word predicted at the token", "next": "B follows A"}
+ALL_HEADS = "all"
+
+VIEW = Field("mix_view", ONE, tuple(VIEWS))
+TOKEN = Field("mix_token", -1)
+"""-1 for `measures.usual_token`."""
+LAYER = Field("mix_layer", 0)
+HEAD = Field("mix_head", ALL_HEADS)
+TARGET = Field("mix_target", "word")
+OTHERS = Field("mix_others", False)
+"""Whether a token's own fraction is left out."""
+SLOW = Field("mix_slow", False)
+"""Whether measures that take long are computed too."""
+
+
+def kept_choice(page: frame.Page) -> Choice:
+    """Return what is chosen; the widgets are drawn below the picture."""
+    config, num_tokens = page.bert.config, page.trace.num_tokens
+    TOKEN.key(low=-1, high=num_tokens - 1)
+    layers = list(range(config.num_hidden_layers))
+    # In the middle: early layers look at neighbours, the last ones mix little.
+    LAYER.key(default=len(layers) // 2, options=layers)
+    HEAD.key(options=head_names(page))
+    targets = measures.targets(page.bert, page.text_b)
+    if targets:
+        TARGET.key(default=targets[0], options=targets)
+    OTHERS.key()
+    SLOW.key()
+    token, mask_id = TOKEN.value, page.bert.tokenizer.mask_id
+    return Choice(
+        layer=LAYER.value,
+        head=None if HEAD.value == ALL_HEADS else int(HEAD.value),
+        token=measures.usual_token(page.trace, mask_id) if token < 0 else token,
+        target=TARGET.value if targets else None,
+    )
+
+
+def head_names(page: frame.Page) -> list[str]:
+    """Return the choices of a head."""
+    return [ALL_HEADS, *(str(head) for head in range(page.bert.config.num_attention_heads))]
+
+
+def choose_token(page: frame.Page, choice: Choice) -> None:
+    """Draw the text; a click chooses the token that receives."""
+    token_strip(page.trace, key="mix_strip", selected=choice.token, on_pick=TOKEN.put)
+
+
+def draw_controls(page: frame.Page) -> None:
+    """Draw layer, head, target, and whether the token itself counts."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    layers = list(range(page.bert.config.num_hidden_layers))
+    row.segmented_control("Layer", layers, key=LAYER.name, required=True)
+    row.selectbox(
+        "Head",
+        head_names(page),
+        format_func=lambda name: "all together" if name == ALL_HEADS else f"head {name}",
+        key=HEAD.name,
+        width=150,
+        help="One head: weights, norms and gradient of this head, rollout and flow through the "
+        "head of this number in each layer. Value zeroing, and the strip with residual and "
+        "LayerNorm, always have all heads together.",
+    )
+    targets = measures.targets(page.bert, page.text_b)
+    if len(targets) > 1:
+        row.selectbox("Gradient of", targets, format_func=TARGETS.get, key=TARGET.name, width=270)
+    row.toggle(
+        "Leave out the token itself",
+        key=OTHERS.name,
+        help="What a token keeps of itself is large in measures that include the residual "
+        "connection and absent from others. Without it, each row is what comes from the other "
+        "tokens.",
+    )
+
+
+def offer_slow(page: frame.Page, where: Texts, choice: Choice, view: str) -> None:
+    """Draw the switch of the measures that take long; off stops them, too."""
+    num_rows = page.trace.num_tokens if view == ALL else 1
+    slow = measures.slow_measures(where, choice, num_rows)
+    if not slow:
+        return
+    names = " and ".join(NAMES[name].lower() for name in slow)
+
+    def switched() -> None:
+        if not SLOW.value:
+            measures.stop(measures.job_keys(where, choice, view))
+
+    # Both value zeroings are one job.
+    seconds = slow.get("flow", 0.0) + slow.get("zeroing_rollout", 0.0)
+    st.toggle(
+        f"Compute {names} too ({_about(seconds)})",
+        key=SLOW.name,
+        on_change=switched,
+        help="They take long for a text of this length, so they run only on request. Of one token, "
+        "flow takes the third power of the length, of every token the fourth; value zeroing always "
+        "the second. Switch this off to stop.",
+    )
+
+
+def _about(seconds: float) -> str:
+    """Return a rough time in words.
+
+    >>> _about(23.0), _about(200.0)
+    ('about 25 seconds', 'about 3 minutes')
+    """
+    if seconds < 90:
+        return f"about {5 * max(1, round(seconds / 5))} seconds"
+    return f"about {round(seconds / 60)} minutes"
+
+
+def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
+    """Say in a sentence each what is not in the picture and why."""
+    if "flow" not in {*found.maps, *found.waiting, *found.offered}:
+        st.caption(
+            f"Flow is left out: through {choice.layer + 1} layers, for every one of "
+            f"{page.trace.num_tokens} tokens, it would take more than minutes. Its cost grows with "
+            "the fourth power of the length. Look at one token, at a lower layer, or use a shorter "
+            "text."
+        )
+    family = page.bert.config.family
+    left_out = [
+        name
+        for name in (*measures.IN_LAYER, *measures.THROUGH_LAYERS)
+        if name not in measures.measures(page.bert)
+    ]
+    if isinstance(family, OtherFamily) and family.words == CAUSAL:
+        st.caption(
+            f"{family.name} reads from left to right: a token receives nothing from those after it."
+        )
+    if isinstance(family, OtherFamily) and family.has_decoder:
+        st.caption(
+            f"Shown is {family.name}'s encoder. Where its decoder looks is a view of the page "
+            "Attention."
+        )
+    if left_out:
+        names = ", ".join(NAMES[name] for name in left_out)
+        reason = plain(family.lacks["parts"])
+        st.caption(f"Left out: {names}. They look inside the layers, but {reason}")
+    elif choice.target is None:
+        st.caption(
+            "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, "
+            "for a pair, a next-sentence head, so there is no output to take it of."
+        )
+    elif "gradient" in found.maps and not found.maps["gradient"].any():
+        st.caption(
+            "The strip of the gradient is empty: nothing that this token receives in this layer "
+            "reaches the chosen output. Next sentence is read off \\[CLS\\] alone."
+        )

@@ -1,0 +1,155 @@
+"""The pictures of every measure: one token's row as strips, or every token's row as maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app.mixing import measures
+from app.mixing.choices import ALL, OTHERS, SLOW
+from app.mixing.maps_figures import (
+    NAMES,
+    AllTokens,
+    OneToken,
+    maps_arrays,
+    small_maps,
+    strips,
+    strips_table,
+    verdict,
+)
+from app.mixing.measures import Choice, Found, Texts
+from app.mixing.python_shown import maps_code
+from app.plots.untrusted_text import plain
+from app.shell import frame, waiting
+from app.shell.background import Job, Work
+from app.shell.picture import Picture
+
+ONE_TOKEN = Picture(
+    name="mixing",
+    figure=strips,
+    table=strips_table,
+    how=(
+        "Each strip answers the same question in another way; the framed column is the token "
+        "itself. Colour is the fraction of the strip's sum (its square root, so that small ones "
+        "are seen; the token itself may exceed the scale), the numbers are percent of the three "
+        "largest. Drag over some tokens to enlarge them, double click to come back. The upper "
+        "strips are about one layer, the lower ones about the way from the words themselves up to "
+        "this layer. Where they disagree, the weights alone would mislead. None of them says why "
+        "BERT decides as it does."
+    ),
+    code="""
+shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+row = {{name: values[token] for name, values in shares.items()}}
+""",
+)
+EVERY_TOKEN = Picture(
+    name="mixing-maps",
+    figure=small_maps,
+    table=maps_arrays,
+    how=(
+        "One map for each measure: each row is a token that receives, each column one that gives, "
+        "and a row sums to 100%. Drag a rectangle in one map to zoom into all, double click to "
+        "come back. A bright diagonal means that tokens mostly keep what they have. In the map of "
+        "the gradient, rows that do not matter for the chosen output are empty."
+    ),
+    code="""
+shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+""",
+)
+
+_ASKED = "_mix_asked"
+
+
+def picture_of(view: str) -> Picture:
+    """Return the picture of a view."""
+    return EVERY_TOKEN if view == ALL else ONE_TOKEN
+
+
+def show_picture(
+    page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[Found], None]
+) -> Found:
+    """Draw the picture, at first without what takes long, which appears later; return its numbers.
+
+    Args:
+        view: One of VIEWS.
+        below: Draws what stands under the picture.
+    """
+    keys = measures.job_keys(where, choice, view)
+    measures.stop(st.session_state.get(_ASKED, keys) - keys)  # of the choice before
+    st.session_state[_ASKED] = keys
+    measure = measures.every_token if view == ALL else measures.one_token
+    measure = partial(measure, slow=SLOW.value)
+    place, bars = st.container(), st.container()
+    found = measure(where, choice)
+    with bars:
+        if _await(found):
+            found = measure(where, choice)
+    below(found)
+    found = _shown(page, found, choice, view)
+    with place:
+        _draw(page, found, choice, view)
+    return found
+
+
+def _await(found: Found) -> bool:
+    """Draw the progress of what is awaited; return whether some of it has come meanwhile."""
+    works: dict[Work, list[str]] = {}
+    for measure, work in found.waiting.items():
+        works.setdefault(work, []).append(measure)
+    has_come = False
+    for work, measured in works.items():
+        named = " and ".join(NAMES[measure] for measure in measured)
+        say = partial(_progress, named)
+        result = waiting.result(work, f"mixing-{measured[0]}", patience=0.0, say=say)
+        has_come = has_come or result is not None
+    return has_come
+
+
+def _progress(named: str, job: Job) -> str:
+    return f"{named}: {job.stage.lower()}"
+
+
+def _shown(page: frame.Page, found: Found, choice: Choice, view: str) -> Found:
+    """Return the rows as they are drawn: with or without the token itself."""
+    if not OTHERS.value:
+        return found
+    rows = range(page.trace.num_tokens) if view == ALL else [choice.token]
+    return Found(measures.without_itself(found.maps, rows), found.waiting, found.offered)
+
+
+def _draw(page: frame.Page, found: Found, choice: Choice, view: str) -> None:
+    """Draw the title and the picture; the files wait until nothing is awaited."""
+    result: OneToken | AllTokens
+    if view == ALL:
+        st.markdown(f"#### Where does every token get its information? Layer {choice.layer}")
+        result = AllTokens(found.maps, page.trace.tokens)
+    else:
+        result = _one_token(page, found, choice)
+    picture = picture_of(view)
+    if found.waiting:
+        assert picture.figure is not None
+        st.plotly_chart(picture.figure(result))
+        return
+    picture.show(page, result, setup=maps_code(page, choice), with_caption=False)
+
+
+def _one_token(page: frame.Page, found: Found, choice: Choice) -> OneToken:
+    """Write the title and the verdict; return the strips, with room for what is awaited."""
+    tokens, layer = page.trace.tokens, choice.layer
+    rows = {name: shares[0] for name, shares in found.maps.items()}
+    rows |= dict.fromkeys(found.waiting, np.empty(0, dtype=np.float32))
+    named = [plain(token) for token in tokens]
+    st.markdown(f"#### Where does “{named[choice.token]}” get its information?")
+    st.markdown(f"In layer {layer}, {verdict(rows, named, choice.token)}")
+    groups = {
+        f"In layer {layer}": measures.IN_LAYER,
+        f"From the text up to layer {layer}": measures.THROUGH_LAYERS,
+    }
+    return OneToken(
+        {title: {n: rows[n] for n in names if n in rows} for title, names in groups.items()},
+        tokens,
+        choice.token,
+    )
