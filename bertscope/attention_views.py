@@ -7,7 +7,7 @@ from typing import Literal
 
 from bertcore import Bert, Trace
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, chosen_options, inside, shown, source_of
+from bertscope.shown import NotebookView, check, chosen_options, inside, opening, shown
 
 Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
 
@@ -48,16 +48,10 @@ def show_overview(
     marks = app_module("app.plots.special_tokens")
     own = marks.BERT if bert is None else marks.marks_of(bert.tokenizer)
     part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, own)
-    code = app_module("app.canvas.shared.attention_data").overview_code(source_of(bert), trace)
-    return shown(
-        trace,
-        bert,
-        "Attention: all heads",
-        part,
-        code,
-        how,
-        height or 420,
-    )
+    picture = app_module("app.canvas.draw").OVERVIEW
+    code = picture.python(None, opening(bert, trace))
+    how = picture.reading_of(own)
+    return shown(trace, bert, "Attention: all heads", part, code, how, height or 420)
 
 
 def show_lines(
@@ -108,10 +102,11 @@ def show_lines(
         chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
     part = app_module("app.canvas.html_part").lines_part(trace, layer, heads, options)
-    code = app_module("app.canvas.shared.attention_data").attention_code(
-        source_of(bert), trace, [layer], heads
+    data, picture = (
+        app_module("app.canvas.shared.attention_data"),
+        app_module("app.canvas.draw").LINES,
     )
-    how = app_module("app.shell.texts_lookup").TEXTS["attention.lines"]
+    code = picture.python(None, opening(bert, trace), **data.weights_code([layer], heads))
     fits = 190 + min(672, 26 * trace.num_tokens + 12)
     return shown(
         trace,
@@ -119,7 +114,7 @@ def show_lines(
         f"Attention: lines of layer {layer}",
         part,
         code,
-        how,
+        picture.how,
         height or fits,
     )
 
@@ -162,8 +157,8 @@ def show_map(
     options = chosen_options(maps, rows=rows, columns=columns, words=words)
     part = app_module("app.canvas.html_part").heat_map_part(trace, chosen, own, options)
     title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
-    code = data.attention_code(source_of(bert), trace, chosen, own)
-    how = app_module("app.shell.texts_lookup").TEXTS["attention.map"]
+    picture = app_module("app.canvas.draw").MAP
+    code = picture.python(None, opening(bert, trace), **data.weights_code(chosen, own))
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
     return shown(
         trace,
@@ -171,7 +166,7 @@ def show_map(
         title,
         part,
         code,
-        how,
+        picture.how,
         height or fits,
     )
 
@@ -205,13 +200,11 @@ def show_neurons(
     neurons = app_module("app.canvas.neurons.neurons")
     options = chosen_options(neurons, order=order, query=query)
     part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options)
-    code = app_module("app.canvas.shared.attention_data").neuron_code(
-        source_of(bert), trace, layer, head
-    )
+    picture = app_module("app.canvas.draw").NEURONS
+    code = picture.python(None, opening(bert, trace), layer=layer, head=head)
     title, fits = (
         f"Attention: neurons of layer {layer} head {head}",
         270 + 22 * min(20, trace.num_tokens),
     )
-    how = app_module("app.shell.texts_lookup").TEXTS["attention.neurons"]
-    how = how.format(width=trace.queries.shape[-1])
+    how = picture.how.format(head_width=trace.queries.shape[-1])
     return shown(trace, bert, title, part, code, how, height or fits)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bertcore import Bert, Trace
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, source_of, typed, written
+from bertscope.shown import NotebookView, check, opening, typed, written
 
 
 def show_bertviz(
@@ -39,9 +39,9 @@ def show_bertviz(
     check(trace, [layer], heads)
     view = kinds.of_trace(trace, kind, layer, heads)
     part = app_module("app.bertviz.html_part").of_view(view)
-    code = app_module("app.canvas.shared.attention_data").bertviz_code(
-        source_of(bert), trace, kind, layer, heads, view.shown
-    )
-    how = app_module("app.shell.texts_lookup").TEXTS["attention.bertviz"]
+    controls = app_module("app.bertviz.controls")
+    picture = controls.picture_of(kind)
+    values = controls.code_values(kind, layer, heads, view.shown)
+    code = picture.python(None, opening(bert, trace), **values)
     title = f"BertViz, {kinds.KINDS[kind].lower()}"
-    return written(title, [part], bert, typed(trace), code, min(view.height, 900), how=how)
+    return written(title, [part], bert, typed(trace), code, min(view.height, 900), how=picture.how)

@@ -69,7 +69,7 @@ def show_mixing(
         "rollout": attention_rollout(trace.attentions, head=head)[layer],
     }
     rows = {name: row_shares(values.float())[token].numpy() for name, values in maps.items()}
-    figures, chart = app_module("app.mixing.maps_figures"), app_module("app.html_file.chart")
+    figures, chart = app_module("app.mixing.figures"), app_module("app.html_file.chart")
     in_layer = {name: row for name, row in rows.items() if name != "rollout"}
     groups = {
         f"In layer {layer}": in_layer,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
-from app.attention import decoder_figures as figures
-from app.shell import cache, frame, state, texts_lookup
+from app.attention.decoder_figures import DecoderMap, decoder_map, decoder_table
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
 from bertcore import Bert
 from bertcore.others.bert import OtherBert
 from bertcore.others.decoder import DecoderTrace
@@ -15,60 +16,80 @@ VIEW = {"decoder": "Decoder"}
 SIDES = {"cross": "At the text (cross-attention)", "own": "At what it wrote (self-attention)"}
 MEAN = "all"
 
+SIDE = Field("decoder_side", "cross", tuple(SIDES))
+LAYER = Field("decoder_layer", 0)
+HEAD = Field("decoder_head", MEAN)
+
+DECODER = Picture(
+    name="decoder-attention",
+    figure=decoder_map,
+    table=decoder_table,
+    how=(
+        "Each row is a token that the decoder reads; from its state it writes the next (point at a "
+        "cell to see which). BART's decoder reads the text itself, shifted by one, as in its "
+        "training; T5's reads what it has written so far, the most probable token each time. "
+        "Cross-attention looks at the tokens of the encoder, self-attention at the decoder's own "
+        "and never ahead. A row sums to 1; brightness follows the square root of the weight."
+    ),
+    code="""
+found = bert.decoder(trace.text_a, trace.text_b)
+{weights}     # [Td, N], rows are found.tokens
+""",
+)
+
 
 def has_decoder(bert: Bert) -> bool:
-    """Tell whether a checkpoint has a decoder that can be traced."""
+    """Return whether a checkpoint has a decoder that can be traced."""
     return isinstance(bert, OtherBert) and bert.has_decoder
 
 
 def decoder_trace(bert: Bert, text_a: str, text_b: str | None) -> DecoderTrace:
-    """Return the decoder's run; for `cache.call`."""
+    """Return the decoder's run; for `cache.call`.
+
+    Raises:
+        ValueError: If the checkpoint has no decoder.
+    """
     if not isinstance(bert, OtherBert):
         raise ValueError("this checkpoint has no decoder.")
     return bert.decoder(text_a, text_b)
 
 
-def draw(key: cache.BertKey, text_a: str, text_b: str | None) -> None:
+def draw(page: frame.Page) -> None:
     """Draw one head of the decoder, or the mean of a layer, as a heat map."""
-    found = cache.call(decoder_trace, key, text_a, text_b)
-    num_layers, num_heads = found.attentions.shape[:2]
+    found = cache.call(decoder_trace, page.bert_key, page.text_a, page.text_b)
     picture = st.container()
+    side, layer, head = choose(*found.attentions.shape[:2])
+    is_cross = side == "cross"
+    maps = (found.cross_attentions if is_cross else found.attentions)[layer].float()
+    weights = maps.mean(0) if head == MEAN else maps[int(head)]
+    columns = found.source_tokens if is_cross else found.tokens
+    which = "cross_attentions" if is_cross else "attentions"
+    part = "mean(0)" if head == MEAN else f"select(0, {head})"
+    with picture:
+        DECODER.show(
+            page,
+            DecoderMap(weights.numpy(), found.tokens, columns, found.written),
+            with_caption=False,
+            weights=f"found.{which}[{layer}].{part}",
+        )
+    DECODER.caption()
+
+
+def choose(num_layers: int, num_heads: int) -> tuple[str, int, str]:
+    """Draw the choice of a side, a layer and a head, and return it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    side = row.segmented_control(
-        "Where it looks",
-        list(SIDES),
-        format_func=SIDES.get,
-        key=state.keep("decoder_side", "cross", options=list(SIDES)),
-        required=True,
+    row.segmented_control(
+        "Where it looks", list(SIDES), format_func=SIDES.get, key=SIDE.key(), required=True
     )
     layers = list(range(num_layers))
-    layer = row.segmented_control(
-        "Layer of the decoder",
-        layers,
-        key=state.keep("decoder_layer", layers[-1], options=layers),
-        required=True,
-    )
+    key = LAYER.key(default=layers[-1], options=layers)
+    row.segmented_control("Layer of the decoder", layers, key=key, required=True)
     names = [MEAN, *map(str, range(num_heads))]
-    head = row.selectbox(
+    row.selectbox(
         "Head",
         names,
         format_func=lambda name: "mean of all" if name == MEAN else f"head {name}",
-        key=state.keep("decoder_head", MEAN, options=names),
+        key=HEAD.key(options=names),
         width=150,
     )
-    maps = (found.cross_attentions if side == "cross" else found.attentions)[layer].float()
-    weights = maps.mean(0) if head == MEAN else maps[int(head)]
-    columns = found.source_tokens if side == "cross" else found.tokens
-    part = "mean(0)" if head == MEAN else f"select(0, {head})"
-    which = "cross_attentions" if side == "cross" else "attentions"
-    code = texts_lookup.CODE["attention.decoder"].format(
-        source=key.source, a=text_a, b=text_b, which=which, layer=layer, part=part
-    )
-    table = pd.DataFrame(weights.numpy())
-    table.columns = [f"{number} {token}" for number, token in enumerate(columns)]
-    table.insert(0, "token", found.tokens)
-    table.insert(1, "most probable next", found.written)
-    with picture:
-        fig = figures.decoder_map(weights.numpy(), found.tokens, columns, found.written)
-        frame.figure(fig, "decoder-attention", table, code)
-    frame.how_to_read("attention.decoder")
+    return SIDE.value, LAYER.value, HEAD.value

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
@@ -12,20 +14,22 @@ from app.plots import theme
 from app.plots.token_flow import shorten
 
 
-def decoder_map(
-    weights: NDArray[np.float32],
-    tokens: Sequence[str],
-    columns: Sequence[str],
-    written: Sequence[str],
-) -> go.Figure:
-    """Draw one map of a decoder.
+class DecoderMap(NamedTuple):
+    """One map of a decoder."""
 
-    Args:
-        weights: [Td, N], a row for each token of the decoder; rows sum to 1.
-        tokens: What the decoder reads, [Td].
-        columns: What is looked at, [N].
-        written: The most probable next token after each, [Td].
-    """
+    weights: NDArray[np.float32]
+    """[Td, N], a row for each token of the decoder; rows sum to 1."""
+    tokens: Sequence[str]
+    """What the decoder reads, [Td]."""
+    columns: Sequence[str]
+    """What is looked at, [N]."""
+    written: Sequence[str]
+    """The most probable next token after each, [Td]."""
+
+
+def decoder_map(found: DecoderMap) -> go.Figure:
+    """Draw one map of a decoder."""
+    weights, tokens, columns, written = found
     fig = go.Figure(
         {
             "type": "heatmap",
@@ -56,3 +60,12 @@ def decoder_map(
         )
     fig.update_yaxes(autorange="reversed")
     return fig
+
+
+def decoder_table(found: DecoderMap) -> pd.DataFrame:
+    """Return a row for each token of the decoder, a column for each token that is looked at."""
+    table = pd.DataFrame(found.weights)
+    table.columns = [f"{number} {token}" for number, token in enumerate(found.columns)]
+    table.insert(0, "token", list(found.tokens))
+    table.insert(1, "most probable next", list(found.written))
+    return table

@@ -8,8 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.shell import texts_lookup
-from app.what_if import changes as what_if
+from app.what_if.changes import name_of, switch_off, want_question
 
 _PAGE = Path(__file__).resolve().parents[2] / "pages" / "what_if.py"
 
@@ -24,7 +23,7 @@ def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int)
         num_heads: H.
     """
     chosen = list(heads) or list(range(num_heads))
-    names = [what_if.name_of(layer, head) for head in chosen]
+    names = [name_of(layer, head) for head in chosen]
     label = f"Switch head {names[0]} off" if len(names) == 1 else "Switch these heads off"
     if len(chosen) == num_heads > 1:
         label = f"Switch layer {layer}'s heads off"
@@ -32,8 +31,8 @@ def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int)
         label,
         key="switch_off",
         icon=":material/toggle_off:",
-        help=texts_lookup.TEXTS["attention.switch_off"],
+        help="Opens What if with it off: BERT's answer with and without it, side by side.",
     ):
-        what_if.switch_off(names)
-        what_if.want_question()
+        switch_off(names)
+        want_question()
         st.switch_page(_PAGE)

@@ -1,59 +1,134 @@
-"""BertViz's own views on a page, with a word on what they leave out."""
+"""BertViz's own views on a page, with a note on what they leave out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from app.bertviz import html_part as framed
+from app.bertviz.html_part import bertviz
 from app.bertviz.kinds import KINDS, of_trace
-from app.canvas.draw import html_file
-from app.canvas.shared.attention_data import bertviz_code
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame, state, texts_lookup
+from app.canvas.draw import part_of
+from app.shell import frame
 from app.shell.one_of import one_of
+from app.shell.picture import Picture
+from app.shell.state import Field
 from bertcore import Trace
 
+KIND = Field("bertviz", "head", tuple(KINDS))
 
-def draw(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+
+class _Shown(NamedTuple):
+    """What a view shows."""
+
+    trace: Trace
+    kind: str
+    num_tokens: int
+    """So many tokens, the first ones."""
+
+
+def _arrays(shown: _Shown) -> dict[str, NDArray[np.generic]]:
+    trace, kind, number = shown
+    arrays: dict[str, NDArray[np.generic]] = {
+        "attention": trace.attentions[:, :, :number, :number].float().numpy(),
+        "tokens": np.array(trace.tokens[:number]),
+    }
+    if kind == "neuron":
+        arrays["queries"] = trace.queries[:, :, :number].float().numpy()
+        arrays["keys"] = trace.keys[:, :, :number].float().numpy()
+    return arrays
+
+
+_HOW = (
+    "These are BertViz's own views, as in notebooks, working without a network. Head view: choose "
+    "a layer, click a coloured square to switch a head, double click to see it alone. Model view: "
+    "rows are layers, columns heads; click one to enlarge it. Neuron view: point at a token on the "
+    "left and click its plus sign to see query times key, the score and the softmax; its dot "
+    "products are divided by the root of the head's width, as in BERT."
+)
+BERTVIZ = Picture(
+    name="attention-bertviz",
+    table=_arrays,
+    how=_HOW,
+    code="""
+from bertviz import head_view, model_view
+
+shown = slice({shown})
+layers = [layer[None, :, shown, shown] for layer in trace.attentions]
+{draw}(layers, trace.tokens[shown])  # asks other hosts for d3 and jQuery
+""",
+)
+BERTVIZ_NEURONS = Picture(
+    name="attention-bertviz-neuron",
+    table=_arrays,
+    needs=frozenset({"queries"}),
+    how=_HOW,
+    # BertViz's own function takes the model classes of 2019 only.
+    code="""
+from bertscope.notebook import show_bertviz
+
+show_bertviz(trace, "neuron", {layer}, {heads}, bert=bert)
+""",
+)
+
+
+def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw the chosen one of BertViz's views.
 
     Args:
-        key, trace: One text or pair of a checkpoint.
+        page: With one text or pair.
         layer, heads: Shown at first in the head view; no heads for all.
     """
-    kind = one_of("BertViz's view", KINDS, key=state.keep("bertviz", "head", options=list(KINDS)))
-    reason = cache.opened(key).config.family.lacks.get("queries")
-    if kind == "neuron" and reason is not None:
-        st.info(plain(reason))
+    kind = one_of("BertViz's view", KINDS, key=KIND.key())
+    picture = picture_of(kind)
+    if not picture.is_available(page):
         return
+    trace = page.trace
     view = of_trace(trace, kind, layer, heads)
     if view.shown < view.total:
-        limit = texts_lookup.TEXTS[
-            f"attention.bertviz_{'numbers' if kind == 'neuron' else 'limit'}"
-        ]
-        st.warning(limit.format(shown=view.shown, total=view.total))
+        st.warning(_limit(kind).format(shown=view.shown, total=view.total))
     st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {KINDS[kind].lower()}")
-    title, code = (
-        f"BertViz, {KINDS[kind].lower()}",
-        bertviz_code(key.source, trace, kind, layer, heads, view.shown),
+    picture.offer(
+        page,
+        _Shown(trace, kind, view.shown),
+        title=f"BertViz, {KINDS[kind].lower()}",
+        part=part_of(page, partial(bertviz, kind=kind, layer=layer, heads=heads)),
+        file=f"attention-bertviz-{kind}",
+        **code_values(kind, layer, heads, view.shown),
     )
-    report = html_file(
-        key,
-        trace,
-        title,
-        partial(framed.bertviz, kind=kind, layer=layer, heads=heads),
-        code,
-        frame.reading("attention.bertviz"),
-    )
-    shown = {
-        "attention": trace.attentions[:, :, : view.shown, : view.shown].float().numpy(),
-        "tokens": np.array(trace.tokens[: view.shown]),
-    }
+
+
+def picture_of(kind: str) -> Picture:
+    """Return the picture of one of BertViz's views."""
+    return BERTVIZ_NEURONS if kind == "neuron" else BERTVIZ
+
+
+def code_values(kind: str, layer: int, heads: Sequence[int], shown: int) -> dict[str, Any]:
+    """Return what fills the braces of the code of `picture_of(kind)`.
+
+    Args:
+        kind: Of `KINDS`.
+        layer, heads: Shown at first.
+        shown: Number of tokens, the first ones.
+    """
     if kind == "neuron":
-        shown["queries"] = trace.queries[:, :, : view.shown].float().numpy()
-        shown["keys"] = trace.keys[:, :, : view.shown].float().numpy()
-    frame.downloads(f"attention-bertviz-{kind}", shown, code, report=report)
-    frame.how_to_read("attention.bertviz")
+        return {"layer": layer, "heads": list(heads[:1])}
+    return {"draw": f"{kind}_view", "shown": shown}
+
+
+def _limit(kind: str) -> str:
+    if kind == "neuron":
+        return (
+            "BertViz gets every number of every head's queries and keys at once, so only the first "
+            "{shown} of {total} tokens are shown here. Their attention to the others is left out: "
+            "rows do not sum to 1. *Neurons* shows all tokens."
+        )
+    return (
+        "BertViz draws every weight as a line of its own, so only the first {shown} of {total} "
+        "tokens are shown here. Their attention to the others is left out: rows do not sum to 1. "
+        "The lines and the heat map show all tokens."
+    )

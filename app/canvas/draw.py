@@ -1,4 +1,4 @@
-"""The attention page's views of a layer or a head: lines, heat map, neurons."""
+"""The attention page's views of a layer or a head: overview, lines, heat map, neurons."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,99 +14,153 @@ from app.canvas.lines import lines
 from app.canvas.neurons import neurons
 from app.canvas.overview import overview
 from app.canvas.shared.attention_data import (
-    attention_code,
     layer_arrays,
     mean_weights,
     neuron_arrays,
-    neuron_code,
     overview_arrays,
-    overview_code,
+    weights_code,
 )
 from app.canvas.shared.view_options import ViewOptions, read_options, write_options
 from app.html_file.document import Part
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame, html_offer, state, texts_lookup
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from app.shell.state import Field
 from bertcore import Trace
 
-Draw = Callable[[Trace], Part]
+LAYER = Field("layer", 0)
+HEADS: Field[list[int]] = Field("heads", [])
+"""Open heads of the layer; none for all."""
+LAYERS: Field[list[int]] = Field("layers", [])
+"""Layers whose mean the heat map shows; none for `LAYER` alone."""
+OVERVIEW_OPTIONS = Field("overview", "")
+LINES_OPTIONS = Field("lines", "")
+MAP_OPTIONS = Field("map", "")
+NEURONS_OPTIONS = Field("neurons", "")
+
+_WEIGHTS_CODE = """maps = {maps}  # [H, T, T]: {comment}
+weights = {weights}  # [T, T]: the row's token looks at the column's
+"""
+OVERVIEW = Picture(
+    name="attention-overview",
+    table=overview_arrays,
+    how=(
+        "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is "
+        "a head that looks at neighbours, a vertical stripe a token that all look at. Point at a "
+        "head for its numbers; click to open it below. *Measure* writes one number under each "
+        "head: sort by it and dim the rest to find the head with the most. The page Heads measures "
+        "the same over many sentences, and finds grammar."
+    ),
+    code="""
+from bertcore.analysis.heads.measures import measure_heads
+
+measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
+measures.to_previous, measures.entropy  # [L, H] each, as all the others
+""",
+)
+LINES = Picture(
+    name="attention-layer",
+    table=lambda shown: layer_arrays(*shown),
+    how=(
+        "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
+        "strength the weight. The weights that leave a token in one head sum to 100%; those of "
+        "hidden lines are not redistributed. Shift and a click choose several tokens: what they "
+        "look at is averaged, what they get is summed. Each weight here is within 0.3 percentage "
+        "points; the heat map and the NPZ below the view are exact. Attention says where a head "
+        "takes information from, not why BERT decides as it does."
+    ),
+    code=_WEIGHTS_CODE,
+)
+MAP = Picture(
+    name="attention-map",
+    table=lambda shown: {"attention": shown[0], "tokens": np.array(shown[1])},
+    how=(
+        "Each row is a token that looks, each column a token that is looked at; a row sums to 1. "
+        "Brightness follows the square root of the weight, so that small weights are seen too; the "
+        "numbers are the weights. The wheel zooms, dragging moves, a double click shows the whole; "
+        "a click marks a row and a column, by which the other can be ordered. A bright cell says "
+        "that information was taken from there, not that it decided anything."
+    ),
+    code=_WEIGHTS_CODE,
+)
+NEURONS = Picture(
+    name="neurons",
+    table=lambda shown: neuron_arrays(*shown),
+    needs=frozenset({"queries"}),
+    how=(
+        "The query q of the token that looks is multiplied with the key k of each token, dimension "
+        "by dimension: blue products speak for looking there, orange ones against it. A row's "
+        "products sum to q·k; divided by √{head_width} that is the score, and the softmax of all "
+        "scores gives the weights, which sum to 100%. Nothing is masked: in one text every token "
+        "may look at every token. The arrow keys change the tokens, Enter lets the marked key "
+        "look. A dimension has no meaning of its own: the head would do the same if all were "
+        "rotated together."
+    ),
+    code="""
+from bertcore.analysis.mixing.neurons import head_neurons
+
+found = head_neurons(trace, {layer}, {head})
+products = found.products(1)  # [T, K]: the query of token 1 times every key
+found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax
+""",
+)
 
 
 def open_heads(chosen: Any) -> None:
     """Open the layer and the heads that were chosen in a view; no heads for all."""
-    state.put("layer", chosen["layer"])
-    state.put("layers", [])
-    state.put("heads", chosen["heads"])
+    LAYER.put(chosen["layer"])
+    LAYERS.put([])
+    HEADS.put(chosen["heads"])
 
 
 def open_mean(chosen: Any) -> None:
     """Open the layers and heads whose mean was chosen in the heat map."""
     layers = sorted(chosen["layers"])
-    state.put("layer", layers[0])
-    state.put("layers", layers if len(layers) > 1 else [])
-    state.put("heads", chosen["heads"])
+    LAYER.put(layers[0])
+    LAYERS.put(layers if len(layers) > 1 else [])
+    HEADS.put(chosen["heads"])
 
 
-def kept_options(name: str, view: ModuleType) -> ViewOptions:
+def kept_options(field: Field[str], view: ModuleType) -> ViewOptions:
     """Return the options of a view from the session or the address."""
-    return read_options(
-        state.value(state.keep(name, "")), view.DEFAULT_OPTIONS, view.OPTION_CHOICES
-    )
+    field.key()
+    return read_options(field.value, view.DEFAULT_OPTIONS, view.OPTION_CHOICES)
 
 
-def keep_options(name: str, view: ModuleType, options: ViewOptions) -> None:
+def keep_options(field: Field[str], view: ModuleType, options: ViewOptions) -> None:
     """Keep the options that the visitor chose in a view."""
-    state.put(name, write_options(options, view.DEFAULT_OPTIONS))
+    field.put(write_options(options, view.DEFAULT_OPTIONS))
 
 
-def html_file(
-    key: cache.BertKey, trace: Trace, title: str, draw: Draw, code: str, how: str
-) -> Callable[[], bytes]:
-    """Return what makes the HTML file of a view when it is asked for.
-
-    Args:
-        key, trace: What is shown; only the names of it are kept, not the trace.
-        title: Of the view.
-        draw: Makes the view of a trace.
-        code: Python that makes its numbers.
-        how: How to read it.
-    """
-    part = partial(_drawn, key, trace.text_a, trace.text_b, draw)
-    return partial(html_offer.view_file, frame.origin(), title, part, code, how)
+def part_of(page: frame.Page, draw: Callable[[Trace], Part]) -> Callable[[], Part]:
+    """Return what draws a view for its HTML file; it holds the page, not the trace."""
+    return lambda: draw(page.trace)
 
 
-def _drawn(key: cache.BertKey, text_a: str, text_b: str | None, draw: Draw) -> Part:
-    return draw(cache.trace(key, text_a, text_b))
-
-
-def draw_overview(
-    key: cache.BertKey, trace: Trace, layer: int, heads: list[int]
-) -> overview.Summary:
+def draw_overview(page: frame.Page, layer: int, heads: list[int]) -> overview.Summary:
     """Draw all heads as small pictures; return their measures."""
-    summary: overview.Summary = cache.call(overview.summarize, key, key, trace.text_a, trace.text_b)
-    options = kept_options("overview", overview)
+    key, num_tokens = page.bert_key, page.trace.num_tokens
+    summary: overview.Summary = cache.call(overview.summarize, key, key, page.text_a, page.text_b)
+    options = kept_options(OVERVIEW_OPTIONS, overview)
     overview.draw(
         summary,
-        trace.num_tokens,
+        num_tokens,
         layer,
         heads,
         options=options,
         key="attention_overview",
         on_pick=open_heads,
-        on_options=partial(keep_options, "overview", overview),
+        on_options=partial(keep_options, OVERVIEW_OPTIONS, overview),
     )
-    code, how = overview_code(key.source, trace), frame.reading("attention.overview")
     draw = partial(
         html_part.overview_part, layer=layer, heads=heads, options=options, marks=summary.marks
     )
-    report = html_file(key, trace, "all heads", draw, code, how)
-    frame.downloads("attention-overview", overview_arrays(summary.measures), code, report=report)
-    frame.how_to_read("attention.overview")
+    OVERVIEW.offer(page, summary.measures, title="all heads", part=part_of(page, draw))
     return summary
 
 
-def draw_lines(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+def draw_lines(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw the layer's attention as lines between two columns of tokens."""
-    options = kept_options("lines", lines)
+    trace, options = page.trace, kept_options(LINES_OPTIONS, lines)
     lines.draw(
         trace,
         layer,
@@ -114,23 +168,26 @@ def draw_lines(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -
         options=options,
         key="attention_lines",
         on_selection=open_heads,
-        on_options=partial(keep_options, "lines", lines),
+        on_options=partial(keep_options, LINES_OPTIONS, lines),
     )
-    code = attention_code(key.source, trace, [layer], heads)
     draw = partial(html_part.lines_part, layer=layer, heads=heads, options=options)
-    title, how = f"lines of layer {layer}", frame.reading("attention.lines")
-    report = html_file(key, trace, title, draw, code, how)
-    frame.downloads(f"attention-layer-{layer}", layer_arrays(trace, layer), code, report=report)
-    frame.how_to_read("attention.lines")
+    LINES.offer(
+        page,
+        (trace, layer),
+        title=f"lines of layer {layer}",
+        part=part_of(page, draw),
+        file=f"attention-layer-{layer}",
+        **weights_code([layer], heads),
+    )
 
 
-def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+def draw_map(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw a head, or the mean of the chosen heads and layers, as a heat map."""
-    num_layers = trace.attentions.shape[0]
-    layers = state.value(state.keep("layers", [], options=list(range(num_layers))))
-    layers = sorted(set(layers)) or [layer]
+    trace = page.trace
+    LAYERS.key(options=list(range(trace.attentions.shape[0])))
+    layers = sorted(set(LAYERS.value)) or [layer]
     weights, title = mean_weights(trace, layers, heads)
-    options = kept_options("map", heat_map)
+    options = kept_options(MAP_OPTIONS, heat_map)
     heat_map.draw(
         trace,
         weights,
@@ -140,26 +197,24 @@ def draw_map(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> 
         options=options,
         key="attention_map",
         on_selection=open_mean,
-        on_options=partial(keep_options, "map", heat_map),
+        on_options=partial(keep_options, MAP_OPTIONS, heat_map),
     )
-    code = attention_code(key.source, trace, layers, heads)
-    arrays = {"attention": weights, "tokens": np.array(trace.tokens)}
     draw = partial(html_part.heat_map_part, layers=layers, heads=heads, options=options)
-    report = html_file(key, trace, title, draw, code, frame.reading("attention.map"))
-    frame.downloads("attention-map", arrays, code, report=report)
-    frame.how_to_read("attention.map")
+    shown, code = (weights, trace.tokens), weights_code(layers, heads)
+    MAP.offer(page, shown, title=title, part=part_of(page, draw), **code)
 
 
-def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int]) -> None:
+def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw what one weight of a head is made of: query times key, score, softmax."""
-    reason = cache.opened(key).config.family.lacks.get("queries")
-    if reason is not None:
-        st.info(plain(reason))
+    if not NEURONS.is_available(page):
         return
-    head = heads[0] if heads else 0
+    trace, head = page.trace, heads[0] if heads else 0
     if len(heads) != 1:
-        st.caption(texts_lookup.TEXTS["attention.neurons_one"].format(head=head))
-    options = kept_options("neurons", neurons)
+        st.caption(
+            f"Queries and keys belong to one head: this is head {head}. Choose another below or in "
+            "the overview."
+        )
+    options = kept_options(NEURONS_OPTIONS, neurons)
     neurons.draw(
         trace,
         layer,
@@ -167,12 +222,16 @@ def draw_neurons(key: cache.BertKey, trace: Trace, layer: int, heads: list[int])
         options=options,
         key="attention_neurons",
         on_selection=open_heads,
-        on_options=partial(keep_options, "neurons", neurons),
+        on_options=partial(keep_options, NEURONS_OPTIONS, neurons),
     )
-    name = f"neurons-layer-{layer}-head-{head}"
-    code = neuron_code(key.source, trace, layer, head)
-    how = frame.reading("attention.neurons", width=trace.queries.shape[-1])
     draw = partial(html_part.neurons_part, layer=layer, head=head, options=options)
-    report = html_file(key, trace, f"neurons of layer {layer} head {head}", draw, code, how)
-    frame.downloads(name, neuron_arrays(trace, layer, head), code, report=report)
-    frame.how_to_read("attention.neurons", width=trace.queries.shape[-1])
+    NEURONS.offer(
+        page,
+        (trace, layer, head),
+        title=f"neurons of layer {layer} head {head}",
+        part=part_of(page, draw),
+        file=f"neurons-layer-{layer}-head-{head}",
+        layer=layer,
+        head=head,
+        head_width=trace.queries.shape[-1],
+    )

@@ -7,17 +7,19 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from app.canvas.draw import keep_options, kept_options
+from app.canvas.draw import MAP, keep_options, kept_options
 from app.canvas.heat_map import heat_map
 from app.canvas.shared.view_options import ViewOptions
 from app.compare import case as compare
 from app.compare import grid_figures as figures
 from app.plots.before_after import head_table
 from app.shell import frame, state, texts_lookup
+from app.shell.state import Field
 
 OFFERED = 6
 """Heads that are offered as buttons, the most changed first."""
 _BEST = "best"
+MAP_OPTIONS = Field("compare_map", "")
 
 
 def show(case: compare.Case) -> None:
@@ -96,7 +98,7 @@ def _show_both(case: compare.Case, opened: tuple[int, int], bits: float) -> None
                 f"{name}: layer {layer} head {head}",
                 [layer],
                 [head],
-                options=kept_options("compare_map", heat_map),
+                options=kept_options(MAP_OPTIONS, heat_map),
                 key=f"compare_map_{which}",
                 on_selection=_chosen_in_map,
                 on_options=_options_changed,
@@ -105,11 +107,11 @@ def _show_both(case: compare.Case, opened: tuple[int, int], bits: float) -> None
         f"traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # [T, T]\n"
     )
     frame.downloads(f"compare-head-{layer}-{head}", maps, compare.code_of(case) + more)
-    frame.how_to_read("attention.map")
+    MAP.caption()
 
 
 def _options_changed(options: ViewOptions) -> None:
-    keep_options("compare_map", heat_map, options)
+    keep_options(MAP_OPTIONS, heat_map, options)
 
 
 def _chosen_in_map(chosen: heat_map.Selection) -> None:

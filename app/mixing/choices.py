@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.mixing import measures
-from app.mixing.maps_figures import NAMES
+from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Found, Texts
 from app.plots.untrusted_text import plain
 from app.shell import frame

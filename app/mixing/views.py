@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.mixing import measures
 from app.mixing.choices import ALL, OTHERS, SLOW
-from app.mixing.maps_figures import (
+from app.mixing.figures import (
     NAMES,
     AllTokens,
     OneToken,

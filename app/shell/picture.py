@@ -101,12 +101,14 @@ class Picture:
         record: object = None,
         width: frame.Width = "stretch",
         with_caption: bool = True,
+        file: str = "",
         **values: object,
     ) -> None:
         """Draw downloads and caption under a picture that the page has drawn by itself.
 
         Args:
             title: Of the HTML file.
+            file: Name of the downloads in place of the picture's, where it tells what is chosen.
             part: Makes the picture of the HTML file; None for no HTML file.
             width: "content" to stand beside something in a horizontal container.
 
@@ -121,7 +123,7 @@ class Picture:
                 return html_offer.view_file(origin, title, part, code, how)
 
         frame.downloads(
-            self.name, self.table(result), code, width=width, record=record, report=report
+            file or self.name, self.table(result), code, width=width, record=record, report=report
         )
         if with_caption:
             self.caption(**values)

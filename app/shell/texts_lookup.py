@@ -5,7 +5,6 @@ A file for each page; keys are "page.picture".
 
 from __future__ import annotations
 
-from app.attention import texts as attention
 from app.checkpoints import texts as checkpoints
 from app.checkpoints.texts import CONFIG_MEANINGS
 from app.compare import texts as compare
@@ -18,7 +17,6 @@ __all__ = [
 ]
 
 _PARTS = (
-    attention,
     checkpoints,
     compare,
     training,

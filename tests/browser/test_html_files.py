@@ -21,7 +21,7 @@ from app.canvas import html_part
 from app.canvas.heat_map import heat_map
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, to_html
-from app.mixing.maps_figures import OneToken, strips
+from app.mixing.figures import OneToken, strips
 from bertcore import Trace
 from bertscope.shown import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE

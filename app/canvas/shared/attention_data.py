@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,71 +78,30 @@ def neuron_arrays(trace: Trace, layer: int, head: int) -> dict[str, NDArray[np.g
     }
 
 
-def attention_code(source: str, trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
-    """Return Python that computes the same numbers with bertcore."""
+def weights_code(layers: Sequence[int], heads: Sequence[int]) -> dict[str, Any]:
+    """Return Python for the maps of these layers and the weights of these heads.
+
+    "maps": [H, T, T], "comment": what they are, "weights": [T, T].
+    """
     one = len(layers) == 1
-    first = f"trace.attentions[{layers[0]}]" if one else f"trace.attentions[{list(layers)}].mean(0)"
-    said = "every head of the layer" if one else "the mean of these layers, head by head"
     if len(heads) == 1:
-        chosen = f"maps[{heads[0]}]"
+        weights = f"maps[{heads[0]}]"
     elif heads:
-        chosen = f"maps[{list(heads)}].mean(0)"
+        weights = f"maps[{list(heads)}].mean(0)"
     else:
-        chosen = "maps.mean(0)"
-    return (
-        f"{opening(source, trace)}"
-        f"maps = {first}  # [H, T, T]: {said}\n"
-        f"weights = {chosen}  # [T, T]: the row's token looks at the column's\n"
-    )
+        weights = "maps.mean(0)"
+    return {
+        "maps": f"trace.attentions[{layers[0]}]"
+        if one
+        else f"trace.attentions[{list(layers)}].mean(0)",
+        "comment": "every head of the layer" if one else "the mean of these layers, head by head",
+        "weights": weights,
+    }
 
 
 def overview_arrays(measures: HeadMeasures) -> dict[str, NDArray[np.generic]]:
     """Return each measure of all heads for an NPZ file, float32 [L, H]."""
     return {field.name: getattr(measures, field.name).numpy() for field in fields(measures)}
-
-
-def overview_code(source: str, trace: Trace) -> str:
-    """Return Python that measures all heads."""
-    return (
-        f"{opening(source, trace)}\nfrom bertcore.analysis.heads.measures import measure_heads\n\n"
-        "measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)\n"
-        "measures.to_previous, measures.entropy  # [L, H] each, as all the others\n"
-    )
-
-
-def bertviz_code(
-    source: str, trace: Trace, kind: str, layer: int, heads: Sequence[int], shown: int
-) -> str:
-    """Return Python that draws one of BertViz's own views in a notebook.
-
-    Args:
-        source: Of the checkpoint.
-        trace: One text or pair.
-        kind: "head", "model" or "neuron".
-        layer, heads: Shown at first.
-        shown: So many tokens, the first ones.
-    """
-    if kind == "neuron":  # BertViz's own function takes the model classes of 2019 only
-        return (
-            f"{opening(source, trace)}\nfrom bertscope.notebook import show_bertviz\n\n"
-            f'show_bertviz(trace, "neuron", {layer}, {list(heads[:1])}, bert=bert)\n'
-        )
-    return (
-        f"{opening(source, trace)}\nfrom bertviz import {kind}_view\n\n"
-        f"shown = slice({shown})\n"
-        "layers = [layer[None, :, shown, shown] for layer in trace.attentions]\n"
-        f"{kind}_view(layers, trace.tokens[shown])  # asks other hosts for d3 and jQuery\n"
-    )
-
-
-def neuron_code(source: str, trace: Trace, layer: int, head: int) -> str:
-    """Return Python that takes the weights of one head apart."""
-    return (
-        f"{opening(source, trace)}\nfrom bertcore.analysis.mixing.neurons import head_neurons\n\n"
-        f"found = head_neurons(trace, {layer}, {head})\n"
-        "products = found.products(1)  # [T, K]: the query of token 1 times every key\n"
-        "found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax\n"
-    )
 
 
 def opening(source: str, trace: Trace) -> str:

@@ -14,11 +14,18 @@ import pytest
 import torch
 
 from app.attention.head_sentence import head_sentence
+from app.canvas.draw import LINES, MAP
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.overview import overview
 from app.canvas.shared import transport
-from app.canvas.shared.attention_data import attention_code, layer_arrays, mean_weights, shown_heads
+from app.canvas.shared.attention_data import (
+    layer_arrays,
+    mean_weights,
+    opening,
+    shown_heads,
+    weights_code,
+)
 from app.canvas.shared.attention_words import merge_to_words, words_of
 from app.canvas.shared.missing import missing_sentence
 from app.canvas.shared.view_options import read_options, write_options
@@ -325,9 +332,11 @@ def test_the_python_that_is_offered_gives_the_same_numbers(
     import bertcore
 
     monkeypatch.setattr(bertcore, "load", lambda source: tiny_bert())
-    names: dict[str, Any] = {}
-    exec(attention_code("default", pair, layers, heads), names)
-    assert np.allclose(names["weights"], mean_weights(pair, layers, heads)[0], atol=1e-6)
+    for picture in (LINES, MAP):
+        names: dict[str, Any] = {}
+        setup = opening("default", pair)
+        exec(picture.python(None, setup, **weights_code(layers, heads)), names)
+        assert np.allclose(names["weights"], mean_weights(pair, layers, heads)[0], atol=1e-6)
 
 
 def test_layer_arrays_can_be_saved(pair: Trace) -> None:

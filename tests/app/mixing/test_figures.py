@@ -15,7 +15,7 @@ from app.mixing.chart_figures import (
     separator_fade,
     separator_table,
 )
-from app.mixing.maps_figures import (
+from app.mixing.figures import (
     MANY,
     MOST_LABELS,
     STEPS,

@@ -14,7 +14,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.mixing import measures
-from app.mixing.maps_figures import NAMES
+from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Texts
 from app.shell import background, cache
 from bertcore import Bert
