@@ -8,7 +8,8 @@ from app.sentence_pairs.answer import show_answer, show_variants
 from app.sentence_pairs.attention import show_attention
 from app.sentence_pairs.matrix import show_matrix
 from app.sentence_pairs.order import show_order
-from app.shell import cache, capabilities, examples, frame, state
+from app.shell import cache, capabilities, examples, frame
+from app.shell.sentence import TEXT_A, TEXT_B
 from app.shell.state import Field
 from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
 
@@ -33,13 +34,13 @@ def offer_b() -> None:
     st.info("A pair needs a second sentence: write it in *Sentence B* above, or take one of these.")
     row = st.container(horizontal=True)
     for text in OTHER_B:
-        row.button(plain(text), on_click=state.put, args=("text_b", text))
+        row.button(plain(text), on_click=TEXT_B.put, args=(text,))
 
 
 def swap(page: frame.Page) -> None:
     """Exchange the two sentences."""
-    state.put("text_a", page.text_b)
-    state.put("text_b", page.text_a)
+    TEXT_A.put(page.text_b or "")
+    TEXT_B.put(page.text_a)
 
 
 def choose(page: frame.Page) -> str:
@@ -48,7 +49,7 @@ def choose(page: frame.Page) -> str:
     row.button("Swap A and B", icon=":material/swap_horiz:", on_click=swap, args=(page,))
     with row.popover("Another B", icon=":material/edit:"):
         for text in OTHER_B:
-            put = {"on_click": state.put, "args": ("text_b", text)}
+            put = {"on_click": TEXT_B.put, "args": (text,)}
             st.button(plain(text), key=f"b_{text}", type="tertiary", **put)
     if page.bert.config.type_vocab_size < 2:
         row.caption(
