@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from app.heads.names import HABITS
 from app.plots import theme
@@ -60,19 +61,7 @@ def head_scatter(
         f"<b>layer {layer} head {head}</b><br>strongest habit: {theme.escape(habit)}"
         for layer, head, habit in zip(layers.tolist(), heads.tolist(), habits, strict=True)
     ]
-    if colour == "layer":
-        names = [f"layer {layer}" for layer in layers.tolist()]
-        last = max(1, int(layers.max(initial=0)))
-        scale = plotly.colors.sample_colorscale(
-            theme.SEQUENTIAL, [0.12 + 0.83 * layer / last for layer in range(last + 1)]
-        )
-        colours = {f"layer {layer}": scale[layer] for layer in range(last + 1)}
-    else:
-        names = habits
-        colours = {
-            **dict(zip(HABITS.values(), theme.CATEGORICAL, strict=False)),
-            _NO_HABIT: _PALE,
-        }
+    names, colours = _groups(layers, habits, colour)
     fig = go.Figure()
     if opened is not None:
         ring = opened[0] * num_heads + opened[1]
@@ -106,6 +95,23 @@ def head_scatter(
     fig.update_yaxes(showticklabels=False, showgrid=False, scaleanchor="x", scaleratio=1)
     fig.update_layout(dragmode="pan", clickmode="event+select", hovermode="closest", margin_t=60)
     return relabelled(fig, marks)
+
+
+def _groups(
+    layers: NDArray[np.int64], habits: list[str], colour: str
+) -> tuple[list[str], dict[str, str]]:
+    """Return the group of each head, and the colour of each group."""
+    if colour == "layer":
+        last = max(1, int(layers.max(initial=0)))
+        scale = plotly.colors.sample_colorscale(
+            theme.SEQUENTIAL, [0.12 + 0.83 * layer / last for layer in range(last + 1)]
+        )
+        names = [f"layer {layer}" for layer in layers.tolist()]
+        return names, {f"layer {layer}": scale[layer] for layer in range(last + 1)}
+    return habits, {
+        **dict(zip(HABITS.values(), theme.CATEGORICAL, strict=False)),
+        _NO_HABIT: _PALE,
+    }
 
 
 def habit_names(report: HeadReport) -> list[str]:

@@ -67,10 +67,44 @@ def probability_bar(first: float, names: tuple[str, str] = NEXT_SENTENCE) -> go.
 
 def variant_dots(variants: Sequence[Variant]) -> go.Figure:
     """Draw each variant's probability as a dot, joined to that of the pair as written (first)."""
-    original = variants[0].is_next
     rows = list(range(len(variants)))
     fig = go.Figure()
-    for row, variant in zip(rows, variants, strict=True):
+    _add_rails(fig, variants)
+    fig.add_trace(
+        go.Scatter(
+            x=[v.is_next for v in variants],
+            y=rows,
+            mode="markers",
+            marker={
+                "size": 15,
+                "color": [v.is_next for v in variants],
+                "colorscale": [[0, RANDOM], [0.5, "#B9BDC9"], [1, FOLLOWS]],
+                "cmin": 0,
+                "cmax": 1,
+                "line": {"width": 1.5, "color": "#FFFFFF"},
+            },
+            cliponaxis=False,
+            customdata=[
+                f"<b>{theme.escape(v.name)}</b><br>A: {theme.escape(shorten(v.text_a, 70))}<br>"
+                f"B: {theme.escape(shorten(v.text_b, 70))}"
+                for v in variants
+            ],
+            hovertemplate="%{customdata}<br>B follows A: %{x:.3%}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    _add_names(fig, variants)
+    theme.plot_layout(fig, "", "probability that B follows A", "", 50 * len(rows) + 64)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
+    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True)
+    fig.update_yaxes(visible=False, range=[len(rows) - 0.6, -0.85], fixedrange=True)
+    return fig
+
+
+def _add_rails(fig: go.Figure, variants: Sequence[Variant]) -> None:
+    """Draw the scale of each row, a mark at the original and a line from it to the variant."""
+    original = variants[0].is_next
+    for row, variant in enumerate(variants):
         fig.add_shape(  # a mark on each row: one line through all would cross the numbers
             type="line",
             x0=original,
@@ -99,30 +133,12 @@ def variant_dots(variants: Sequence[Variant]) -> go.Figure:
             opacity=0.5,
             layer="below",
         )
-    fig.add_trace(
-        go.Scatter(
-            x=[v.is_next for v in variants],
-            y=rows,
-            mode="markers",
-            marker={
-                "size": 15,
-                "color": [v.is_next for v in variants],
-                "colorscale": [[0, RANDOM], [0.5, "#B9BDC9"], [1, FOLLOWS]],
-                "cmin": 0,
-                "cmax": 1,
-                "line": {"width": 1.5, "color": "#FFFFFF"},
-            },
-            cliponaxis=False,
-            customdata=[
-                f"<b>{theme.escape(v.name)}</b><br>A: {theme.escape(shorten(v.text_a, 70))}<br>"
-                f"B: {theme.escape(shorten(v.text_b, 70))}"
-                for v in variants
-            ],
-            hovertemplate="%{customdata}<br>B follows A: %{x:.3%}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    for row, variant in zip(rows, variants, strict=True):
+
+
+def _add_names(fig: go.Figure, variants: Sequence[Variant]) -> None:
+    """Write what was changed on the left of each row, the answer and its change on the right."""
+    original = variants[0].is_next
+    for row, variant in enumerate(variants):
         change = "" if row == 0 else f"  {100 * (variant.is_next - original):+.1f}"
         texts = (
             (0.0, "left", _variant_name(variant)),
@@ -132,11 +148,6 @@ def variant_dots(variants: Sequence[Variant]) -> go.Figure:
             fig.add_annotation(
                 x=x, xanchor=anchor, y=row - 0.24, yanchor="bottom", text=text, showarrow=False
             )
-    theme.plot_layout(fig, "", "probability that B follows A", "", 50 * len(rows) + 64)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 0})
-    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", fixedrange=True)
-    fig.update_yaxes(visible=False, range=[len(rows) - 0.6, -0.85], fixedrange=True)
-    return fig
 
 
 def _variant_name(variant: Variant) -> str:

@@ -69,6 +69,12 @@ def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
             col=column,
         )
         fig.update_xaxes(title_text="value", row=2, col=column)
+    _lay_out(fig, tokens, selected)
+    return fig
+
+
+def _lay_out(fig: go.Figure, tokens: Sequence[str], selected: int) -> None:
+    """Name the axes of `layer_norm` and frame the selected token."""
     theme.plot_layout(fig, "", "", "", 540)
     fig.update_layout(
         hovermode="x unified",
@@ -82,7 +88,6 @@ def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
     fig.update_xaxes(**token_axis(tokens), row=1, col=1)
     fig.update_yaxes(title_text="times the average", rangemode="tozero", row=1, col=1)
     fig.update_yaxes(title_text="dimensions", row=2, col=1)
-    return fig
 
 
 def layer_norm_table(trace: Trace) -> pd.DataFrame:
