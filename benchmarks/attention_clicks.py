@@ -71,7 +71,7 @@ def run() -> str:
         bert = our_bert()
         with torch.no_grad():
             for layer in bert.module.layers:  # else all weights are alike, and no line is drawn
-                layer.attention.query_weight *= 10
+                layer.attention.query.weight *= 10
         checkpoint = bert.save(Path(folder) / "base")
         with running_app(checkpoint) as app, sync_playwright() as playwright:
             browser = playwright.chromium.launch(

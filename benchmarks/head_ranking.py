@@ -72,7 +72,7 @@ def our_bert() -> Bert:
     network = our_network()
     with torch.no_grad():
         for layer in network.layers:
-            layer.attention.output_weight *= 10
+            layer.attention.output.weight *= 10
     return Bert(network, load("default", device="cpu").tokenizer, name="random")
 
 

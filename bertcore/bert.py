@@ -80,12 +80,12 @@ class Bert:
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.module.embeddings.word_embeddings.device
+        return self.module.token_table.device
 
     @property
     def dtype(self) -> torch.dtype:
         """The number format of the weights."""
-        return self.module.embeddings.word_embeddings.dtype
+        return self.module.token_table.dtype
 
     @cached_property
     def max_length(self) -> int:

@@ -55,11 +55,11 @@ class Family:
 
 
 _BERT_EMBEDDINGS: Names = (
-    ("embeddings.word_embeddings", "embeddings.word_embeddings.weight"),
-    ("embeddings.position_embeddings", "embeddings.position_embeddings.weight"),
-    ("embeddings.token_type_embeddings", "embeddings.token_type_embeddings.weight"),
-    ("embeddings.norm_weight", "embeddings.LayerNorm.weight"),
-    ("embeddings.norm_bias", "embeddings.LayerNorm.bias"),
+    ("embeddings.word_embeddings.weight", "embeddings.word_embeddings.weight"),
+    ("embeddings.position_embeddings.weight", "embeddings.position_embeddings.weight"),
+    ("embeddings.token_type_embeddings.weight", "embeddings.token_type_embeddings.weight"),
+    ("embeddings.norm.weight", "embeddings.LayerNorm.weight"),
+    ("embeddings.norm.bias", "embeddings.LayerNorm.bias"),
 )
 _BERT_LAYER: Names = (
     ("attention.query", "attention.self.query."),
@@ -75,16 +75,14 @@ _BERT_LAYER: Names = (
 
 def _mlm(bias: str, transform: str, norm: str) -> Names:
     return (
-        ("mlm.decoder_bias", bias),
-        ("mlm.transform_weight", f"{transform}.weight"),
-        ("mlm.transform_bias", f"{transform}.bias"),
-        ("mlm.norm_weight", f"{norm}.weight"),
-        ("mlm.norm_bias", f"{norm}.bias"),
+        ("mlm.decoder.bias", bias),
+        *_linear("mlm.dense", transform),
+        *_linear("mlm.norm", norm),
     )
 
 
-def _linear(head: str, name: str) -> Names:
-    return ((f"{head}.weight", f"{name}.weight"), (f"{head}.bias", f"{name}.bias"))
+def _linear(ours: str, name: str) -> Names:
+    return ((f"{ours}.weight", f"{name}.weight"), (f"{ours}.bias", f"{name}.bias"))
 
 
 _ONLY_MASKED_WORDS = "It was pretrained on masked words alone"
@@ -96,13 +94,13 @@ BERT = Family(
     layer_prefix="encoder.layer.{}.",
     layer=_BERT_LAYER,
     heads={
-        "pooler": _linear("pooler", "bert.pooler.dense"),
+        "pooler": _linear("pooler.dense", "bert.pooler.dense"),
         "mlm": _mlm(
             "cls.predictions.bias",
             "cls.predictions.transform.dense",
             "cls.predictions.transform.LayerNorm",
         ),
-        "nsp": _linear("nsp", "cls.seq_relationship"),
+        "nsp": _linear("nsp.classifier", "cls.seq_relationship"),
     },
     decoder_weight="cls.predictions.decoder.weight",
     decoder_bias="cls.predictions.decoder.bias",
@@ -162,7 +160,7 @@ def _roberta(name: str, class_prefix: str) -> Family:
         layer_prefix="encoder.layer.{}.",
         layer=_BERT_LAYER,
         heads={
-            "pooler": _linear("pooler", "roberta.pooler.dense"),
+            "pooler": _linear("pooler.dense", "roberta.pooler.dense"),
             "mlm": _mlm("lm_head.bias", "lm_head.dense", "lm_head.layer_norm"),
         },
         decoder_weight="lm_head.decoder.weight",
@@ -183,10 +181,7 @@ ELECTRA = Family(
     name="ELECTRA",
     prefix="electra.",
     embeddings=_BERT_EMBEDDINGS,
-    projection=(
-        ("embeddings.projection_weight", "embeddings_project.weight"),
-        ("embeddings.projection_bias", "embeddings_project.bias"),
-    ),
+    projection=_linear("embeddings.projection", "embeddings_project"),
     layer_prefix="encoder.layer.{}.",
     layer=_BERT_LAYER,
     heads={
@@ -196,10 +191,8 @@ ELECTRA = Family(
             "generator_predictions.LayerNorm",
         ),
         "replaced": (
-            ("replaced.transform_weight", "discriminator_predictions.dense.weight"),
-            ("replaced.transform_bias", "discriminator_predictions.dense.bias"),
-            ("replaced.weight", "discriminator_predictions.dense_prediction.weight"),
-            ("replaced.bias", "discriminator_predictions.dense_prediction.bias"),
+            *_linear("replaced.dense", "discriminator_predictions.dense"),
+            *_linear("replaced.classifier", "discriminator_predictions.dense_prediction"),
         ),
     },
     decoder_weight="generator_lm_head.weight",
@@ -223,10 +216,7 @@ ALBERT = Family(
     name="ALBERT",
     prefix="albert.",
     embeddings=_BERT_EMBEDDINGS,
-    projection=(
-        ("embeddings.projection_weight", "encoder.embedding_hidden_mapping_in.weight"),
-        ("embeddings.projection_bias", "encoder.embedding_hidden_mapping_in.bias"),
-    ),
+    projection=_linear("embeddings.projection", "encoder.embedding_hidden_mapping_in"),
     layer_prefix=_ALBERT_LAYER,  # one for all layers: it has no braces
     layer=(
         ("attention.query", "attention.query."),
@@ -239,9 +229,9 @@ ALBERT = Family(
         ("feed_forward.norm", "full_layer_layer_norm."),
     ),
     heads={
-        "pooler": _linear("pooler", "albert.pooler"),
+        "pooler": _linear("pooler.dense", "albert.pooler"),
         "mlm": _mlm("predictions.bias", "predictions.dense", "predictions.LayerNorm"),
-        "sop": _linear("sop", "sop_classifier.classifier"),
+        "sop": _linear("sop.classifier", "sop_classifier.classifier"),
     },
     decoder_weight="predictions.decoder.weight",
     decoder_bias="predictions.decoder.bias",

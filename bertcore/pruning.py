@@ -50,9 +50,9 @@ def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
     for layer, head in chosen:
         block = network.layers[layer].attention
         rows = slice(head * width, (head + 1) * width)
-        block.value_weight[rows] = 0
-        block.value_bias[rows] = 0
-        block.output_weight[:, rows] = 0
+        block.value.weight[rows] = 0
+        block.value.bias[rows] = 0
+        block.output.weight[:, rows] = 0
     return Bert(network, bert.tokenizer, name=f"{bert.name}, pruned", report=bert.report)
 
 

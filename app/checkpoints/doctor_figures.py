@@ -26,7 +26,7 @@ def spectrum_dots(found: Diagnosis) -> go.Figure:
     """Draw each matrix's largest singular value beside that of random numbers (the line at 1)."""
     fig = go.Figure()
     for place, (part, kind) in enumerate(KINDS.items()):
-        chosen = [m for m in found.matrices if m.name.endswith(f".{part}_weight")]
+        chosen = [m for m in found.matrices if m.name.endswith(f".{part}.weight")]
         fig.add_scatter(
             x=[int(matrix.name.split(".")[1]) for matrix in chosen],
             y=[matrix.edge for matrix in chosen],

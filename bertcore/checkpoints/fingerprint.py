@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from bertcore.checkpoints.keys import earlier_name
 from bertcore.checkpoints.weights import OpenWeights
 
 
@@ -21,7 +22,7 @@ def fingerprint_of(table: Mapping[str, str], weights: OpenWeights) -> str:
     digest = hashlib.sha256()
     for ours, name in table.items():
         tensor = weights.read(name).contiguous()
-        digest.update(f"{ours} {list(tensor.shape)} {tensor.dtype}\n".encode())
+        digest.update(f"{earlier_name(ours)} {list(tensor.shape)} {tensor.dtype}\n".encode())
         digest.update(_as_bytes(tensor))
     return digest.hexdigest()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+
+from torch import Tensor, nn
 
 from bertcore.families import BERT, Family
 from bertcore.network import ALL_HEADS
@@ -27,7 +29,7 @@ def key_table(
 
     A network without segments, or without a matrix from E to D, has fewer of them.
 
-    >>> key_table(1)["layers.0.attention.query_weight"]
+    >>> key_table(1)["layers.0.attention.query.weight"]
     'bert.encoder.layer.0.attention.self.query.weight'
     """
     chosen = frozenset(heads)
@@ -42,7 +44,7 @@ def _pairs(num_layers: int, heads: frozenset[str], family: Family) -> Iterator[t
         place = family.prefix + family.layer_prefix.format(layer)
         for ours, theirs in family.layer:
             for kind in ("weight", "bias"):
-                yield f"layers.{layer}.{ours}_{kind}", f"{place}{theirs}{kind}"
+                yield f"layers.{layer}.{ours}.{kind}", f"{place}{theirs}{kind}"
     for head, pairs in family.heads.items():
         if head in heads:
             yield from pairs
@@ -111,6 +113,37 @@ def _mend(name: str, prefix: str, family: Family) -> str:
     if mended.endswith(".LayerNorm.beta"):
         return mended.removesuffix("beta") + "bias"
     return mended
+
+
+_EARLIER = (
+    (r"_embeddings\.weight$", "_embeddings"),
+    (r"(pooler\.)dense\.|((?:nsp|sop|replaced|head)\.)classifier\.", r"\1\2"),
+    (r"(mlm|replaced)\.dense\.", r"\1.transform_"),
+    (
+        r"\.(query|key|value|output|intermediate|norm|projection|decoder)\.(?=weight$|bias$)",
+        r".\1_",
+    ),
+)
+
+
+def earlier_name(name: str) -> str:
+    """Return what a parameter of ours was called before `nn.Linear` and its like held it.
+
+    Fingerprints are hashes over these names too, and the states of fine-tuning runs that were
+    started then hold them.
+
+    >>> earlier_name("layers.0.attention.query.weight"), earlier_name("nsp.classifier.bias")
+    ('layers.0.attention.query_weight', 'nsp.bias')
+    """
+    for pattern, earlier in _EARLIER:
+        name = re.sub(pattern, earlier, name)
+    return name
+
+
+def current_names(tensors: Mapping[str, Tensor], module: nn.Module) -> dict[str, Tensor]:
+    """Return a state dict under the names that the parameters of `module` have now."""
+    now = {earlier_name(name): name for name in module.state_dict()}
+    return {now.get(name, name): tensor for name, tensor in tensors.items()}
 
 
 def count_layers(keys: Iterable[str], family: Family = BERT) -> int:

@@ -74,7 +74,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             f"Choose a {family.name} checkpoint."
         )
     head_keys = {head: dict(pairs) for head, pairs in family.heads.items()}
-    bias = head_keys["mlm"]["mlm.decoder_bias"]
+    bias = head_keys["mlm"]["mlm.decoder.bias"]
     if bias not in stored and family.decoder_bias in stored:
         stored[bias] = stored[family.decoder_bias]
     full = _describe(config, folder)

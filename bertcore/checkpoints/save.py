@@ -101,7 +101,7 @@ def hf_config(network: Network) -> dict[str, Any]:
 
     Heads that were removed for good are named too, as `zeroed_heads`.
     """
-    dtype = network.embeddings.word_embeddings.dtype
+    dtype = network.token_table.dtype
     zeroed = {str(layer): heads for layer, heads in zeroed_heads(network).items()}
     return {
         **network.config.to_hf_dict(),
@@ -118,7 +118,7 @@ def zeroed_heads(network: Network) -> dict[int, list[int]]:
     for layer, parts in enumerate(network.layers):
         block = parts.attention
         # [D, D] -> [D, H, K]: the columns are the heads' outputs, one head after another
-        columns = block.output_weight.detach()
+        columns = block.output.weight.detach()
         by_head = columns.view(len(columns), block.num_heads, -1)
         heads = (by_head == 0).all(-1).all(0).nonzero().flatten().tolist()
         if heads:

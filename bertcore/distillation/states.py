@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from bertcore.distillation.losses import attended, attention_loss, hidden_loss
 from bertcore.network import Network
-from bertcore.network.attention import additive_mask, attention_scores
+from bertcore.network.attention import attention_scores
+from bertcore.network.encoder import collect_into
 
 
 @dataclass(slots=True)
@@ -37,10 +38,8 @@ def run_with_states(
         network: In training mode with dropout.
         input_ids, segment_ids, attention_mask: As for `Network.forward`, [B, T].
     """
-    segments, positions = network.default_ids(input_ids, segment_ids, None)
-    hidden: Tensor = network.embeddings(input_ids, segments, positions)
+    hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
     states = States(hidden)
-    mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
 
     def attend(
         queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
@@ -51,9 +50,7 @@ def run_with_states(
             scores = scores + mask.to(scores.dtype)
         return F.dropout(torch.softmax(scores, dim=-1), dropout) @ values
 
-    for layer in network.layers:
-        hidden = layer(hidden, mask, attend)
-        states.hidden.append(hidden)
+    network.run_layers(hidden, mask, attend, after=collect_into(states.hidden))
     return states
 
 

@@ -57,7 +57,7 @@ class DistilledTask(TaskWithLoss):
         self.projection: nn.Linear | None = None
         if config.layer_weight:
             widths = module.network.config.hidden_size, teacher.network.config.hidden_size
-            self.projection = start_projection(*widths, seed).to(module.head.weight.device)
+            self.projection = start_projection(*widths, seed).to(module.device)
 
     @property
     def teacher(self) -> TaskNetwork:

@@ -79,7 +79,7 @@ def compute_features(
     Raises:
         StoppedEarly: If told to stop.
     """
-    device = module.head.weight.device
+    device = module.device
     one_a_row = module.kind in ("sequence", "choice")
     num = len(rows.starts) - 1 if one_a_row else len(rows.ids)
     width = module.network.config.hidden_size

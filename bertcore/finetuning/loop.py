@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
@@ -138,7 +139,7 @@ class Finetuning:
         seed_process(self.config.seed, self.processes)
         state = load_state(self.folder)
         if state is not None:
-            self.module.load_state_dict(state["module"])
+            self.module.load_state_dict(current_names(state["module"], self.module))
             if self._projection is not None:
                 self._projection.load_state_dict(state["projection"])
             for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):

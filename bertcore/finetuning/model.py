@@ -61,7 +61,7 @@ class TaskModel:
         Raises:
             ValueError: As `bertcore.checkpoints.save`.
         """
-        head = self.module.head
+        head = self.module.head.classifier
         return save(
             self.module.network,
             self.tokenizer,
@@ -236,7 +236,7 @@ def _encoder(
         network.pooler = Pooler(network.config)
         std = network.config.initializer_range
         nn.init.trunc_normal_(
-            network.pooler.weight, 0.0, std, -2 * std, 2 * std, generator=generator
+            network.pooler.dense.weight, 0.0, std, -2 * std, 2 * std, generator=generator
         )
     return network
 
@@ -309,7 +309,7 @@ def _guess_task(stored: _StoredHead, source: str | Path) -> str:
 def _fill_head(
     module: TaskNetwork, stored: _StoredHead, labels: tuple[str, ...], source: str | Path
 ) -> None:
-    head = module.head
+    head = module.head.classifier
     assert stored.weight is not None
     if not set(labels) <= set(stored.labels) and labels[:1] != ("LABEL_0",):
         raise ValueError(

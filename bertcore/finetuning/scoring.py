@@ -57,7 +57,7 @@ def _run(
     on_share: OnShare,
     features: Features | None,
 ) -> Iterator[Outputs]:
-    rows, device = data.rows, module.head.weight.device
+    rows, device = data.rows, module.device
     done = 0
     for examples in ordered_batches(rows, batch_size):
         batch = rows.batch(examples).to(device)

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from bertcore.network.attention import AttentionFunction, attention_explicit, attention_fused
+
 
 class Cell(NamedTuple):
     """One attention weight that is set by hand."""
@@ -41,6 +43,21 @@ class Interventions:
         """Return what edits a layer's weights [B, H, T, T] in place; None: there is nothing to."""
         cells = self.cells.get(layer)
         return None if cells is None else partial(set_cells, cells)
+
+    def attention_of(self, layer: int) -> AttentionFunction:
+        """Return how a layer attends under the changes; the mask is given with each call."""
+        edit = self.edit(layer)
+
+        def attend(
+            queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+        ) -> Tensor:
+            if edit is None:
+                context = attention_fused(queries, keys, values, mask, dropout)
+            else:
+                context, _ = attention_explicit(queries, keys, values, mask, None, edit)
+            return context if self.gates is None else context * self.gates[layer]
+
+        return attend
 
 
 def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:

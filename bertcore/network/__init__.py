@@ -6,10 +6,11 @@ from bertcore.network.attention import (
     additive_mask,
     attention_explicit,
     attention_fused,
+    attention_kept,
     attention_scores,
 )
 from bertcore.network.embeddings import EmbeddingParts, Embeddings
-from bertcore.network.encoder import ALL_HEADS, FAMILY_HEADS, Layer, Network
+from bertcore.network.encoder import ALL_HEADS, FAMILY_HEADS, Layer, Network, collect_into
 from bertcore.network.heads import MaskedWordHead, PairHead, Pooler, ReplacedTokenHead
 
 __all__ = [
@@ -27,5 +28,7 @@ __all__ = [
     "additive_mask",
     "attention_explicit",
     "attention_fused",
+    "attention_kept",
     "attention_scores",
+    "collect_into",
 ]

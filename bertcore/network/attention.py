@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
+from bertcore.network.empty import empty_linear
 
 AttentionFunction = Callable[[Tensor, Tensor, Tensor, Tensor | None, float], Tensor]
 """(queries, keys, values [B, H, T, K], additive mask or None, dropout) -> context [B, H, T, K]."""
@@ -91,6 +92,22 @@ def attention_fused(
     return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, dropout_p=dropout)
 
 
+def attention_kept(kept: list[Tensor]) -> AttentionFunction:
+    """Return a way to attend explicitly that appends each layer's weights [B, H, T, T] to a list.
+
+    For networks in evaluation mode: the weights have no dropout.
+    """
+
+    def attend(
+        queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
+    ) -> Tensor:
+        context, weights = attention_explicit(queries, keys, values, mask)
+        kept.append(weights)
+        return context
+
+    return attend
+
+
 def attention_in_products(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
 ) -> Tensor:
@@ -115,24 +132,14 @@ class SelfAttention(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         d = config.hidden_size
-        for name in ("query", "key", "value", "output"):
-            self.register_parameter(f"{name}_weight", nn.Parameter(torch.empty(d, d)))
-            self.register_parameter(f"{name}_bias", nn.Parameter(torch.zeros(d)))
-        self.norm_weight = nn.Parameter(torch.ones(d))
-        self.norm_bias = nn.Parameter(torch.zeros(d))
+        self.query = empty_linear(d, d)
+        self.key = empty_linear(d, d)
+        self.value = empty_linear(d, d)
+        self.output = empty_linear(d, d)
+        self.norm = nn.LayerNorm(d, config.layer_norm_eps)
         self.num_heads = config.num_attention_heads
-        self.eps = config.layer_norm_eps
         self.hidden_dropout = config.hidden_dropout_prob
         self.attention_dropout = config.attention_probs_dropout_prob
-
-    query_weight: Tensor
-    query_bias: Tensor
-    key_weight: Tensor
-    key_bias: Tensor
-    value_weight: Tensor
-    value_bias: Tensor
-    output_weight: Tensor
-    output_bias: Tensor
 
     def heads(self, projected: Tensor) -> Tensor:
         """Return projected [..., T, D] as a view by head, [..., H, T, K]."""
@@ -143,9 +150,9 @@ class SelfAttention(nn.Module):
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, each [B, H, T, K], of hidden [B, T, D]."""
         return (
-            self.heads(F.linear(hidden, self.query_weight, self.query_bias)),
-            self.heads(F.linear(hidden, self.key_weight, self.key_bias)),
-            self.heads(F.linear(hidden, self.value_weight, self.value_bias)),
+            self.heads(self.query(hidden)),
+            self.heads(self.key(hidden)),
+            self.heads(self.value(hidden)),
         )
 
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
@@ -153,17 +160,16 @@ class SelfAttention(nn.Module):
 
         The same numbers as `project`, before they are split into heads; without gradients.
         """
-        torch.addmm(self.query_bias, hidden, self.query_weight.T, out=queries)
-        torch.addmm(self.key_bias, hidden, self.key_weight.T, out=keys)
-        torch.addmm(self.value_bias, hidden, self.value_weight.T, out=values)
+        torch.addmm(self.query.bias, hidden, self.query.weight.T, out=queries)
+        torch.addmm(self.key.bias, hidden, self.key.weight.T, out=keys)
+        torch.addmm(self.value.bias, hidden, self.value.weight.T, out=values)
 
     def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
         """Join the heads, project, add the residual and normalise: [B, T, D]."""
         joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
-        out = F.linear(joined, self.output_weight, self.output_bias)
-        out = F.dropout(out, self.hidden_dropout, self.training)
-        norm = (hidden.shape[-1],)
-        return F.layer_norm(out + hidden, norm, self.norm_weight, self.norm_bias, self.eps)
+        out = F.dropout(self.output(joined), self.hidden_dropout, self.training)
+        normalized: Tensor = self.norm(out + hidden)
+        return normalized
 
     def forward(self, hidden: Tensor, mask: Tensor | None, attention: AttentionFunction) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D] and an additive mask."""

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
+from bertcore.network.empty import empty_embedding, empty_linear
 
 
 def sinusoids(num_positions: int, width: int) -> Tensor:
@@ -56,28 +57,14 @@ class Embeddings(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         d, e = config.hidden_size, config.embedding_width
-        self.word_embeddings = nn.Parameter(torch.empty(config.vocab_size, e))  # [V, E]
-        # None registered under a name: state dicts and `named_parameters` skip it.
-        self.register_parameter("token_type_embeddings", None)
-        if config.type_vocab_size:
-            self.token_type_embeddings = nn.Parameter(torch.empty(config.type_vocab_size, e))
-        self.position_embeddings = nn.Parameter(
-            torch.empty(config.max_position_embeddings, e),
-            requires_grad=config.position_embedding == "learned",
-        )
-        self.norm_weight = nn.Parameter(torch.ones(e))
-        self.norm_bias = nn.Parameter(torch.zeros(e))
-        self.register_parameter("projection_weight", None)
-        self.register_parameter("projection_bias", None)
-        if config.embedding_size is not None:
-            self.projection_weight = nn.Parameter(torch.empty(d, e))
-            self.projection_bias = nn.Parameter(torch.zeros(d))
-        self.eps = config.layer_norm_eps
+        segments = config.type_vocab_size
+        self.word_embeddings = empty_embedding(config.vocab_size, e)  # [V, E]
+        self.token_type_embeddings = empty_embedding(segments, e) if segments else None
+        self.position_embeddings = empty_embedding(config.max_position_embeddings, e)
+        self.position_embeddings.requires_grad_(config.position_embedding == "learned")
+        self.norm = nn.LayerNorm(e, config.layer_norm_eps)
+        self.projection = None if config.embedding_size is None else empty_linear(e, d)
         self.dropout = config.hidden_dropout_prob
-
-    token_type_embeddings: Tensor | None
-    projection_weight: Tensor | None
-    projection_bias: Tensor | None
 
     def look_up(
         self, input_ids: Tensor, segment_ids: Tensor, position_ids: Tensor
@@ -85,22 +72,21 @@ class Embeddings(nn.Module):
         """Return the three embeddings of each token, apart; ids are int64, [..., T]."""
         segments = self.token_type_embeddings
         return EmbeddingParts(
-            token=F.embedding(input_ids, self.word_embeddings),
-            segment=None if segments is None else F.embedding(segment_ids, segments),
-            position=F.embedding(position_ids, self.position_embeddings),
+            token=self.word_embeddings(input_ids),
+            segment=None if segments is None else segments(segment_ids),
+            position=self.position_embeddings(position_ids),
         )
 
     def normalize(self, summed: Tensor) -> Tensor:
         """Return LayerNorm of the sum, [..., T, E] (with dropout in training)."""
-        e = summed.shape[-1]
-        out = F.layer_norm(summed, (e,), self.norm_weight, self.norm_bias, self.eps)
-        return F.dropout(out, self.dropout, self.training)
+        return F.dropout(self.norm(summed), self.dropout, self.training)
 
     def project(self, normalized: Tensor) -> Tensor:
         """Return the encoder's input, [..., T, D], of `normalize`'s result [..., T, E]."""
-        if self.projection_weight is None:
+        if self.projection is None:
             return normalized
-        return F.linear(normalized, self.projection_weight, self.projection_bias)
+        out: Tensor = self.projection(normalized)
+        return out
 
     def forward(self, input_ids: Tensor, segment_ids: Tensor, position_ids: Tensor) -> Tensor:
         """Return the encoder's input, [B, T, D]; ids are int64, [B, T]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +12,8 @@ from bertcore.network.attention import (
     AttentionFunction,
     SelfAttention,
     additive_mask,
-    attention_explicit,
     attention_fused,
+    attention_kept,
 )
 from bertcore.network.embeddings import Embeddings
 from bertcore.network.feed_forward import FeedForward
@@ -37,6 +37,16 @@ class Layer(nn.Module):
         """Return the layer's output, [B, T, D]."""
         out: Tensor = self.feed_forward(self.attention(hidden, mask, attention))
         return out
+
+
+def collect_into(states: list[Tensor]) -> Callable[[int, Tensor], Tensor]:
+    """Return what appends each layer's output to a list, for `Network.run_layers(after=...)`."""
+
+    def after(index: int, hidden: Tensor) -> Tensor:
+        states.append(hidden)
+        return hidden
+
+    return after
 
 
 class Network(nn.Module):
@@ -95,11 +105,57 @@ class Network(nn.Module):
         Raises:
             ValueError: If the input is longer than the position table.
         """
+        hidden, mask = self.embed(input_ids, segment_ids, attention_mask, position_ids)
+        return self.run_layers(hidden, mask, attention, layers=range(len(self.layers))[:num_layers])
+
+    def embed(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the input of the first layer, [B, T, D], and the additive mask of all layers.
+
+        Args:
+            input_ids, segment_ids, attention_mask, position_ids: As for `forward`.
+
+        Raises:
+            ValueError: If the input is longer than the position table.
+        """
         segment_ids, position_ids = self.default_ids(input_ids, segment_ids, position_ids)
         hidden: Tensor = self.embeddings(input_ids, segment_ids, position_ids)
         mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
-        for layer in self.layers[:num_layers]:
-            hidden = layer(hidden, mask, attention)
+        return hidden, mask
+
+    def run_layers(
+        self,
+        hidden: Tensor,
+        mask: Tensor | None = None,
+        attention: AttentionFunction = attention_fused,
+        *,
+        layers: Iterable[int] | None = None,
+        attention_of: Callable[[int], AttentionFunction] | None = None,
+        after: Callable[[int, Tensor], Tensor] | None = None,
+    ) -> Tensor:
+        """Return the state after the last of some layers, [B, T, D].
+
+        The one loop over the layers beside that of `trace_network`, which writes every activation
+        into buffers.
+
+        Args:
+            hidden: The state before the first of them, [B, T, D].
+            mask: Additive mask, or None.
+            attention: How to attend.
+            layers: Numbers of the layers to run, from 0; None: all.
+            attention_of: How each layer attends, by its number, in place of `attention`.
+            after: Called with a layer's number and output; returns what the next layer reads.
+        """
+        for index in range(len(self.layers)) if layers is None else layers:
+            chosen = attention if attention_of is None else attention_of(index)
+            hidden = self.layers[index](hidden, mask, chosen)
+            if after is not None:
+                hidden = after(index, hidden)
         return hidden
 
     def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
@@ -109,12 +165,9 @@ class Network(nn.Module):
             input_ids, segment_ids: int64, [B, T].
             kept: True = a token, False = padding, [B, T].
         """
-        segment_ids, position_ids = self.default_ids(input_ids, segment_ids, None)
-        hidden = self.embeddings(input_ids, segment_ids, position_ids)
-        mask = additive_mask(kept, hidden.dtype)
+        hidden, mask = self.embed(input_ids, segment_ids, kept)
         states = [hidden]
-        for layer in self.layers:
-            states.append(layer(states[-1], mask, attention_fused))
+        self.run_layers(hidden, mask, after=collect_into(states))
         return torch.stack(states)
 
     def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
@@ -123,16 +176,10 @@ class Network(nn.Module):
         Args:
             input_ids, segment_ids, kept: As for `every_state`.
         """
-        segment_ids, position_ids = self.default_ids(input_ids, segment_ids, None)
-        hidden = self.embeddings(input_ids, segment_ids, position_ids)
-        mask = additive_mask(kept, hidden.dtype)
-        found = []
-        for layer in self.layers:
-            queries, keys, values = layer.attention.project(hidden)
-            context, weights = attention_explicit(queries, keys, values, mask)
-            hidden = layer.feed_forward(layer.attention.combine(context, hidden))
-            found.append(weights.float())
-        return torch.stack(found)
+        hidden, mask = self.embed(input_ids, segment_ids, kept)
+        weights: list[Tensor] = []
+        self.run_layers(hidden, mask, attention_kept(weights))
+        return torch.stack([each.float() for each in weights])
 
     def word_states(
         self,
@@ -146,6 +193,16 @@ class Network(nn.Module):
         """
         out: Tensor = self(input_ids, segment_ids, attention_mask)
         return out
+
+    @property
+    def token_table(self) -> Tensor:
+        """The token embeddings, [V, E]: a row for each piece of the vocabulary."""
+        return self.embeddings.word_embeddings.weight
+
+    @property
+    def position_table(self) -> Tensor:
+        """The position embeddings, [P, E]."""
+        return self.embeddings.position_embeddings.weight
 
     def default_ids(
         self, input_ids: Tensor, segment_ids: Tensor | None, position_ids: Tensor | None
@@ -176,7 +233,7 @@ class Network(nn.Module):
         Raises:
             ValueError: If this checkpoint has no masked-word head.
         """
-        out: Tensor = self.masked_word_head()(hidden, self.embeddings.word_embeddings)
+        out: Tensor = self.masked_word_head()(hidden, self.token_table)
         return out
 
     def masked_word_head(self) -> MaskedWordHead:

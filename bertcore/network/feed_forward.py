@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
+from bertcore.network.empty import empty_linear
 
 
 def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
@@ -29,22 +30,17 @@ class FeedForward(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         d, f = config.hidden_size, config.intermediate_size
-        self.intermediate_weight = nn.Parameter(torch.empty(f, d))
-        self.intermediate_bias = nn.Parameter(torch.zeros(f))
-        self.output_weight = nn.Parameter(torch.empty(d, f))
-        self.output_bias = nn.Parameter(torch.zeros(d))
-        self.norm_weight = nn.Parameter(torch.ones(d))
-        self.norm_bias = nn.Parameter(torch.zeros(d))
-        self.eps = config.layer_norm_eps
+        self.intermediate = empty_linear(d, f)
+        self.output = empty_linear(f, d)
+        self.norm = nn.LayerNorm(d, config.layer_norm_eps)
         self.dropout = config.hidden_dropout_prob
         self.activation = config.hidden_act
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D]."""
-        inner = F.linear(hidden, self.intermediate_weight, self.intermediate_bias)  # [B, T, F]
+        inner = self.intermediate(hidden)  # [B, T, F]
         # The largest tensor of a layer: in its place where nobody needs it for gradients.
         inner = activate(inner, self.activation, in_place=not torch.is_grad_enabled())
-        out = F.linear(inner, self.output_weight, self.output_bias)
-        out = F.dropout(out, self.dropout, self.training)
-        norm = (hidden.shape[-1],)
-        return F.layer_norm(out + hidden, norm, self.norm_weight, self.norm_bias, self.eps)
+        out = F.dropout(self.output(inner), self.dropout, self.training)
+        normalized: Tensor = self.norm(out + hidden)
+        return normalized

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
+from bertcore.network.empty import empty_linear
 from bertcore.network.feed_forward import activate
 
 
@@ -15,13 +16,23 @@ class Pooler(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        d = config.hidden_size
-        self.weight = nn.Parameter(torch.empty(d, d))
-        self.bias = nn.Parameter(torch.zeros(d))
+        self.dense = empty_linear(config.hidden_size, config.hidden_size)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the pooled vector, [B, D], of the last hidden state [B, T, D]."""
-        return torch.tanh(F.linear(hidden[..., 0, :], self.weight, self.bias))
+        return torch.tanh(self.dense(hidden[..., 0, :]))
+
+
+class TiedDecoder(nn.Module):
+    """Logits from vectors: the token table, which belongs to the embeddings, and a bias."""
+
+    def __init__(self, vocab_size: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(self, vectors: Tensor, word_embeddings: Tensor) -> Tensor:
+        """Return logits, [..., V], of vectors [..., E] and the table [V, E]."""
+        return F.linear(vectors, word_embeddings, self.bias)
 
 
 class MaskedWordHead(nn.Module):
@@ -33,22 +44,20 @@ class MaskedWordHead(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         d, e = config.hidden_size, config.embedding_width
-        self.transform_weight = nn.Parameter(torch.empty(e, d))
-        self.transform_bias = nn.Parameter(torch.zeros(e))
-        self.norm_weight = nn.Parameter(torch.ones(e))
-        self.norm_bias = nn.Parameter(torch.zeros(e))
-        self.decoder_bias = nn.Parameter(torch.zeros(config.vocab_size))
-        self.eps = config.layer_norm_eps
+        self.dense = empty_linear(d, e)
+        self.norm = nn.LayerNorm(e, config.layer_norm_eps)
+        self.decoder = TiedDecoder(config.vocab_size)
         self.activation = config.mlm_act
 
     def transform(self, hidden: Tensor) -> Tensor:
         """Return what the decoder reads, [..., E], of hidden [..., D]."""
-        x = activate(F.linear(hidden, self.transform_weight, self.transform_bias), self.activation)
-        return F.layer_norm(x, (x.shape[-1],), self.norm_weight, self.norm_bias, self.eps)
+        out: Tensor = self.norm(activate(self.dense(hidden), self.activation))
+        return out
 
     def forward(self, hidden: Tensor, word_embeddings: Tensor) -> Tensor:
         """Return logits over the vocabulary, [..., V], of hidden [..., D] and the table [V, E]."""
-        return F.linear(self.transform(hidden), word_embeddings, self.decoder_bias)
+        logits: Tensor = self.decoder(self.transform(hidden), word_embeddings)
+        return logits
 
 
 class PairHead(nn.Module):
@@ -62,12 +71,12 @@ class PairHead(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(2, config.hidden_size))
-        self.bias = nn.Parameter(torch.zeros(2))
+        self.classifier = empty_linear(config.hidden_size, 2)
 
     def forward(self, pooled: Tensor) -> Tensor:
         """Return logits [B, 2] of pooled [B, D]."""
-        return F.linear(pooled, self.weight, self.bias)
+        logits: Tensor = self.classifier(pooled)
+        return logits
 
 
 class ReplacedTokenHead(nn.Module):
@@ -80,13 +89,11 @@ class ReplacedTokenHead(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         d = config.hidden_size
-        self.transform_weight = nn.Parameter(torch.empty(d, d))
-        self.transform_bias = nn.Parameter(torch.zeros(d))
-        self.weight = nn.Parameter(torch.empty(1, d))
-        self.bias = nn.Parameter(torch.zeros(1))
+        self.dense = empty_linear(d, d)
+        self.classifier = empty_linear(d, 1)
         self.activation = config.hidden_act
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return logits, [..., T], of hidden [..., T, D]; above 0: replaced."""
-        x = activate(F.linear(hidden, self.transform_weight, self.transform_bias), self.activation)
-        return F.linear(x, self.weight, self.bias)[..., 0]
+        logits: Tensor = self.classifier(activate(self.dense(hidden), self.activation))
+        return logits[..., 0]

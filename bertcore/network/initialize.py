@@ -20,9 +20,9 @@ def initialize(network: Network, generator: Generator) -> Network:
     """
     std = network.config.initializer_range
     for name, parameter in network.named_parameters():
-        if name == "embeddings.position_embeddings" and not parameter.requires_grad:
+        if name == "embeddings.position_embeddings.weight" and not parameter.requires_grad:
             parameter.copy_(sinusoids(*parameter.shape))
-        elif name.endswith("norm_weight"):
+        elif name.endswith("norm.weight"):
             nn.init.ones_(parameter)
         elif parameter.dim() == 1:
             nn.init.zeros_(parameter)

@@ -13,7 +13,8 @@ from torch import Generator, Tensor, nn
 
 from bertcore.config import BertConfig
 from bertcore.network.attention import AttentionFunction, additive_mask, attention_fused
-from bertcore.network.encoder import Network
+from bertcore.network.empty import empty_linear
+from bertcore.network.encoder import Network, collect_into
 
 HEAD_KINDS = ("sequence", "token", "span", "choice", "features")
 NUM_FEATURE_LAYERS = 4
@@ -33,13 +34,13 @@ class TaskHead(nn.Module):
         self, config: BertConfig, num_outputs: int, *, dropout: float | None = None
     ) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(num_outputs, config.hidden_size))
-        self.bias = nn.Parameter(torch.zeros(num_outputs))
+        self.classifier = empty_linear(config.hidden_size, num_outputs)
         self.dropout = config.hidden_dropout_prob if dropout is None else dropout
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Return logits, [..., C], of vectors [..., D]."""
-        return F.linear(F.dropout(vectors, self.dropout, self.training), self.weight, self.bias)
+        logits: Tensor = self.classifier(F.dropout(vectors, self.dropout, self.training))
+        return logits
 
 
 class TaskNetwork(nn.Module):
@@ -86,6 +87,11 @@ class TaskNetwork(nn.Module):
             # For an odd width the two directions together are one short.
             if d % 2:
                 raise ValueError(f"hidden_size is {d}; the BiLSTM needs an even width.")
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.head.classifier.weight.device
 
     def forward(
         self,
@@ -185,9 +191,8 @@ def encode_first_token(
     block = network.layers[-1].attention
     mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
     first = hidden[:, :1]
-    queries = block.heads(F.linear(first, block.query_weight, block.query_bias))  # [B, H, 1, K]
-    keys = block.heads(F.linear(hidden, block.key_weight, block.key_bias))
-    values = block.heads(F.linear(hidden, block.value_weight, block.value_bias))
+    queries = block.heads(block.query(first))  # [B, H, 1, K]
+    keys, values = block.heads(block.key(hidden)), block.heads(block.value(hidden))
     dropout = block.attention_dropout if block.training else 0.0
     context = attention(queries, keys, values, mask, dropout)
     out: Tensor = network.layers[-1].feed_forward(block.combine(context, first))
@@ -207,13 +212,9 @@ def last_layers(
 
     Of a network with fewer layers all of them.
     """
-    segments, positions = network.default_ids(input_ids, segment_ids, None)
-    hidden: Tensor = network.embeddings(input_ids, segments, positions)
-    mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
-    states = []
-    for layer in network.layers:
-        hidden = layer(hidden, mask, attention)
-        states.append(hidden)
+    hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
+    states: list[Tensor] = []
+    network.run_layers(hidden, mask, attention, after=collect_into(states))
     return torch.cat(states[-NUM_FEATURE_LAYERS:], dim=-1)
 
 
@@ -238,8 +239,10 @@ def _run_lstm(lstm: nn.LSTM, features: Tensor, mask: Tensor | None) -> Tensor:
 def initialize_head(model: TaskNetwork, generator: Generator) -> None:
     """Draw the head's weights as `initialize` does and set its biases to 0; a BiLSTM's as torch."""
     std = model.network.config.initializer_range
-    nn.init.trunc_normal_(model.head.weight, 0.0, std, -2 * std, 2 * std, generator=generator)
-    nn.init.zeros_(model.head.bias)
+    nn.init.trunc_normal_(
+        model.head.classifier.weight, 0.0, std, -2 * std, 2 * std, generator=generator
+    )
+    nn.init.zeros_(model.head.classifier.bias)
     if model.lstm is not None:
         bound = model.lstm.hidden_size**-0.5
         for parameter in model.lstm.parameters():

@@ -26,25 +26,6 @@ class States(NamedTuple):
     """[L, B, H, T, T]; rows sum to 1."""
 
 
-class Tables:
-    """The embedding tables, for those who look words or positions up."""
-
-    def __init__(self, word_embeddings: Tensor, positions: Tensor | None, reason: str) -> None:
-        self.word_embeddings = word_embeddings
-        self._positions, self._reason = positions, reason
-
-    @property
-    def position_embeddings(self) -> Tensor:
-        """Rows of the position table, [P, D].
-
-        Raises:
-            ValueError: If the architecture has none.
-        """
-        if self._positions is None:
-            raise ValueError(self._reason)
-        return self._positions
-
-
 class OtherNetwork(Network):
     """One model of `transformers`, in evaluation mode, used like `Network`.
 
@@ -86,10 +67,24 @@ class OtherNetwork(Network):
         return self.model if inner is None else inner
 
     @property
-    def embeddings(self) -> Tables:  # type: ignore[override]
-        """The embedding tables."""
-        reason = self.other.lacks.get("positions", "this checkpoint has no position table.")
-        return Tables(self.model.get_input_embeddings().weight, position_table(self), reason)
+    def token_table(self) -> Tensor:
+        """The token embeddings, [V, E]."""
+        table: Tensor = self.model.get_input_embeddings().weight
+        return table
+
+    @property
+    def position_table(self) -> Tensor:
+        """The position embeddings, [P, D].
+
+        Raises:
+            ValueError: If the architecture has none.
+        """
+        table = position_table(self)
+        if table is None:
+            raise ValueError(
+                self.other.lacks.get("positions", "this checkpoint has no position table.")
+            )
+        return table
 
     @property
     def layers(self) -> Sequence[Layer]:  # type: ignore[override]

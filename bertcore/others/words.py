@@ -81,7 +81,7 @@ def _query_stream(
     hidden = input_ids == network.mask_id
     unseen = hidden[:, None, :].expand(-1, num_tokens, -1)
     mapping = torch.eye(num_tokens, device=input_ids.device).expand(len(input_ids), -1, -1)
-    dtype = network.embeddings.word_embeddings.dtype
+    dtype = network.token_table.dtype
     out = network.run(
         network.base,
         **given,

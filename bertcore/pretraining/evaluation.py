@@ -62,7 +62,7 @@ def evaluate_pretraining(
     Raises:
         ValueError: If there is no batch, or the checkpoint lacks a head that they need.
     """
-    device = network.embeddings.word_embeddings.device
+    device = network.token_table.device
     characters = torch.tensor([_num_characters(token) for token in tokenizer.vocab])
     was_training = network.training
     network.eval()

@@ -175,7 +175,7 @@ class Pretraining(Assembly):
         """Train on one batch and return its metrics."""
         parts = self.phases.parts(self.position.step, share)
         if self.phases.long_begins(self.position.step):
-            table = self.network.embeddings.position_embeddings
+            table = self.network.position_table
             change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
         rate = self.optimizer_config.rate_at(share)
         set_rate(self.optimizers, rate)

@@ -45,7 +45,7 @@ def take_probe(
     limit = min(network.config.max_position_embeddings, tokenizer.model_max_length)
     encodings = [tokenizer.encode(t.text_a, t.text_b, max_length=limit) for t in texts]
     masked = [_masked_position(e, t) for e, t in zip(encodings, texts, strict=True)]
-    device = network.embeddings.word_embeddings.device
+    device = network.token_table.device
     ids, segments, mask = _batch(encodings, masked, tokenizer)
     segments = segments.clamp(max=network.config.type_vocab_size - 1)  # some have only one
     weights: list[Tensor] = []

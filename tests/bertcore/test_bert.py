@@ -165,7 +165,7 @@ def test_rows_above_the_vocabulary_are_never_predicted() -> None:
     network = tiny_network(tiny_config(vocab_size=tokenizer.vocab_size + 11))
     with torch.no_grad():
         assert network.mlm is not None
-        network.mlm.decoder_bias[-11:] = 50.0
+        network.mlm.decoder.bias[-11:] = 50.0
     (row,) = Bert(network, tokenizer).fill_mask("the [MASK]", top_k=1000)
     assert {token for token, _ in row} == {
         tokenizer.id_to_token(i) for i in range(tokenizer.vocab_size)

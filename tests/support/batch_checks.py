@@ -25,7 +25,7 @@ def assert_same_gradient(network: Network, loss: torch.Tensor, theirs: Any, expe
     theirs.zero_grad()
     loss.backward()
     expected.loss.backward()
-    ours = network.embeddings.word_embeddings.grad
+    ours = network.embeddings.word_embeddings.weight.grad
     reference = theirs.bert.embeddings.word_embeddings.weight.grad
     assert ours is not None
     torch.testing.assert_close(ours, reference, atol=1e-5, rtol=1e-4)

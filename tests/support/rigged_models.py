@@ -30,8 +30,8 @@ def random_model(task: str, *, seed: int = 0) -> TaskModel:
     module = TaskNetwork(network, chosen.kind, NUM_OUTPUTS.get(task) or len(labels))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        module.head.weight.normal_(0, 0.3, generator=generator)
-        module.head.bias.normal_(0, 0.1, generator=generator)
+        module.head.classifier.weight.normal_(0, 0.3, generator=generator)
+        module.head.classifier.bias.normal_(0, 0.1, generator=generator)
     return TaskModel(chosen, module.eval(), tiny_tokenizer(), labels, "rigged")
 
 

@@ -35,7 +35,7 @@ RATE = 0.01
 TOLERANCE = {"muon": 0.08, "adamw": 1e-4}
 """Share of the way that a weight went. Muon rounds to bfloat16 and then makes a gradient's weakest
 directions as long as its strongest; `compare_muon` is the strict test of it."""
-NO_GRADIENT = "key_bias"
+NO_GRADIENT = "key.bias"
 """Attention does not notice it, so that its gradient is rounding, which AdamW makes large."""
 
 
@@ -80,7 +80,7 @@ def compare(rank: int, num: int, name: str) -> None:
     before = {key: value.clone() for key, value in network.state_dict().items()}
     if rank > 0:  # the main process's weights count
         with torch.no_grad():
-            network.embeddings.word_embeddings.zero_()
+            network.embeddings.word_embeddings.weight.zero_()
     shard(network, optimizers, torch.device("cpu"))
     for key, value in whole_network(network).state_dict().items():
         assert torch.equal(value, before[key]), key

@@ -18,6 +18,6 @@ def save_task_checkpoint(folder: Path, task: str, *, seed: int = 1) -> Path:
     generator = torch.Generator().manual_seed(3)
     model = start_task_model(start, task=task, labels=LABELS.get(task, ()), generator=generator)
     with torch.no_grad():
-        model.module.head.weight.normal_(generator=generator)
-        model.module.head.bias.normal_(generator=generator)
+        model.module.head.classifier.weight.normal_(generator=generator)
+        model.module.head.classifier.bias.normal_(generator=generator)
     return model.save(folder / task)

@@ -19,7 +19,6 @@ from bertcore.analysis.attribution.task_input import require_finite_logits
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import TaskInput
 from bertcore.finetuning.tasks.targets import Target
-from bertcore.network import attention_fused
 from bertcore.network.embeddings import EmbeddingParts
 
 PARTS = ("token", "segment", "position")
@@ -209,8 +208,7 @@ class _Run(nn.Module):
         assert position is not None
         summed = EmbeddingParts(token, segment, position).sum
         hidden = network.embeddings.project(network.embeddings.normalize(summed))
-        for layer, probe in zip(network.layers, self.probes, strict=True):
-            hidden = probe(layer(hidden, None, attention_fused))
+        hidden = network.run_layers(hidden, after=lambda index, state: self.probes[index](state))
         pooled = network.pooled(hidden) if module.kind == "sequence" else hidden
         logits = module.head(pooled).float()
         require_finite_logits([logits.detach()])
@@ -234,7 +232,7 @@ def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
             "reach the embeddings. Explain it by occlusion."
         )
     network, encoding = model.module.network, source.encoding
-    device = model.module.head.weight.device
+    device = model.module.device
     ids = torch.tensor([encoding.input_ids], device=device)
     segments = torch.tensor([encoding.segment_ids], device=device)
     _, positions = network.default_ids(ids, segments, None)
@@ -263,13 +261,13 @@ def _ends(
         place = torch.zeros_like(embedded.token)
         if baseline != "zero":
             stand_in = tokenizer.mask_id if baseline == "mask" else tokenizer.pad_id
-            place = tables.word_embeddings[stand_in].expand_as(embedded.token)
+            place = tables.word_embeddings.weight[stand_in].expand_as(embedded.token)
         token = torch.where(from_text, place, embedded.token)
         segment = embedded.segment
         if segment is not None and tables.token_type_embeddings is not None:
-            segment = tables.token_type_embeddings[0].expand_as(segment)
+            segment = tables.token_type_embeddings.weight[0].expand_as(segment)
         first = model.module.network.config.position_offset
-        position = tables.position_embeddings[first].expand_as(embedded.position)
+        position = tables.position_embeddings.weight[first].expand_as(embedded.position)
     return embedded, EmbeddingParts(token, segment, position)
 
 

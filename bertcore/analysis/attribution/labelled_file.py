@@ -169,7 +169,7 @@ class _Gathered:
         found: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
         done = 0
         for numbers in ordered_batches(rows, _BATCH):
-            batch = rows.batch(numbers).to(module.head.weight.device)
+            batch = rows.batch(numbers).to(module.device)
             logits = module(batch.input_ids, batch.segment_ids, batch.attention_mask).float().cpu()
             for place, number in enumerate(numbers):
                 one = logits[place]

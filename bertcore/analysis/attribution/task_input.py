@@ -99,7 +99,7 @@ def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
         ValueError: If a logit is NaN or infinite.
     """
     module = model.module
-    device = module.head.weight.device
+    device = module.device
     found: list[Tensor] = [torch.empty(0)] * len(rows)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
     while order:

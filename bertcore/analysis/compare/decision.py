@@ -167,7 +167,7 @@ def _task_decision(bert: Bert, source: str | Path) -> tuple[tuple[Decision, ...]
     if task.decision is None:
         reason = f"the task head of {str(source)!r} reads {task.why_no_decision}"
         return (), f"{reason}, so it is not compared here."
-    weight, bias = (part.detach().to(bert.dtype) for part in model.module.head.parameters())
+    weight, bias = (part.detach().to(bert.dtype) for part in model.module.head.classifier.parameters())
     pooled = not task.answers_each_token
 
     def head(hidden: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from torch import Tensor
 from bertcore.analysis.compare.decision import Decision
 from bertcore.analysis.mixing.maps import require_finite
 from bertcore.bert import Bert
-from bertcore.network import attention_fused
 from bertcore.trace import Trace
 
 
@@ -62,8 +61,7 @@ def decision_gradients(
         tokens = parts.token.detach().requires_grad_()
         summed = parts._replace(token=tokens).sum
         hidden = module.embeddings.project(module.embeddings.normalize(summed))[None]
-        for layer in module.layers:
-            hidden = layer(hidden, None, attention_fused)
+        hidden = module.run_layers(hidden)
         logits = decision.logits(hidden, trace)[0]  # [P, C]
         if not (0 <= place < len(logits) and 0 <= answer < logits.shape[1]):
             raise ValueError(

@@ -37,7 +37,7 @@ OTHER_KINDS = {
     "replaced": "replaced-token head",
 }
 """The parts outside the layers, and what they are called."""
-_BY_PIECE = frozenset({"embeddings.word_embeddings", "mlm.decoder_bias"})
+_BY_PIECE = frozenset({"embeddings.word_embeddings.weight", "mlm.decoder.bias"})
 """Tensors with a row for each piece of the vocabulary."""
 
 
@@ -64,7 +64,7 @@ class TensorDrift:
     """One tensor of both checkpoints."""
 
     name: str
-    """Our name of it, such as layers.0.attention.query_weight."""
+    """Our name of it, such as layers.0.attention.query.weight."""
     part: str
     """A value of LAYER_KINDS or OTHER_KINDS."""
     layer: int | None
@@ -201,12 +201,12 @@ def part_of(name: str) -> tuple[int | None, str]:
 
     Tensors of an architecture that is not ours are "other parts".
 
-    >>> part_of("layers.3.feed_forward.output_bias")
+    >>> part_of("layers.3.feed_forward.output.bias")
     (3, 'feed-forward out')
-    >>> part_of("mlm.norm_weight")
+    >>> part_of("mlm.norm.weight")
     (None, 'masked-word head')
     """
-    match = re.fullmatch(r"layers\.(\d+)\.(.+)_(?:weight|bias)", name)
+    match = re.fullmatch(r"layers\.(\d+)\.(.+)\.(?:weight|bias)", name)
     if match:
         return int(match[1]), LAYER_KINDS[match[2]]
     found = (part for start, part in OTHER_KINDS.items() if name.startswith(start))

@@ -16,7 +16,7 @@ from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH
 from bertcore.bert import Bert
 from bertcore.interventions.hooks import Interventions
 from bertcore.interventions.what_if import Changes
-from bertcore.network import additive_mask, attention_explicit, attention_fused
+from bertcore.network import additive_mask
 from bertcore.network.task_reader import TaskReader
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
@@ -169,24 +169,5 @@ def _without(
     before = trace.hidden_states[layer].to(device)
     hidden: Tensor = network.layers[layer].feed_forward(block.combine(context, before))
     mask = None if prepared.mask is None else additive_mask(prepared.mask[None], hidden.dtype)
-    for above in range(layer + 1, len(network.layers)):
-        if above not in prepared.skipped:
-            hidden = _run_layer(bert, prepared, above, hidden, mask)
-    return hidden
-
-
-def _run_layer(
-    bert: Bert, prepared: Interventions, index: int, hidden: Tensor, mask: Tensor | None
-) -> Tensor:
-    """Return a layer's output, [B, T, D], under the changes."""
-    layer = bert.module.layers[index]
-    queries, keys, values = layer.attention.project(hidden)
-    edit = prepared.edit(index)
-    if edit is None:
-        context = attention_fused(queries, keys, values, mask)
-    else:
-        context, _ = attention_explicit(queries, keys, values, mask, None, edit)
-    if prepared.gates is not None:
-        context = context * prepared.gates[index]
-    out: Tensor = layer.feed_forward(layer.attention.combine(context, hidden))
-    return out
+    above = [i for i in range(layer + 1, len(network.layers)) if i not in prepared.skipped]
+    return network.run_layers(hidden, mask, layers=above, attention_of=prepared.attention_of)

@@ -50,7 +50,7 @@ class MatrixNumbers:
     """One weight matrix."""
 
     name: str
-    """As in our network: "layers.0.attention.query_weight"."""
+    """As in our network: "layers.0.attention.query.weight"."""
     std: float
     """Standard deviation of its numbers; about `initializer_range` (0.02) when fresh."""
     edge: float
@@ -178,9 +178,9 @@ def spectral_edge(matrix: Tensor) -> float:
 
 
 def _matrices(bert: Bert) -> list[MatrixNumbers]:
-    found, tables = [], bert.module.embeddings
+    found, table = [], bert.module.token_table
     for name, parameter in bert.module.named_parameters():
-        is_table = parameter is tables.word_embeddings or "embed" in name
+        is_table = parameter is table or "embed" in name
         if parameter.dim() != 2 or is_table or min(parameter.shape) < 8:
             continue
         matrix = parameter.float()
@@ -222,7 +222,7 @@ def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
 def _layer_of(name: str) -> str:
     """Return which layer a parameter belongs to, or "" for none.
 
-    >>> _layer_of("layers.0.attention.query_weight"), _layer_of("pooler.weight")
+    >>> _layer_of("layers.0.attention.query.weight"), _layer_of("pooler.dense.weight")
     ('0', '')
     >>> _layer_of("model.decoder.block.2.layer.0.SelfAttention.q.weight")
     'decoder 2'
@@ -245,8 +245,7 @@ def _biases(bert: Bert) -> Finding:
     fresh = total = 0
     for name, parameter in bert.module.named_parameters():
         if parameter.dim() == 1:
-            # A gain: ours is called norm_weight; a vector called weight is one elsewhere too.
-            start = 1.0 if name.endswith(("norm_weight", ".weight")) else 0.0
+            start = 1.0 if name.endswith(".weight") else 0.0  # a vector of weights is a gain
             fresh += int((parameter == start).sum())
             total += parameter.numel()
     share = fresh / max(1, total)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from bertcore.analysis.mixing.maps import require_finite
 from bertcore.bert import Bert
-from bertcore.network import attention_explicit
+from bertcore.network import attention_kept
 from bertcore.trace import Trace
 
 Target = Callable[[Bert, Tensor], Tensor]
@@ -103,14 +103,6 @@ def attention_gradients(bert: Bert, trace: Trace, target: Target) -> AttentionGr
     """
     require_finite(trace.attentions, "attention weights")
     kept: list[Tensor] = []
-
-    def attend(
-        queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
-    ) -> Tensor:
-        context, weights = attention_explicit(queries, keys, values, mask)
-        kept.append(weights)
-        return context
-
     ids = (
         torch.tensor([row], device=bert.device)
         for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
@@ -118,8 +110,7 @@ def attention_gradients(bert: Bert, trace: Trace, target: Target) -> AttentionGr
     with torch.enable_grad():
         # A leaf of our own: the weights get gradients even where all parameters are frozen.
         hidden = bert.module.embeddings(*ids).detach().requires_grad_()
-        for layer in bert.module.layers:
-            hidden = layer(hidden, None, attend)
+        hidden = bert.module.run_layers(hidden, None, attention_kept(kept))
         reached = target(bert, hidden)
         gradients = torch.autograd.grad(reached, kept, materialize_grads=True)
     return AttentionGradients(

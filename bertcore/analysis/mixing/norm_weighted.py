@@ -41,7 +41,7 @@ def passed_on(block: SelfAttention, values: Tensor) -> Tensor:
     Returns:
         float32 on the CPU, [H, T, D]. The block's output bias is no head's and is not in it.
     """
-    output = block.output_weight.detach().float().cpu()  # [D, D], input dimension last
+    output = block.output.weight.detach().float().cpu()  # [D, D], input dimension last
     by_head = output.view(len(output), block.num_heads, -1)  # [D, D] -> [D, H, K]
     return torch.einsum("htk,dhk->htd", values.float(), by_head)
 
@@ -122,9 +122,9 @@ def _one_block(
     received = (alpha @ passed).sum(0)  # [T, D], from all tokens
     from_self = (alpha.diagonal(0, 1, 2)[..., None] * passed).sum(0)  # [T, D]
 
-    bias, gain = (p.detach().float().cpu() for p in (block.output_bias, block.norm_weight))
+    bias, gain = (p.detach().float().cpu() for p in (block.output.bias, block.norm.weight))
     before = received + bias + hidden
-    deviation = (before.var(-1, correction=0) + block.eps).sqrt()  # [T], of LayerNorm
+    deviation = (before.var(-1, correction=0) + block.norm.eps).sqrt()  # [T], of LayerNorm
 
     def normalize(y: Tensor) -> Tensor:
         """Apply LayerNorm's linear part, but for the deviation."""

@@ -78,7 +78,7 @@ def _zero_each(
     progress: Callable[[float], None],
 ) -> None:
     """Write the distances of one layer to out [rows, T]."""
-    device = layer.attention.output_weight.device
+    device = layer.attention.output.weight.device
     weights, values = trace.attentions[depth].to(device), trace.values[depth].to(device)
     hidden = trace.hidden_states[depth].to(device)
     usual = F.normalize(trace.hidden_states[depth + 1].to(device).float(), dim=-1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.bert import Bert
-from bertcore.network import attention_fused
+from bertcore.network import collect_into
 from bertcore.tokenizer.wordpiece import WordSteps, explain
 from bertcore.trace import Trace, TracedEmbeddings
 
@@ -181,12 +181,9 @@ def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveO
 def _all_layers(bert: Bert, summed: Tensor) -> Tensor:
     """Return every hidden state, float32 [L+1, T, D], of an input sum [1, T, D]."""
     embeddings = bert.module.embeddings
-    hidden = embeddings.project(embeddings.normalize(summed))
-    states = [hidden[0].float()]
-    for layer in bert.module.layers:
-        hidden = layer(hidden, None, attention_fused)
-        states.append(hidden[0].float())
-    return torch.stack(states)
+    states = [embeddings.project(embeddings.normalize(summed))]
+    bert.module.run_layers(states[0], after=collect_into(states))
+    return torch.cat(states).float()
 
 
 @torch.inference_mode()
@@ -201,7 +198,7 @@ def position_similarity(bert: Bert, num_positions: int) -> NDArray[np.float32]:
     """
     if num_positions < 1:
         raise ValueError(f"num_positions is {num_positions}; expected at least 1.")
-    table = bert.module.embeddings.position_embeddings[:num_positions].float()
+    table = bert.module.position_table[:num_positions].float()
     unit = F.normalize(table, dim=-1)
     cosines: NDArray[np.float32] = (unit @ unit.T).clamp(-1, 1).cpu().numpy()
     return cosines
@@ -225,7 +222,7 @@ def nearest_words(bert: Bert, token_id: int, top_k: int = 12) -> list[tuple[str,
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
     bert.tokenizer.id_to_token(token_id)
     # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
-    table = bert.module.embeddings.word_embeddings[: bert.tokenizer.vocab_size].float()
+    table = bert.module.token_table[: bert.tokenizer.vocab_size].float()
     cosines = F.cosine_similarity(table, table[token_id][None], dim=-1)
     cosines[token_id] = -torch.inf
     best = cosines.topk(min(top_k, len(cosines) - 1))

@@ -75,7 +75,7 @@ class DistillationWithLoss(nn.Module):
         self.network, self.config = student, config
         self._teacher = [teacher.eval().requires_grad_(False)]
         self.projection: nn.Linear | None = None
-        table = student.embeddings.word_embeddings
+        table = student.token_table
         if config.layer_weight:
             widths = student.config.hidden_size, teacher.config.hidden_size
             self.projection = start_projection(*widths, seed).to(table.device)
@@ -133,9 +133,9 @@ class DistillationWithLoss(nn.Module):
             wanted = theirs.transform(teacher)
         return soft_word_loss(
             ours.transform(student),
-            Decoder(self.network.embeddings.word_embeddings, ours.decoder_bias),
+            Decoder(self.network.token_table, ours.decoder.bias),
             wanted,
-            Decoder(self.teacher.embeddings.word_embeddings, theirs.decoder_bias),
+            Decoder(self.teacher.token_table, theirs.decoder.bias),
             temperature=self.config.temperature,
         )
 

@@ -128,8 +128,8 @@ def loss_of_hidden(
     weights = batch.weights.flatten()
     mlm_loss, words_right = word_loss(
         head.transform(at_masks.flatten(0, 1)),  # [B * P, D]
-        network.embeddings.word_embeddings,
-        head.decoder_bias,
+        network.token_table,
+        head.decoder.bias,
         batch.labels.flatten(),
         weights / batch.total_masked,
     )
@@ -171,7 +171,7 @@ class NetworkWithLoss(nn.Module):
     def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
         super().__init__()
         self.network = network
-        on_cpu = network.embeddings.word_embeddings.device.type == "cpu"
+        on_cpu = network.token_table.device.type == "cpu"
         # What trains fastest; each pair computes the same.
         fast = on_cpu and dtype == "bfloat16"
         self.attention = attention_in_products if fast else attention_fused

@@ -69,13 +69,13 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     noise = torch.randn(table.shape, generator=generator)
     noise[:, :num_places] = 0
     noise *= VECTOR_STD / noise.std()
-    network.embeddings.word_embeddings.copy_(torch.where(unseen[:, None], noise, table))
+    network.token_table.copy_(torch.where(unseen[:, None], noise, table))
     counts = np.ones(config.vocab_size)
     for ids in _blocks(corpus):
         counts += np.bincount(ids, minlength=config.vocab_size)
-    network.mlm.decoder_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+    network.mlm.decoder.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
     positions = sinusoids(config.max_position_embeddings, config.hidden_size)
-    network.embeddings.position_embeddings.copy_(positions / positions.std() * VECTOR_STD)
+    network.position_table.copy_(positions / positions.std() * VECTOR_STD)
     _look_at_neighbours(network)
 
 
@@ -103,12 +103,12 @@ def _look_at_neighbours(network: Network) -> None:
             angle = float(turned[pair]) * offset
             c, s = math.cos(angle) * gain, math.sin(angle) * gain
             row, sine, cosine = first + 2 * pair, 2 * pair, 2 * pair + 1
-            attention.query_weight[row, sine] += c
-            attention.query_weight[row, cosine] += s
-            attention.query_weight[row + 1, cosine] += c
-            attention.query_weight[row + 1, sine] -= s
-            attention.key_weight[row, sine] += gain
-            attention.key_weight[row + 1, cosine] += gain
+            attention.query.weight[row, sine] += c
+            attention.query.weight[row, cosine] += s
+            attention.query.weight[row + 1, cosine] += c
+            attention.query.weight[row + 1, sine] -= s
+            attention.key.weight[row, sine] += gain
+            attention.key.weight[row + 1, cosine] += gain
 
 
 def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:

@@ -84,7 +84,7 @@ def test_odd_texts(page: AppTest, view: str, text: str) -> None:
 def broken_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The last layer's head 2 has queries that are not numbers; all other heads are sound."""
     bert = tiny_bert()
-    query = bert.module.layers[-1].attention.query_weight
+    query = bert.module.layers[-1].attention.query.weight
     width = bert.config.hidden_size // bert.config.num_attention_heads
     with torch.no_grad():
         query[2 * width : 3 * width] = torch.nan

@@ -39,7 +39,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     start = tiny_bert().save(folder / "start")
     found = {"start": start, **{t: save_task_checkpoint(folder, t) for t in ("classify", "tag")}}
     broken = tiny_bert()
-    broken.module.layers[0].attention.key_weight.data[0, 0] = torch.nan
+    broken.module.layers[0].attention.key.weight.data[0, 0] = torch.nan
     found["broken"] = broken.save(folder / "broken")
     pieces = [p for p in tiny_vocabulary() if p not in ("film", "very")]
     config = tiny_config(

@@ -197,7 +197,7 @@ def test_odd_texts(
 
 def test_nan_weights_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_model("classify")
-    model.module.head.weight.data[0, 0] = float("nan")
+    model.module.head.classifier.weight.data[0, 0] = float("nan")
     app = opened(model.save(tmp_path / "nan"), monkeypatch).run()
     assert "NaN or infinity" in complaints(app)
 

@@ -246,7 +246,7 @@ def test_nan_weights_are_one_sentence(
 ) -> None:
     broken = tiny_bert()
     with torch.no_grad():
-        broken.module.layers[1].attention.query_weight[0, 0] = torch.nan
+        broken.module.layers[1].attention.query.weight[0, 0] = torch.nan
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(broken.save(tmp_path / "nan")))
     app = page.run()
     assert not app.exception

@@ -213,7 +213,7 @@ def test_nan_weights_are_told(
     page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = tiny_network()
-    network.layers[0].attention.output_weight.data[0, 0] = float("nan")
+    network.layers[0].attention.output.weight.data[0, 0] = float("nan")
     folder = Bert(network, tiny_tokenizer()).save(tmp_path / "nan")
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
     app = page.run()

@@ -108,9 +108,9 @@ def with_tensors(folder: Path, **changes: Tensor | None) -> LoadReport:
 
 
 def test_a_stored_copy_of_the_table_is_tied(folder: Path, bert: Bert) -> None:
-    table = bert.module.embeddings.word_embeddings.detach()
+    table = bert.module.embeddings.word_embeddings.weight.detach()
     assert bert.module.mlm is not None
-    bias = bert.module.mlm.decoder_bias.detach()
+    bias = bert.module.mlm.decoder.bias.detach()
     report = with_tensors(
         folder,
         **{

@@ -113,7 +113,7 @@ def test_the_same_twice_says_so(folders: tuple[Path, Path]) -> None:
 
 def test_nan_is_told_and_no_traceback(folders: tuple[Path, Path], tmp_path: Path) -> None:
     broken = tiny_bert()
-    broken.module.layers[0].attention.key_weight.data[0, 0] = torch.nan
+    broken.module.layers[0].attention.key.weight.data[0, 0] = torch.nan
     where = broken.save(tmp_path / "broken")
     assert "hold NaN or infinity" in refusal(folders[0], where, "--text", TEXT)
 

@@ -84,7 +84,7 @@ def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
     def broken(self: Pretraining, share: float) -> dict[str, Any]:
         if self.position.step == 4:
             with torch.no_grad():
-                self.network.embeddings.norm_weight[0] = float("nan")
+                self.network.embeddings.norm.weight[0] = float("nan")
         return step(self, share)
 
     run = tmp_path / "run"

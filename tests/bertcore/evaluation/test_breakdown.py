@@ -36,8 +36,8 @@ def always_good() -> TaskModel:
     model = random_model("classify")
     module = TaskNetwork(model.module.network, "sequence", 2).eval()
     with torch.no_grad():
-        module.head.weight.zero_()
-        module.head.bias.copy_(torch.tensor([0.0, math.log(3)]))
+        module.head.classifier.weight.zero_()
+        module.head.classifier.bias.copy_(torch.tensor([0.0, math.log(3)]))
     return TaskModel(model.task, module, model.tokenizer, ("bad", "good"), "rigged")
 
 
@@ -168,7 +168,7 @@ def test_of_very_many_labels_the_worst_are_printed() -> None:
 def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
     model = always_good()
     with torch.no_grad():
-        model.module.head.bias.fill_(torch.nan)
+        model.module.head.classifier.bias.fill_(torch.nan)
     data = read_task_data(
         write_reviews(tmp_path / "a.tsv", 12),
         model.task,

@@ -39,7 +39,7 @@ def task_network(kind: str, seed: int, num_layers: int = 2) -> TaskNetwork:
     )
     initialize_head(network, torch.Generator().manual_seed(seed))
     with torch.no_grad():
-        network.head.weight.mul_(20)  # so that the answers differ
+        network.head.classifier.weight.mul_(20)  # so that the answers differ
     return network
 
 

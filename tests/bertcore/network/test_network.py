@@ -279,10 +279,10 @@ def test_impossible_heads_are_refused(heads: set[str]) -> None:
 def test_initial_weights_have_the_spread_of_the_config(generator: torch.Generator) -> None:
     config = replace(tiny_config(), vocab_size=4000, initializer_range=0.05)
     network = initialize(Network(config, ALL_HEADS), generator)
-    table = network.embeddings.word_embeddings
+    table = network.embeddings.word_embeddings.weight
     assert table.abs().max() <= 0.1  # cut at two standard deviations
     assert abs(table.std().item() / 0.05 - 0.88) < 0.01  # the spread of a normal cut there
-    assert (network.layers[0].attention.norm_weight == 1).all()
-    assert (network.layers[1].feed_forward.output_bias == 0).all()
+    assert (network.layers[0].attention.norm.weight == 1).all()
+    assert (network.layers[1].feed_forward.output.bias == 0).all()
     again = initialize(Network(config, ALL_HEADS), torch.Generator().manual_seed(0))
-    assert torch.equal(again.embeddings.word_embeddings, table)
+    assert torch.equal(again.embeddings.word_embeddings.weight, table)

@@ -30,8 +30,8 @@ def make_model(pretrained: Path, task: str) -> TaskModel:
         pretrained, task=task, labels=LABELS.get(task, ()), generator=generator
     )
     with torch.no_grad():  # larger than at a start, biases too, so that mistakes show
-        model.module.head.weight.normal_(generator=generator)
-        model.module.head.bias.normal_(generator=generator)
+        model.module.head.classifier.weight.normal_(generator=generator)
+        model.module.head.classifier.bias.normal_(generator=generator)
     return model
 
 
@@ -86,9 +86,9 @@ def test_logits_and_loss_equal_transformers(task: str, pretrained: Path, tmp_pat
     expected.loss.backward()
     theirs_by_name = dict(theirs.named_parameters())
     head = theirs_by_name[f"{TASKS[task].key}.weight"].grad
-    torch.testing.assert_close(model.module.head.weight.grad, head, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(model.module.head.classifier.weight.grad, head, atol=1e-5, rtol=1e-4)
     table = theirs_by_name["bert.embeddings.word_embeddings.weight"].grad
-    ours = model.module.network.embeddings.word_embeddings.grad
+    ours = model.module.network.embeddings.word_embeddings.weight.grad
     torch.testing.assert_close(ours, table, atol=1e-5, rtol=1e-4)
 
 
@@ -201,7 +201,7 @@ def test_a_head_without_its_pooler_is_refused() -> None:
 def test_a_head_is_kept_only_for_its_own_labels(pretrained: Path, tmp_path: Path) -> None:
     folder = make_model(pretrained, "classify").save(tmp_path / "out")
     generator = torch.Generator().manual_seed(0)
-    head = open_task_model(folder, device="cpu").module.head.weight
+    head = open_task_model(folder, device="cpu").module.head.classifier.weight
 
     def start(labels: tuple[str, ...], *, new_head: bool = False) -> TaskModel:
         return start_task_model(
@@ -210,12 +210,12 @@ def test_a_head_is_kept_only_for_its_own_labels(pretrained: Path, tmp_path: Path
 
     kept = start(("good", "bad"))  # fewer, and in another order
     assert kept.labels == ("bad", "good", "so-so")
-    assert torch.equal(kept.module.head.weight, head)
+    assert torch.equal(kept.module.head.classifier.weight, head)
     with pytest.raises(ValueError, match=r"was fine-tuned with the labels 'bad'.*--new-head"):
         start(("bad", "unheard-of"))
     fresh = start(("bad", "unheard-of"), new_head=True)
     assert fresh.labels == ("bad", "unheard-of")
-    assert fresh.module.head.weight.shape == (2, 32)
+    assert fresh.module.head.classifier.weight.shape == (2, 32)
 
 
 def test_wrong_checkpoints_are_refused(pretrained: Path, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[P
             layer_predictions(bert, TEXT, None, [2])
     if "positions" in lacks:
         with pytest.raises(ValueError, match="adds no position vectors"):
-            _ = bert.module.embeddings.position_embeddings
+            _ = bert.module.position_table
 
 
 def test_what_needs_the_parts_refuses_in_words(

@@ -177,9 +177,9 @@ def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
         if step == 9:
             if broken == "loss":
                 with torch.no_grad():
-                    run.network.embeddings.word_embeddings[:] = float("nan")
+                    run.network.embeddings.word_embeddings.weight[:] = float("nan")
             else:
-                parameter = run.network.embeddings.word_embeddings
+                parameter = run.network.embeddings.word_embeddings.weight
                 parameter.register_hook(lambda gradient: gradient * float("inf"))
         return good(step, **where)
 

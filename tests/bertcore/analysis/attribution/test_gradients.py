@@ -35,11 +35,11 @@ def prepared(task: str) -> tuple[TaskModel, TaskInput, Target]:
 
 def embedded(model: TaskModel, source: TaskInput) -> dict[str, torch.Tensor]:
     tables, encoding = model.module.network.embeddings, source.encoding
-    assert tables.token_type_embeddings is not None
+    assert tables.token_type_embeddings.weight is not None
     return {
-        "token": tables.word_embeddings[encoding.input_ids].detach(),
-        "segment": tables.token_type_embeddings[encoding.segment_ids].detach(),
-        "position": tables.position_embeddings[: len(encoding)].detach(),
+        "token": tables.word_embeddings.weight[encoding.input_ids].detach(),
+        "segment": tables.token_type_embeddings.weight[encoding.segment_ids].detach(),
+        "position": tables.position_embeddings.weight[: len(encoding)].detach(),
     }
 
 
@@ -48,19 +48,19 @@ def test_a_linear_model_by_hand(baseline: str) -> None:
     """Of w . mean(x) the gradient is w / T everywhere, so IG is w . (x - x0) / T."""
     model = linear_model()
     source = task_input(model, TEXT, PAIR)
-    weight = model.module.head.weight[0].detach() / len(source.encoding)
+    weight = model.module.head.classifier.weight[0].detach() / len(source.encoding)
     parts = embedded(model, source)
     tables = model.module.network.embeddings
     stand_in = {
-        "mask": tables.word_embeddings[model.tokenizer.mask_id],
-        "pad": tables.word_embeddings[model.tokenizer.pad_id],
-        "zero": torch.zeros_like(tables.word_embeddings[0]),
+        "mask": tables.word_embeddings.weight[model.tokenizer.mask_id],
+        "pad": tables.word_embeddings.weight[model.tokenizer.pad_id],
+        "zero": torch.zeros_like(tables.word_embeddings.weight[0]),
     }[baseline]
     added = torch.tensor(source.encoding.special_tokens_mask)[:, None]
     starts = {
         "token": torch.where(added, parts["token"], stand_in),
-        "segment": tables.token_type_embeddings[0],  # type: ignore[index]
-        "position": tables.position_embeddings[0],
+        "segment": tables.token_type_embeddings.weight[0],  # type: ignore[index]
+        "position": tables.position_embeddings.weight[0],
     }
     found = integrated_gradients(model, source, ScoreTarget(), parts=PARTS, baseline=baseline)
     for name in PARTS:
@@ -222,7 +222,7 @@ def test_wrong_arguments_are_told(wrong: dict[str, object], message: str) -> Non
 
 def test_nan_is_told() -> None:
     model, source, target = prepared("classify")
-    model.module.head.weight.data[0, 0] = float("nan")
+    model.module.head.classifier.weight.data[0, 0] = float("nan")
     with pytest.raises(ValueError, match="NaN or infinity"):
         gradient_x_input(model, source, target)
     with pytest.raises(ValueError, match="NaN or infinity"):

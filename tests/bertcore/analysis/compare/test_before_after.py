@@ -45,7 +45,7 @@ def test_the_same_run_twice_is_no_change(bert: Bert) -> None:
 def test_after_is_what_a_network_with_the_heads_zeroed_says(bert: Bert) -> None:
     other = Bert(copy.deepcopy(bert.module), bert.tokenizer)
     for layer, head in OFF.heads_off:
-        other.module.layers[layer].attention.output_weight.data[:, 8 * head : 8 * head + 8] = 0
+        other.module.layers[layer].attention.output.weight.data[:, 8 * head : 8 * head + 8] = 0
     found = compare_runs(bert, bert.trace(A, B), bert.trace(A, B, changes=OFF), top_k=4)
     expected = zip(
         found.shifts,
@@ -126,7 +126,7 @@ def test_what_cannot_be_compared_is_refused(bert: Bert) -> None:
 
 def test_nan_weights_are_told_in_a_sentence() -> None:
     broken = tiny_bert()
-    broken.module.layers[1].attention.value_weight.data[0, 0] = torch.nan
+    broken.module.layers[1].attention.value.weight.data[0, 0] = torch.nan
     trace = broken.trace("the river")
     with pytest.raises(ValueError, match=r"hold NaN or infinity.*choose float32"):
         compare_runs(broken, trace, trace)

@@ -303,7 +303,7 @@ def test_many_texts_are_the_mean_of_each(folders: dict[str, Path]) -> None:
 def test_nan_is_a_sentence(folders: dict[str, Path]) -> None:
     first, one = opened(folders["classify"])
     second, two = opened(folders["start"])
-    second.module.layers[0].attention.value_weight.data[0, 0] = torch.nan
+    second.module.layers[0].attention.value.weight.data[0, 0] = torch.nan
     traces = (first.trace(A), second.trace(A))
     asked = questions(first, second, (one, two))
     with pytest.raises(ValueError, match="hold NaN or infinity"):
@@ -326,5 +326,9 @@ def test_an_untrained_network_has_the_shape_and_no_knowledge() -> None:
         noise.module.named_parameters(), again.module.parameters(), strict=True
     ):
         assert torch.equal(one, two), name
-    assert float(noise.module.embeddings.word_embeddings.std()) == pytest.approx(0.0176, abs=2e-3)
-    assert not torch.equal(untrained(bert, seed=1).module.pooler.weight, noise.module.pooler.weight)  # type: ignore[union-attr]
+    assert float(noise.module.embeddings.word_embeddings.weight.std()) == pytest.approx(
+        0.0176, abs=2e-3
+    )
+    assert not torch.equal(
+        untrained(bert, seed=1).module.pooler.dense.weight, noise.module.pooler.dense.weight
+    )  # type: ignore[union-attr]

@@ -59,16 +59,16 @@ def test_the_same_twice_is_exactly_zero() -> None:
 def test_what_was_zero_and_what_is_nan_are_marked() -> None:
     first, second = tiny_bert(), tiny_bert()
     with torch.no_grad():
-        first.module.pooler.bias.zero_()  # type: ignore[union-attr]
-        second.module.layers[0].attention.key_weight[0, 0] = torch.nan
-        second.module.layers[1].attention.key_bias[0] = torch.inf
+        first.module.pooler.dense.bias.zero_()  # type: ignore[union-attr]
+        second.module.layers[0].attention.key.weight[0, 0] = torch.nan
+        second.module.layers[1].attention.key.bias[0] = torch.inf
     found = weight_drift(first, second)
     by_name = {tensor.name: tensor.drift for tensor in found.tensors}
-    assert by_name["pooler.bias"].relative == math.inf
-    assert math.isnan(by_name["pooler.bias"].cosine)
+    assert by_name["pooler.dense.bias"].relative == math.inf
+    assert math.isnan(by_name["pooler.dense.bias"].cosine)
     assert found.not_finite == (
-        "layers.0.attention.key_weight",
-        "layers.1.attention.key_bias",
+        "layers.0.attention.key.weight",
+        "layers.1.attention.key.bias",
     )
     for name in found.not_finite:
         assert math.isnan(by_name[name].relative)
@@ -87,7 +87,7 @@ def test_heads_that_one_lacks_and_other_shapes() -> None:
         "next-sentence head",
     }
     assert all(name.startswith("layers.2.") for name in found.only_second)
-    shape = found.mis_shaped["layers.0.feed_forward.intermediate_weight"]
+    shape = found.mis_shaped["layers.0.feed_forward.intermediate.weight"]
     assert shape == ((64, 32), (48, 32))
     assert (0, "query") in found.layers
     assert (0, "feed-forward in") not in found.layers
@@ -107,10 +107,10 @@ def test_other_vocabularies_are_compared_over_the_pieces_of_both() -> None:
         for row, piece in enumerate(pieces):
             old = first.tokenizer.token_to_id(piece)
             if old is not None:
-                table = second.module.embeddings.word_embeddings
-                table[row] = first.module.embeddings.word_embeddings[old]
+                table = second.module.embeddings.word_embeddings.weight
+                table[row] = first.module.embeddings.word_embeddings.weight[old]
     found = weight_drift(first, second)
-    table = next(t for t in found.tensors if t.name == "embeddings.word_embeddings")
+    table = next(t for t in found.tensors if t.name == "embeddings.word_embeddings.weight")
     assert table.drift.relative == 0
     assert table.rows == f"{len(pieces) - 1} pieces that both vocabularies have"
     assert table.drift.num_weights == 32 * (len(pieces) - 1)

@@ -136,6 +136,6 @@ def test_wrong_questions_are_refused(bert: Bert, asked: dict[str, Any], message:
 
 def test_nan_weights_are_told_in_a_sentence() -> None:
     broken = tiny_bert()
-    broken.module.embeddings.norm_bias.data[0] = torch.nan
+    broken.module.embeddings.norm.bias.data[0] = torch.nan
     with pytest.raises(ValueError, match="hold NaN or infinity"):
         rank_heads(broken, broken.tokenize(A, B))

@@ -92,7 +92,7 @@ def test_a_tiny_fresh_network_is_random_too() -> None:
 def test_a_collapsed_encoder_is_called_collapsed() -> None:
     bert = default()
     with torch.no_grad():
-        bert.module.layers[-1].feed_forward.norm_weight.mul_(1e-3)  # only its bias is left
+        bert.module.layers[-1].feed_forward.norm.weight.mul_(1e-3)  # only its bias is left
     found = examine(bert)
     assert found.verdict == "collapsed"
     assert "looks collapsed" in found.sentences()[0]
@@ -105,8 +105,8 @@ def test_uniform_attention_is_told_and_why() -> None:
     bert = default()
     with torch.no_grad():
         for layer in bert.module.layers:
-            layer.attention.query_weight.mul_(1e-3)
-            layer.attention.query_bias.zero_()
+            layer.attention.query.weight.mul_(1e-3)
+            layer.attention.query.bias.zero_()
     found = examine(bert)
     attention = next(f for f in found.findings if f.sign == "attention")
     assert not attention.is_healthy
@@ -123,21 +123,21 @@ def test_one_reset_layer_and_head_are_named() -> None:
     assert found.verdict == "trained"
     text = " ".join(found.sentences())
     assert "All of layer 3 look random" in text
-    assert "pooler.weight look random: a head that was added and not trained" in text
+    assert "pooler.dense.weight look random: a head that was added and not trained" in text
 
 
 def test_constant_matrices_are_named() -> None:
     bert = default()
     with torch.no_grad():
-        bert.module.layers[0].attention.value_weight.zero_()
+        bert.module.layers[0].attention.value.weight.zero_()
     text = " ".join(examine(bert).sentences())
-    assert "layers.0.attention.value_weight hold one number" in text
+    assert "layers.0.attention.value.weight hold one number" in text
 
 
 def test_nan_weights_end_the_examination() -> None:
     bert = tiny_bert()
     with torch.no_grad():
-        bert.module.layers[0].attention.value_weight[0, 0] = torch.nan
+        bert.module.layers[0].attention.value.weight[0, 0] = torch.nan
     found = examine(bert)
     assert found.verdict == "not finite"
     assert np.isnan(found.entropies).all()
@@ -148,8 +148,8 @@ def test_even_attention_has_full_entropy() -> None:
     bert = tiny_bert()
     with torch.no_grad():
         for layer in bert.module.layers:
-            layer.attention.query_weight.zero_()
-            layer.attention.query_bias.zero_()
+            layer.attention.query.weight.zero_()
+            layer.attention.query.bias.zero_()
     np.testing.assert_allclose(examine(bert).entropies, 1, atol=1e-5)
 
 
@@ -162,4 +162,4 @@ def test_the_diagnosis_is_json(trained: Diagnosis) -> None:
     values = json.loads(json.dumps(trained.to_dict()))
     assert values["verdict"] == "trained"
     assert set(values["findings"]) == {"weights", "biases", "attention", "[CLS]", "tokens"}
-    assert "layers.0.attention.query_weight" in values["matrices"]
+    assert "layers.0.attention.query.weight" in values["matrices"]

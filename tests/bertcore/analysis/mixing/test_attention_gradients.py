@@ -83,8 +83,8 @@ def test_removing_what_does_not_matter(trace: Trace) -> None:
     bert = tiny_bert()
     with torch.no_grad():
         for layer in bert.module.layers:
-            layer.attention.value_weight.zero_()
-            layer.attention.value_bias.zero_()
+            layer.attention.value.weight.zero_()
+            layer.attention.value.bias.zero_()
     found = attention_gradients(bert, bert.trace(TEXT), WordLogit(MASK, 40))
     assert found.gradients.abs().max() == 0
 
@@ -127,6 +127,6 @@ def test_missing_heads_positions_and_nan_are_refused() -> None:
     with pytest.raises(ValueError, match="no token 99"):
         attention_gradients(whole, whole.trace(TEXT), WordLogit(99, 40))
     with torch.no_grad():
-        whole.module.layers[1].attention.query_bias[0] = torch.nan
+        whole.module.layers[1].attention.query.bias[0] = torch.nan
     with pytest.raises(ValueError, match="attention weights of layer 1 hold NaN"):
         attention_gradients(whole, whole.trace(TEXT), WordLogit(MASK, 40))

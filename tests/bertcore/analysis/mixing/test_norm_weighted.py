@@ -35,13 +35,13 @@ def pair_vectors(bert: Bert, trace: Trace, layer: int) -> Tensor:
     An independent way: the head's own slices of W_V and W_O, applied to x_j. [H, T, T, D]
     """
     block = bert.module.layers[layer].attention
-    size = block.value_weight.shape[0] // block.num_heads
+    size = block.value.weight.shape[0] // block.num_heads
     x = trace.hidden_states[layer]
     heads = []
     for head in range(block.num_heads):
         own = slice(head * size, (head + 1) * size)
-        value = x @ block.value_weight[own].T + block.value_bias[own]
-        f = value @ block.output_weight[:, own].T
+        value = x @ block.value.weight[own].T + block.value.bias[own]
+        f = value @ block.output.weight[:, own].T
         heads.append(trace.attentions[layer, head][:, :, None] * f[None])
     return torch.stack(heads).detach()
 
@@ -62,12 +62,12 @@ def test_the_vectors_add_up_to_the_block_before_the_residual(
     block = bert.module.layers[layer].attention
     passed = passed_on(block, trace.values[layer])
     assert passed.shape == (4, trace.num_tokens, 32)
-    total = (trace.attentions[layer] @ passed).sum(0) + block.output_bias
+    total = (trace.attentions[layer] @ passed).sum(0) + block.output.bias
     context = (trace.attentions[layer] @ trace.values[layer]).transpose(0, 1).flatten(1)
-    expected = F.linear(context, block.output_weight, block.output_bias)
+    expected = F.linear(context, block.output.weight, block.output.bias)
     torch.testing.assert_close(total, expected)
     torch.testing.assert_close(
-        pair_vectors(bert, trace, layer).sum((0, 2)), expected - block.output_bias
+        pair_vectors(bert, trace, layer).sum((0, 2)), expected - block.output.bias
     )
 
 
@@ -78,15 +78,15 @@ def test_residual_and_norm_as_in_the_paper(bert: Bert, trace: Trace, layer: int)
     x = trace.hidden_states[layer]
     parts = pair_vectors(bert, trace, layer).sum(0)  # [T, T, D]
     parts[range(len(x)), range(len(x))] += x
-    before = parts.sum(1) + block.output_bias
-    deviation = (before.var(-1, correction=0, keepdim=True) + block.eps).sqrt()
+    before = parts.sum(1) + block.output.bias
+    deviation = (before.var(-1, correction=0, keepdim=True) + block.norm.eps).sqrt()
 
     def g(vectors: Tensor, deviation: Tensor) -> Tensor:
-        return (vectors - vectors.mean(-1, keepdim=True)) / deviation * block.norm_weight
+        return (vectors - vectors.mean(-1, keepdim=True)) / deviation * block.norm.weight
 
     normalized = g(parts, deviation[:, None])
-    bias = g(block.output_bias, deviation) + block.norm_bias
-    after = F.layer_norm(before, (32,), block.norm_weight, block.norm_bias, block.eps)
+    bias = g(block.output.bias, deviation) + block.norm.bias
+    after = F.layer_norm(before, (32,), block.norm.weight, block.norm.bias, block.norm.eps)
     torch.testing.assert_close(normalized.sum(1) + bias, after)
 
     found = block_norms(bert, trace)
@@ -101,8 +101,8 @@ def test_a_block_by_hand() -> None:
     """One head, two dimensions: W_V = I with bias (1, 0), W_O doubles, weights one half."""
     block = SelfAttention(tiny_config(hidden_size=2, num_attention_heads=1, intermediate_size=4))
     with torch.no_grad():
-        block.output_weight.copy_(2 * torch.eye(2))
-        block.output_bias.fill_(100)
+        block.output.weight.copy_(2 * torch.eye(2))
+        block.output.bias.fill_(100)
     values = torch.tensor([[3.0, 4.0], [0.0, 0.0]]) + torch.tensor([1.0, 0.0])
     passed = passed_on(block, values[None])
     assert passed.tolist() == [[[8, 8], [2, 0]]]
@@ -117,9 +117,9 @@ def test_heads_that_cancel_send_nothing(bert: Bert) -> None:
         for name in ("query", "key"):
             getattr(block, f"{name}_weight").zero_()
             getattr(block, f"{name}_bias").zero_()
-        block.value_weight[16:] = block.value_weight[:16]
-        block.value_bias[16:] = block.value_bias[:16]
-        block.output_weight[:, 16:] = -block.output_weight[:, :16]
+        block.value.weight[16:] = block.value.weight[:16]
+        block.value.bias[16:] = block.value.bias[:16]
+        block.output.weight[:, 16:] = -block.output.weight[:, :16]
     trace = bert.trace(TEXT)
     assert weighted_norms(bert, trace).min() > 1e-3
     found = block_norms(bert, trace)
@@ -161,14 +161,14 @@ def test_bfloat16_is_measured_in_float32(bert: Bert, trace: Trace) -> None:
 def test_nan_is_refused_with_the_layer() -> None:
     broken = tiny_bert()
     with torch.no_grad():
-        broken.module.layers[1].attention.query_weight[0, 0] = torch.nan
+        broken.module.layers[1].attention.query.weight[0, 0] = torch.nan
     trace = broken.trace(TEXT)
     for measure in (weighted_norms, block_norms):
         with pytest.raises(ValueError, match=r"attention weights of layer 1 hold NaN.*float32"):
             measure(broken, trace)
     with torch.no_grad():
-        broken.module.layers[1].attention.query_weight[0, 0] = 0
-        broken.module.layers[0].attention.value_weight[0, 0] = torch.inf
+        broken.module.layers[1].attention.query.weight[0, 0] = 0
+        broken.module.layers[0].attention.value.weight[0, 0] = torch.inf
     trace = broken.trace(TEXT)
     with pytest.raises(ValueError, match="of layer"):
         passed_norms(broken, trace)

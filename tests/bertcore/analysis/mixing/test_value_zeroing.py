@@ -76,8 +76,8 @@ def test_a_value_of_zero_moves_nothing() -> None:
     """With all values zero there is nothing to take away; the rows stay zero, not NaN."""
     bert = tiny_bert(tiny_config(num_hidden_layers=1))
     with torch.no_grad():
-        bert.module.layers[0].attention.value_weight.zero_()
-        bert.module.layers[0].attention.value_bias.zero_()
+        bert.module.layers[0].attention.value.weight.zero_()
+        bert.module.layers[0].attention.value.bias.zero_()
     found = value_zeroing(bert, bert.trace(TEXT))
     assert found.max() < 1e-9
     assert row_shares(torch.zeros(1, 2, 2)).tolist() == [[[0, 0], [0, 0]]]
@@ -92,11 +92,11 @@ def test_tokens_that_are_not_looked_at_do_not_matter(bert: Bert) -> None:
     steep = tiny_bert(tiny_config(num_hidden_layers=1, num_attention_heads=1))
     with torch.no_grad():  # every token looks at the first alone: its key alone fits the queries
         block = steep.module.layers[0].attention
-        block.query_weight.zero_()
-        block.key_weight.zero_()
-        block.query_bias.fill_(1.0)
+        block.query.weight.zero_()
+        block.key.weight.zero_()
+        block.query.bias.fill_(1.0)
         first = steep.trace(TEXT).hidden_states[0, 0]
-        block.key_weight.copy_(100 * first.expand(32, 32) / first.norm() ** 2)
+        block.key.weight.copy_(100 * first.expand(32, 32) / first.norm() ** 2)
     trace = steep.trace(TEXT)
     looked = trace.attentions[0, 0] > 1e-6
     assert not looked.all()
@@ -112,11 +112,11 @@ def test_wrong_layers_and_nan_are_refused(bert: Bert) -> None:
         value_zeroing(bert, bert.trace(TEXT), tokens=[-1])
     broken = tiny_bert()
     with torch.no_grad():
-        broken.module.layers[0].attention.key_bias[0] = torch.nan
+        broken.module.layers[0].attention.key.bias[0] = torch.nan
     with pytest.raises(ValueError, match="attention weights of layer 0 hold NaN"):
         value_zeroing(broken, broken.trace(TEXT))
     broken = tiny_bert()
     with torch.no_grad():
-        broken.module.layers[1].feed_forward.output_bias[0] = torch.nan
+        broken.module.layers[1].feed_forward.output.bias[0] = torch.nan
     with pytest.raises(ValueError, match="hidden states of layer 1"):
         value_zeroing(broken, broken.trace(TEXT))

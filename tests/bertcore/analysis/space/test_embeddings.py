@@ -48,7 +48,7 @@ def test_layer_norm_numbers_describe_the_formula(bert, trace):
     mean = torch.from_numpy(found.mean_before)[:, None]
     std = torch.from_numpy(found.std_before)[:, None]
     # Undoing and redoing LayerNorm from our mean and deviation gives its output.
-    again = (summed - mean) / std * module.norm_weight + module.norm_bias
+    again = (summed - mean) / std * module.norm.weight + module.norm.bias
     assert torch.allclose(again, trace.embeddings.output, atol=1e-4)
     assert np.allclose(found.norm_after, trace.embeddings.output.norm(dim=-1).numpy(), atol=1e-4)
 
@@ -56,8 +56,8 @@ def test_layer_norm_numbers_describe_the_formula(bert, trace):
 def test_leave_one_out_equals_a_network_whose_table_is_zero(bert, trace):
     result = numbers.leave_one_out(bert, TEXT, PAIR)
     for name, table in (
-        ("segment", bert.module.embeddings.token_type_embeddings),
-        ("position", bert.module.embeddings.position_embeddings),
+        ("segment", bert.module.embeddings.token_type_embeddings.weight),
+        ("position", bert.module.embeddings.position_embeddings.weight),
     ):
         kept = table.detach().clone()
         with torch.no_grad():
@@ -71,7 +71,7 @@ def test_leave_one_out_equals_a_network_whose_table_is_zero(bert, trace):
 
 def test_position_similarity_is_a_cosine_matrix(bert):
     cosines = numbers.position_similarity(bert, 8)
-    table = bert.module.embeddings.position_embeddings[:8].detach().numpy()
+    table = bert.module.embeddings.position_embeddings.weight[:8].detach().numpy()
     expected = float(table[1] @ table[5] / np.linalg.norm(table[1]) / np.linalg.norm(table[5]))
     assert cosines.shape == (8, 8)
     assert np.allclose(np.diag(cosines), 1, atol=1e-5)
@@ -85,8 +85,8 @@ def test_nearest_words_finds_a_planted_twin():
     bert = tiny_bert()
     river, bank = (bert.tokenizer.token_to_id(word) for word in ("river", "bank"))
     with torch.no_grad():
-        bert.module.embeddings.word_embeddings[bank] = (
-            2 * bert.module.embeddings.word_embeddings[river]
+        bert.module.embeddings.word_embeddings.weight[bank] = (
+            2 * bert.module.embeddings.word_embeddings.weight[river]
         )
     found = numbers.nearest_words(bert, river, top_k=3)
     assert found[0] == ("bank", pytest.approx(1, abs=1e-5))

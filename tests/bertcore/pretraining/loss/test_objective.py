@@ -87,8 +87,8 @@ def test_label_1_means_random() -> None:
     network = tiny_network()
     assert network.nsp is not None
     with torch.no_grad():
-        network.nsp.weight.zero_()
-        network.nsp.bias.copy_(torch.tensor([-20.0, 20.0]))
+        network.nsp.classifier.weight.zero_()
+        network.nsp.classifier.bias.copy_(torch.tensor([-20.0, 20.0]))
     scores = evaluate_pretraining(network, batches(), TOKENIZER)
     assert scores.nsp_accuracy == pytest.approx(scores.share_random)
     assert 0.3 < scores.share_random < 0.9

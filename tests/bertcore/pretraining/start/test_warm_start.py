@@ -40,7 +40,7 @@ def test_positions_make_the_first_heads_look_at_their_neighbours(hidden: int, he
     network = started(config, warm=True)
     with_words = first_attention(network, random_text(38))
     with torch.no_grad():
-        network.embeddings.word_embeddings.zero_()
+        network.embeddings.word_embeddings.weight.zero_()
     attention = first_attention(network, random_text(38))
     num = attention.shape[-1]
     assert num == 40
@@ -75,11 +75,11 @@ def test_only_the_documented_tensors_change() -> None:
     theirs = dict(warm.named_parameters())
     changed = {name for name, p in cold.named_parameters() if not torch.equal(p, theirs[name])}
     assert changed == {
-        "embeddings.word_embeddings",
-        "embeddings.position_embeddings",
-        "mlm.decoder_bias",
-        "layers.0.attention.query_weight",
-        "layers.0.attention.key_weight",
+        "embeddings.word_embeddings.weight",
+        "embeddings.position_embeddings.weight",
+        "mlm.decoder.bias",
+        "layers.0.attention.query.weight",
+        "layers.0.attention.key.weight",
     }
 
 
@@ -93,7 +93,7 @@ def test_words_that_share_contexts_are_near() -> None:
     generator = torch.Generator().manual_seed(0)
     network = initialize(Network(config), generator)
     warm_start(network, pack_corpus(documents, TOKENIZER), generator)
-    table = torch.nn.functional.normalize(network.embeddings.word_embeddings.detach(), dim=1)
+    table = torch.nn.functional.normalize(network.embeddings.word_embeddings.weight.detach(), dim=1)
 
     def near(a: str, b: str) -> float:
         return float(table[TOKENIZER.token_to_id(a)] @ table[TOKENIZER.token_to_id(b)])
@@ -111,11 +111,11 @@ def test_bias_is_log_frequency_and_spreads_are_set() -> None:
         torch.tensor(corpus.ids.astype("int64")), minlength=len(TOKENIZER.vocab)
     )
     expected = torch.log((counts + 1.0) / (counts + 1.0).sum())
-    torch.testing.assert_close(network.mlm.decoder_bias.detach(), expected)
-    table = network.embeddings.word_embeddings.detach()
+    torch.testing.assert_close(network.mlm.decoder.bias.detach(), expected)
+    table = network.embeddings.word_embeddings.weight.detach()
     assert float(table[counts > 0].std()) == pytest.approx(VECTOR_STD, rel=0.01)
     assert float(table[counts == 0].std()) == pytest.approx(VECTOR_STD, rel=0.1)
-    assert float(network.embeddings.position_embeddings.detach().std()) == pytest.approx(
+    assert float(network.embeddings.position_embeddings.weight.detach().std()) == pytest.approx(
         VECTOR_STD, rel=0.01
     )
 
@@ -153,6 +153,6 @@ def test_a_large_corpus_is_counted_in_part(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bertcore.pretraining.start.warm_start._BLOCK", 100)
     assert small_corpus().num_tokens > 1000
     network = started(tiny_config(), warm=True)
-    assert bool(torch.isfinite(network.embeddings.word_embeddings).all())
+    assert bool(torch.isfinite(network.embeddings.word_embeddings.weight).all())
     assert network.mlm is not None
-    assert float(network.mlm.decoder_bias.detach().exp().sum()) == pytest.approx(1.0, abs=1e-4)
+    assert float(network.mlm.decoder.bias.detach().exp().sum()) == pytest.approx(1.0, abs=1e-4)

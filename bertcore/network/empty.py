@@ -1,0 +1,24 @@
+"""PyTorch's modules with empty weights: `initialize` or a checkpoint fills them.
+
+Their own constructors draw random weights that nobody reads: seconds for a large network, and other
+numbers in the global random source for whatever draws next.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+def empty_linear(num_inputs: int, num_outputs: int) -> nn.Linear:
+    """Return a linear layer with an empty weight [num_outputs, num_inputs] and a bias of 0."""
+    linear = nn.Linear(num_inputs, num_outputs, device="meta")
+    linear.to_empty(device=torch.get_default_device())
+    nn.init.zeros_(linear.bias)
+    return linear
+
+
+def empty_embedding(num_rows: int, width: int) -> nn.Embedding:
+    """Return an empty table, [num_rows, width]."""
+    table = nn.Embedding(num_rows, width, device="meta")
+    return table.to_empty(device=torch.get_default_device())
