@@ -8,10 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bertcore.bert import Bert, NextSentence
+    from bertcore.bert import Bert
     from bertcore.config import BertConfig
     from bertcore.interventions.what_if import Changes
     from bertcore.loading import load
+    from bertcore.model import Model, NextSentence
     from bertcore.tokenizer import Encoding, Tokenizer
     from bertcore.trace import Trace
 
@@ -22,6 +23,7 @@ __all__ = [
     "BertConfig",
     "Changes",
     "Encoding",
+    "Model",
     "NextSentence",
     "Tokenizer",
     "Trace",
@@ -36,7 +38,8 @@ _HOMES = {
     "BertConfig": "bertcore.config",
     "Changes": "bertcore.interventions.what_if",
     "Encoding": "bertcore.tokenizer",
-    "NextSentence": "bertcore.bert",
+    "Model": "bertcore.model",
+    "NextSentence": "bertcore.model",
     "Tokenizer": "bertcore.tokenizer",
     "Trace": "bertcore.trace",
     "load": "bertcore.loading",

@@ -1,18 +1,17 @@
-"""One BERT, ready to use: network, tokenizer and device in one object."""
+"""A checkpoint of the BERT family on our own network: each part can be read and changed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
-from bertcore.config import BertConfig
+from bertcore.checkpoints import save
 from bertcore.interventions.what_if import Changes
+from bertcore.model import Model, check_ids
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace, trace_network
@@ -20,31 +19,9 @@ from bertcore.trace import Trace, trace_network
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
 
-POOLINGS = ("mean", "cls", "max")
 
-
-@dataclass(frozen=True, slots=True)
-class NextSentence:
-    """The two probabilities of the next-sentence head; they sum to 1."""
-
-    is_next: float
-    """Probability that text B follows text A (class 0)."""
-    not_next: float
-    """Probability that B is a random text (class 1)."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceOrder:
-    """The two probabilities of ALBERT's sentence-order head; they sum to 1."""
-
-    in_order: float
-    """Probability that text A comes before text B (class 0)."""
-    exchanged: float
-    """Probability that they were exchanged (class 1)."""
-
-
-class Bert:
-    """A network and its tokenizer on one device, in evaluation mode.
+class Bert(Model):
+    """A network of ours and its tokenizer on one device, in evaluation mode.
 
     Args:
         network: With weights.
@@ -52,6 +29,8 @@ class Bert:
         name: What to call it in messages: "default", a folder, a hub id.
         report: How loading went, or None for a network built in memory.
     """
+
+    module: Network
 
     def __init__(
         self,
@@ -61,36 +40,7 @@ class Bert:
         name: str = "in memory",
         report: LoadReport | None = None,
     ) -> None:
-        if tokenizer.vocab_size > network.config.vocab_size:
-            raise ValueError(
-                f"the tokenizer has {tokenizer.vocab_size} pieces but the network has "
-                f"{network.config.vocab_size} token embeddings. "
-                "Use the vocab.txt that belongs to this checkpoint."
-            )
-        self.module = network.eval()
-        self.tokenizer = tokenizer
-        self.name = name
-        self.report = report
-
-    @property
-    def config(self) -> BertConfig:
-        """The shape of the network."""
-        return self.module.config
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.module.token_table.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The number format of the weights."""
-        return self.module.token_table.dtype
-
-    @cached_property
-    def max_length(self) -> int:
-        """The longest input in tokens: what both the position table and the tokenizer allow."""
-        return min(self.config.max_length, self.tokenizer.model_max_length)
+        super().__init__(network.eval(), tokenizer, name=name, report=report)
 
     def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
         """Return the tokens of a text or pair, cut to what the position table allows.
@@ -101,34 +51,6 @@ class Bert:
         if text_pair is not None and self.config.type_vocab_size < 2:
             return replace(encoding, segment_ids=[0] * len(encoding))
         return encoding
-
-    def _ids(self, values: Sequence[int]) -> Tensor:
-        return torch.tensor(values, dtype=torch.long, device=self.device)
-
-    @torch.no_grad()
-    def hidden(self, encoding: Encoding) -> Tensor:
-        """Return the last hidden state, [T, D], on the device."""
-        out: Tensor = self.module(
-            self._ids(encoding.input_ids)[None], self._ids(encoding.segment_ids)[None]
-        )
-        return out[0]
-
-    @torch.no_grad()
-    def word_states(self, encoding: Encoding) -> Tensor:
-        """Return what the masked-word head reads at each token, [T, D], on the device.
-
-        BERT's last hidden state; other architectures have other states for it.
-        """
-        return self.module.word_states(
-            self._ids(encoding.input_ids)[None], self._ids(encoding.segment_ids)[None]
-        )[0]
-
-    def require_parts(self) -> None:
-        """Make sure that the network's own parts can be read and changed.
-
-        Raises:
-            ValueError: If this is another architecture, which runs on code of `transformers`.
-        """
 
     def trace(
         self,
@@ -172,8 +94,8 @@ class Bert:
                 dtype=self.dtype,
                 device=self.device,
             )
-        _check_ids("segment_ids", segments, num_tokens, self.config.type_vocab_size)
-        _check_ids("position_ids", positions, num_tokens, self.config.max_position_embeddings)
+        check_ids("segment_ids", segments, num_tokens, self.config.type_vocab_size)
+        check_ids("position_ids", positions, num_tokens, self.config.max_position_embeddings)
         return Trace(
             text_a=text,
             text_b=text_pair,
@@ -194,167 +116,17 @@ class Bert:
             ),
         )
 
-    @torch.no_grad()
-    def mask_probabilities(self, encoding: Encoding) -> tuple[list[int], Tensor]:
-        """Return the positions of [MASK] and the word distribution at each, float32 [M, V].
-
-        Raises:
-            ValueError: If there is no [MASK], or the checkpoint has no masked-word head.
-        """
-        mask_id = self.tokenizer.mask_id
-        if mask_id < 0:
-            self.module.masked_word_head()  # says why there are no masks
-        positions = [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
-        if not positions:
-            raise ValueError(
-                f"the text has no {self.tokenizer.mask_token}. "
-                f"Write {self.tokenizer.mask_token} where a word should be predicted."
-            )
-        logits = self.module.mlm_logits(self.word_states(encoding)[positions])
-        return positions, torch.softmax(logits.float(), dim=-1).cpu()
-
-    def fill_mask(
-        self, text: str, text_pair: str | None = None, *, top_k: int = 5
-    ) -> list[list[tuple[str, float]]]:
-        """Return the `top_k` most probable pieces and their probabilities for each [MASK].
-
-        Several masks are predicted independently of each other, as BERT was trained.
-
-        Raises:
-            ValueError: If there is no [MASK], no masked-word head, or top_k is below 1.
-        """
-        if top_k < 1:
-            raise ValueError(f"top_k is {top_k}; expected at least 1.")
-        _, probabilities = self.mask_probabilities(self.tokenize(text, text_pair))
-        top_k = min(top_k, self.tokenizer.vocab_size)
-        # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
-        best = probabilities[:, : self.tokenizer.vocab_size].topk(top_k)
-        return [
-            [
-                (self.tokenizer.id_to_token(int(i)), float(p))
-                for p, i in zip(row_values, row_ids, strict=True)
-            ]
-            for row_values, row_ids in zip(best.values, best.indices, strict=True)
-        ]
-
-    @torch.no_grad()
-    def next_sentence(
-        self, text: str, text_pair: str, *, segment_ids: Sequence[int] | None = None
-    ) -> NextSentence:
-        """Return the probability that `text_pair` follows `text`.
-
-        Raises:
-            ValueError: If the checkpoint has no next-sentence head.
-        """
-        encoding = self.tokenize(text, text_pair)
-        segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
-        _check_ids("segment_ids", segments, len(encoding.input_ids), self.config.type_vocab_size)
-        hidden = self.module(self._ids(encoding.input_ids)[None], self._ids(segments)[None])
-        is_next, not_next = torch.softmax(self.module.nsp_logits(hidden)[0].float(), -1).tolist()
-        return NextSentence(is_next=is_next, not_next=not_next)
-
-    @torch.no_grad()
-    def sentence_order(self, text: str, text_pair: str) -> SentenceOrder:
-        """Return the probability that `text` comes before `text_pair`, by ALBERT's head.
-
-        Raises:
-            ValueError: If the checkpoint has no sentence-order head.
-        """
-        hidden = self.hidden(self.tokenize(text, text_pair))[None]
-        logits = self.module.sop_logits(hidden)[0].float()
-        in_order, exchanged = torch.softmax(logits, -1).tolist()
-        return SentenceOrder(in_order=in_order, exchanged=exchanged)
-
-    @torch.no_grad()
-    def replaced_tokens(self, text: str, text_pair: str | None = None) -> Tensor:
-        """Return the probability of each token to have been replaced, by ELECTRA's discriminator.
-
-        Returns:
-            float32 on the CPU, [T], for the tokens of `tokenize` of the same texts.
-
-        Raises:
-            ValueError: If the checkpoint has no replaced-token head.
-        """
-        hidden = self.hidden(self.tokenize(text, text_pair))
-        return torch.sigmoid(self.module.replaced_logits(hidden).float()).cpu()
-
-    @torch.no_grad()
-    def encode(
-        self,
-        texts: Sequence[str],
-        *,
-        layer: int = -1,
-        pooling: str = "mean",
-        batch_size: int = 32,
-    ) -> Tensor:
-        """Return one vector for each text, float32 on the CPU, [N, D].
-
-        Args:
-            texts: Any number; texts over the limit are cut at the end.
-            layer: Hidden state to read: 0 is the embeddings' output, -1 the last layer.
-            pooling: "mean" over all tokens, "cls" (the first token) or "max".
-            batch_size: Texts run together; they are sorted by length, so little is padded.
-
-        Raises:
-            ValueError: If `layer` or `pooling` does not exist, or batch_size is below 1.
-            TypeError: If `texts` is a single string.
-        """
-        num_layers = self.config.num_hidden_layers
-        if not -num_layers - 1 <= layer <= num_layers:
-            raise ValueError(
-                f"layer is {layer}; this checkpoint has hidden states 0 to {num_layers} "
-                "(0 is the embeddings' output, -1 the last)."
-            )
-        if pooling not in POOLINGS:
-            raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}; expected at least 1.")
-        if isinstance(texts, str):
-            raise TypeError("texts is a single string; expected a list of strings.")
-        depth = layer % (num_layers + 1)
-        encodings = [self.tokenize(text) for text in texts]
-        order = sorted(range(len(texts)), key=lambda i: len(encodings[i].input_ids))
-        out = torch.empty(len(texts), self.config.hidden_size)
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            longest = max(len(encodings[i].input_ids) for i in rows)
-            ids = torch.full((len(rows), longest), self.tokenizer.pad_id)
-            kept = torch.zeros(len(rows), longest, dtype=torch.bool)
-            for row, i in enumerate(rows):
-                length = len(encodings[i].input_ids)
-                ids[row, :length] = torch.tensor(encodings[i].input_ids)
-                kept[row, :length] = True
-            kept = kept.to(self.device)
-            hidden = self.module(ids.to(self.device), None, kept, num_layers=depth)
-            out[rows] = _pool(hidden.float(), kept, pooling).cpu()
-        return out
-
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint folder that `transformers` opens as BertForPreTraining."""
-        from bertcore.checkpoints import save
-
         return save(self.module, self.tokenizer, folder)
 
 
-def _pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
-    """Pool [B, T, D] over the kept tokens [B, T] to [B, D]."""
-    if pooling == "cls":
-        return hidden[:, 0]
-    if pooling == "max":
-        return hidden.masked_fill(~kept[..., None], -torch.inf).amax(1)
-    weights = kept[..., None].float()
-    return (hidden * weights).sum(1) / weights.sum(1)
+def with_parts(model: Model) -> Bert:
+    """Return a model as one whose layers and weights can be read and changed.
 
-
-def _check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> None:
-    if len(ids) != num_tokens:
-        raise ValueError(
-            f"{name} has {len(ids)} entries but the input has {num_tokens} tokens. "
-            "Give one id for each token, special tokens included."
-        )
-    # Without a table 0 stands for nothing, as in a family without segments.
-    wrong = [i for i in ids if not 0 <= i < max(limit, 1)]
-    if wrong:
-        raise ValueError(
-            f"{name} contains {wrong[0]}; this checkpoint has 0 to {max(limit, 1) - 1}."
-        )
+    Raises:
+        ValueError: If it runs on code of `transformers`.
+    """
+    model.require("parts")
+    assert isinstance(model, Bert)  # the others have no parts
+    return model

@@ -9,7 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args
+
+Capability = Literal[
+    "parts",
+    "queries",
+    "segments",
+    "positions",
+    "norm",
+    "lens",
+    "mask",
+    "pieces",
+    "pooler",
+    "mlm",
+    "nsp",
+    "replaced",
+    "sop",
+    "next",
+    "decoder",
+]
+"""What a model can have: layers and weights that are read and changed ("parts"); queries, keys and
+values in its traces; segment and position embeddings; a LayerNorm after the embeddings; predictions
+from earlier layers ("lens"); a mask token in place of a hidden word; words of several masks
+("pieces"); a pooler; heads for masked words, next sentences, replaced tokens, sentence order and
+the next token; a decoder."""
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+HEADS: tuple[Capability, ...] = ("pooler", "mlm", "nsp", "replaced", "sop", "next", "decoder")
+"""Those that a checkpoint may lack though others of its family have them."""
 
 Names = tuple[tuple[str, str], ...]
 """(our name, theirs), in the order of the network."""
@@ -50,7 +76,7 @@ class Family:
     """Keys of config.json that must have this value for our encoder to be the right one."""
     classes: Mapping[frozenset[str], str]
     """Heads -> the class of `transformers` that has them."""
-    lacks: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[Capability, str] = field(default_factory=dict)
     """What members never have -> why, as a sentence."""
 
 
@@ -142,7 +168,7 @@ DISTILBERT = Family(
     },
     fixed={"type_vocab_size": 0, "layer_norm_eps": 1e-12},
     classes={frozenset({"mlm"}): "DistilBertForMaskedLM", frozenset(): "DistilBertModel"},
-    lacks={
+    absent={
         "segments": "DistilBERT has no segment embeddings: only [SEP] tells text B from text A.",
         "pooler": "DistilBERT has no pooler: its sentence vector is the last state of [CLS].",
         "nsp": f"DistilBERT has no next-sentence head. {_ONLY_MASKED_WORDS}.",
@@ -168,7 +194,7 @@ def _roberta(name: str, class_prefix: str) -> Family:
         parts=("embeddings.", "encoder.", "pooler."),
         defaults={"pad_token_id": 1},
         classes={heads: class_prefix + kind for heads, kind in _ROBERTA_CLASSES.items()},
-        lacks={
+        absent={
             "nsp": f"{name} has no next-sentence head. {_ONLY_MASKED_WORDS}.",
         },
     )
@@ -203,7 +229,7 @@ ELECTRA = Family(
         frozenset({"mlm"}): "ElectraForMaskedLM",
         frozenset(): "ElectraModel",
     },
-    lacks={
+    absent={
         "pooler": "ELECTRA has no pooler: its sentence vector is the last state of [CLS].",
         "nsp": "ELECTRA has no next-sentence head. Its generator was trained on masked words and "
         "its discriminator on replaced ones.",
@@ -249,7 +275,7 @@ ALBERT = Family(
         frozenset({"mlm"}): "AlbertForMaskedLM",
         frozenset(): "AlbertModel",
     },
-    lacks={
+    absent={
         "nsp": "ALBERT has no next-sentence head: it was pretrained to tell whether two "
         "sentences are in their order (bert.sentence_order).",
     },

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import torch
 
-from bertcore.bert import Bert
+from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.save import save, zeroed_heads
 from bertcore.interventions.what_if import check_heads
 from bertcore.loading.task_head import stored_task_fields, stored_task_head
+from bertcore.model import Model
 
 CARD = "README.md"
 _CARD_LIMIT = 1_000_000
@@ -26,7 +27,7 @@ be `hidden_size / num_attention_heads`, alike in all layers, and can open no BER
 
 
 @torch.no_grad()
-def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
+def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
     """Return a copy of a BERT whose `heads` do nothing; the given one stays as it is.
 
     The same outputs, up to rounding, as `trace` with these heads off. Their queries and keys stay,
@@ -43,7 +44,7 @@ def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
     chosen = sorted(set(heads))
     if not chosen:
         raise ValueError("no head was chosen. Name at least one, such as 0.3.")
-    bert.require_parts()
+    bert = with_parts(bert)
     check_heads(chosen, bert.config)
     network = copy.deepcopy(bert.module)
     width = bert.config.head_size
@@ -56,7 +57,7 @@ def prune(bert: Bert, heads: Iterable[tuple[int, int]]) -> Bert:
     return Bert(network, bert.tokenizer, name=f"{bert.name}, pruned", report=bert.report)
 
 
-def save_pruned(bert: Bert, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:
+def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:
     """Save a copy of a BERT without `heads`, with a card that says so; return its folder.
 
     It opens in `transformers` and here, and config.json names the heads. A task head is kept.
@@ -84,7 +85,7 @@ def save_pruned(bert: Bert, heads: Iterable[tuple[int, int]], folder: str | Path
     return target
 
 
-def card(bert: Bert, pruned: Bert) -> str:
+def card(bert: Model, pruned: Bert) -> str:
     """Return the model card of a pruned checkpoint; the card of the original, if any, follows."""
     head, body = _own_card(bert)
     config = bert.config
@@ -103,7 +104,7 @@ def card(bert: Bert, pruned: Bert) -> str:
     return head + "\n\n".join(parts) + "\n"
 
 
-def _own_card(bert: Bert) -> tuple[str, str]:
+def _own_card(bert: Model) -> tuple[str, str]:
     """Return the YAML head (with its marks) and the body of the original's card, or "" each."""
     if bert.report is None:
         return "", ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertscope.app_modules import app_module
 from bertscope.shown import NotebookView, check, chosen_options, inside, opening, shown
 
@@ -21,7 +21,7 @@ def show_overview(
     order: Literal["place", "layer", "all"] = "place",
     lowest: bool = False,
     limit: float | None = None,
-    bert: Bert | None = None,
+    bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
     """Show all heads of all layers as small pictures, with what each one looks at.
@@ -66,7 +66,7 @@ def show_lines(
     threshold: float | None = None,
     looking: Sequence[int] = (),
     looked_at: Sequence[int] = (),
-    bert: Bert | None = None,
+    bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
     """Show attention as lines from each token to those it looks at.
@@ -127,7 +127,7 @@ def show_map(
     words: bool = False,
     rows: Literal["text", "chosen", "entropy"] = "text",
     columns: Literal["text", "chosen", "received"] = "text",
-    bert: Bert | None = None,
+    bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
     """Show one head, or the mean of several heads and layers, as a heat map.
@@ -178,7 +178,7 @@ def show_neurons(
     *,
     query: int | None = None,
     order: Literal["weight", "text"] = "weight",
-    bert: Bert | None = None,
+    bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
     """Show what the weights of a head are made of: query times key, score, softmax.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertscope.app_modules import app_module
 from bertscope.shown import NotebookView, check, opening, typed, written
 
@@ -16,7 +16,7 @@ def show_bertviz(
     layer: int = 0,
     heads: Sequence[int] = (),
     *,
-    bert: Bert | None = None,
+    bert: Model | None = None,
 ) -> NotebookView:
     """Show BertViz's own head, model or neuron view.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bertcore import Bert
+from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import head_map
 from bertscope.app_modules import app_module
@@ -12,7 +12,7 @@ from bertscope.shown import Drawn, NotebookView, show_figures
 
 
 def show_heads(
-    bert: Bert,
+    bert: Model,
     report: HeadReport,
     measure: str = "to_previous",
     direction: Literal["", "to_head", "to_dependent"] = "",
@@ -64,7 +64,7 @@ def show_heads(
 
 
 def show_head_map(
-    bert: Bert,
+    bert: Model,
     report: HeadReport,
     colour: Literal["habit", "layer"] = "habit",
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertscope.app_modules import app_module
 from bertscope.shown import Drawn, NotebookView, check, how_to_read, opening, show_figures, typed
@@ -14,7 +14,7 @@ _VECTORS = "app.minimal_pair.vectors"
 
 
 def show_minimal_pair(
-    bert: Bert,
+    bert: Model,
     first: Trace,
     second: Trace,
     *,

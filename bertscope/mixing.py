@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.mixing.maps import row_shares
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout
@@ -30,7 +30,7 @@ row = {{name: row_shares(values.float())[token] for name, values in maps.items()
 
 
 def show_mixing(
-    bert: Bert,
+    bert: Model,
     trace: Trace,
     token: int,
     *,

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertscope.app_modules import app_module
 
 AROUND = 310
@@ -46,7 +46,7 @@ class NotebookView:
 
 def shown(
     trace: Trace,
-    bert: Bert | None,
+    bert: Model | None,
     title: str,
     part: Any,
     code: str,
@@ -80,7 +80,7 @@ class Drawn(NamedTuple):
 
 
 def show_figures(
-    title: str, drawn: Sequence[Drawn], bert: Bert | None, texts: Mapping[str, str], code: str
+    title: str, drawn: Sequence[Drawn], bert: Model | None, texts: Mapping[str, str], code: str
 ) -> NotebookView:
     """Return a view of Plotly figures, each with its caption; arguments as `written`."""
     chart = app_module("app.html_file.chart")
@@ -92,7 +92,7 @@ def show_figures(
 def written(
     title: str,
     parts: Sequence[Any],
-    bert: Bert | None,
+    bert: Model | None,
     texts: Mapping[str, str],
     code: str,
     height: int,
@@ -131,19 +131,19 @@ def written(
     return NotebookView(document.to_html(report), height + AROUND)
 
 
-def reading(bert: Bert, key: str) -> str:
+def reading(bert: Model, key: str) -> str:
     """Return how to read a picture, with the checkpoint's special tokens."""
     return own_tokens(bert, app_module("app.shell.texts_lookup").TEXTS[key])
 
 
-def own_tokens(bert: Bert, text: str) -> str:
+def own_tokens(bert: Model, text: str) -> str:
     """Return Markdown of the app with the checkpoint's special tokens in place of BERT's."""
     marks = app_module("app.plots.special_tokens")
     own: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
     return own
 
 
-def how_to_read(bert: Bert, module: str, picture: str, **values: object) -> str:
+def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str:
     """Return how to read one of the app's pictures, with the checkpoint's special tokens.
 
     Args:
@@ -162,13 +162,13 @@ def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
     return {name: text for name, text in both.items() if text}
 
 
-def opening(bert: Bert | None, trace: Trace) -> str:
+def opening(bert: Model | None, trace: Trace) -> str:
     """Return Python that opens the checkpoint and runs the text of a trace."""
     code: str = app_module("app.canvas.shared.attention_data").opening(source_of(bert), trace)
     return code
 
 
-def source_of(bert: Bert | None) -> str:
+def source_of(bert: Model | None) -> str:
     """Return how the checkpoint is opened again, as far as it is known."""
     return "default" if bert is None else bert.name
 

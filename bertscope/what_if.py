@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.compare.before_after import compare_runs
 from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.heads.importance import rank_heads
@@ -26,7 +26,7 @@ _ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.inside"
 
 
 def show_what_if(
-    bert: Bert, trace: Trace, changes: Changes, *, masked: Sequence[int] = (), top_k: int = 5
+    bert: Model, trace: Trace, changes: Changes, *, masked: Sequence[int] = (), top_k: int = 5
 ) -> NotebookView:
     """Run a text with changes, and show what BERT answers before and after.
 
@@ -78,7 +78,7 @@ def show_what_if(
 
 
 def show_ranking(
-    bert: Bert,
+    bert: Model,
     trace: Trace,
     *,
     measure: str = "",
@@ -109,7 +109,7 @@ def show_ranking(
         bert,
         encoding,
         changes=changes or Changes(),
-        position=at[0] if at and bert.module.mlm is not None else None,
+        position=at[0] if at and "mlm" in bert.capabilities else None,
         word=word,
         task=reader,
         label=label,

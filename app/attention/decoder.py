@@ -8,9 +8,9 @@ from app.attention.decoder_figures import DecoderMap, decoder_map, decoder_table
 from app.shell import cache, frame
 from app.shell.picture import Picture
 from app.shell.state import Field
-from bertcore import Bert
-from bertcore.others.bert import OtherBert
+from bertcore import Model
 from bertcore.others.decoder import DecoderTrace
+from bertcore.others.model import OtherModel
 
 VIEW = {"decoder": "Decoder"}
 SIDES = {"cross": "At the text (cross-attention)", "own": "At what it wrote (self-attention)"}
@@ -38,19 +38,19 @@ found = bert.decoder(trace.text_a, trace.text_b)
 )
 
 
-def has_decoder(bert: Bert) -> bool:
+def has_decoder(bert: Model) -> bool:
     """Return whether a checkpoint has a decoder that can be traced."""
-    return isinstance(bert, OtherBert) and bert.has_decoder
+    return "decoder" in bert.capabilities
 
 
-def decoder_trace(bert: Bert, text_a: str, text_b: str | None) -> DecoderTrace:
+def decoder_trace(bert: Model, text_a: str, text_b: str | None) -> DecoderTrace:
     """Return the decoder's run; for `cache.call`.
 
     Raises:
         ValueError: If the checkpoint has no decoder.
     """
-    if not isinstance(bert, OtherBert):
-        raise ValueError("this checkpoint has no decoder.")
+    bert.require("decoder")
+    assert isinstance(bert, OtherModel)  # ours have none
     return bert.decoder(text_a, text_b)
 
 

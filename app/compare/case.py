@@ -11,7 +11,7 @@ from app.compare import saved_checkpoints
 from app.inspect_checkpoint import model as inspection
 from app.inspect_checkpoint.task_views import view_of
 from app.shell import cache, frame, sidebar, state, texts_lookup
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.checkpoints import Question, TextComparison
 from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
@@ -36,7 +36,7 @@ class Side(NamedTuple):
     """To show; any characters."""
 
     @property
-    def bert(self) -> Bert:
+    def bert(self) -> Model:
         """The opened checkpoint, or the untrained network."""
         return cache.call(_untrained, self.key) if self.is_untrained else cache.opened(self.key)
 
@@ -246,35 +246,35 @@ def _longer(source: str) -> str:
     return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]
 
 
-def _untrained(bert: Bert) -> Bert:
+def _untrained(bert: Model) -> Model:
     return untrained(bert)
 
 
-def _untrained_trace(bert: Bert, side: Side, text_a: str, text_b: str | None) -> Trace:
+def _untrained_trace(bert: Model, side: Side, text_a: str, text_b: str | None) -> Trace:
     return side.bert.trace(text_a, text_b)
 
 
-def _decisions(bert: Bert, side: Side) -> Decisions:
+def _decisions(bert: Model, side: Side) -> Decisions:
     if side.is_untrained:
         reason = "an untrained network has no task head."
         return Decisions(pretraining_decisions(side.bert), reason)
     return open_decisions(bert, side.key.source)
 
 
-def _questions(bert: Bert, first: Side, second: Side) -> tuple[Question, ...]:
+def _questions(bert: Model, first: Side, second: Side) -> tuple[Question, ...]:
     return core.questions(bert, second.bert, (first.decisions, second.decisions))
 
 
-def _compare(bert: Bert, case: Case) -> TextComparison:
+def _compare(bert: Model, case: Case) -> TextComparison:
     return core.compare_text(bert, case.second.bert, case.traces, case.questions)
 
 
-def _drift(bert: Bert, first: Side, second: Side) -> WeightDrift:
+def _drift(bert: Model, first: Side, second: Side) -> WeightDrift:
     return weight_drift(bert, second.bert)
 
 
 def _gradients(
-    bert: Bert,
+    bert: Model,
     case: Case,
     kind: str,
     answers: tuple[int | None, int | None],

@@ -9,7 +9,7 @@ import streamlit as st
 from app.compare import case as compare
 from app.compare import saved_checkpoints
 from app.plots.untrusted_text import plain
-from app.shell import cache, frame, sidebar, state, texts_lookup
+from app.shell import cache, capabilities, frame, sidebar, state, texts_lookup
 from app.training import runs as training_runs
 from bertcore.analysis.compare.checkpoints import limits
 
@@ -70,9 +70,9 @@ def _hint(own: str) -> str:
 def _open(side: compare.Side) -> None:
     """Open the other checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
-        reason = cache.opened(side.key).config.family.lacks.get("parts")
+        reason = capabilities.reason(cache.opened(side.key), "parts")
         if reason is not None:  # of another architecture, which cannot be made anew here
-            st.info(f"{plain(reason)} {texts_lookup.TEXTS['compare.no_untrained']}")
+            st.info(f"{reason} {texts_lookup.TEXTS['compare.no_untrained']}")
             frame.end_page()
         with frame.guard(stop=True):
             assert side.bert

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from app.shell import background, cache
 from app.shell.background import Work
-from bertcore import Bert
 from bertcore.analysis.attribution import (
     PARTS,
     Attribution,
@@ -36,6 +35,7 @@ from bertcore.analysis.attribution import (
     task_input,
 )
 from bertcore.finetuning.model import TaskModel, open_task_model
+from bertcore.model import Model
 
 Array = NDArray[np.float32]
 
@@ -90,7 +90,7 @@ class Layers:
     random: list[Faithfulness]
 
 
-def has_head(bert: Bert) -> bool:
+def has_head(bert: Model) -> bool:
     """Return whether a checkpoint holds a head for a task."""
     return bert.report is not None and bool(bert.report.task_heads)
 
@@ -171,7 +171,7 @@ def proposer(key: cache.BertKey) -> tuple[Bert, bool]:
         ValueError: If neither it nor the shipped checkpoint can.
     """
     own = cache.opened(key)
-    if own.module.mlm is not None:
+    if "mlm" in own.capabilities:
         return own, True
     shipped = cache.bert("default", key.device, key.dtype)
     may_propose(shipped, model(key))
@@ -196,13 +196,13 @@ def search_counterfactuals(query: Query, *, word: int | None, score_change: floa
     return Work(("inspect-swaps", texts, word, score_change), work)
 
 
-def _model(bert: Bert, path: str, allow_pickle: bool) -> TaskModel:
+def _model(bert: Model, path: str, allow_pickle: bool) -> TaskModel:
     found = open_task_model(path, bert=bert, allow_pickle=allow_pickle)
     inspectable_task(found)
     return found
 
 
-def _answer(bert: Bert, texts: Texts) -> TaskAnswer:
+def _answer(bert: Model, texts: Texts) -> TaskAnswer:
     return answer(model(texts.key), source(texts))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from app.shell import cache
 from app.shell.background import Progress, Work
-from bertcore import Bert
+from bertcore import Model
 from bertcore.analysis.shared.collect import (
     Sentence,
     VectorTable,
@@ -145,7 +145,7 @@ def code_of(source: str, points: Points, view: View) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(bert: Bert, points: Points) -> VectorTable:
+def _table(bert: Model, points: Points) -> VectorTable:
     if points.unit in ("mean", "cls"):
         return collect_sentences(bert, points.sentences, pooling=points.unit)
     found = collect_tokens(bert, points.sentences)
@@ -181,7 +181,7 @@ def matches(found: VectorTable, word: str) -> NDArray[np.bool_]:
     )
 
 
-def _layer_map(bert: Bert, key: cache.BertKey, points: Points, view: View) -> LayerMap:
+def _layer_map(bert: Model, key: cache.BertKey, points: Points, view: View) -> LayerMap:
     return map_layers(
         table(key, points).vectors,
         dims=view.dims,
@@ -191,18 +191,18 @@ def _layer_map(bert: Bert, key: cache.BertKey, points: Points, view: View) -> La
 
 
 def _faithfulness(
-    bert: Bert, key: cache.BertKey, points: Points, metric: str, found: LayerMap
+    bert: Model, key: cache.BertKey, points: Points, metric: str, found: LayerMap
 ) -> Faithfulness:
     vectors = table(key, points).vectors
     return map_quality.faithfulness(vectors, found.coordinates, metric=metric)
 
 
-def _separation(bert: Bert, key: cache.BertKey, points: Points) -> Separation | None:
+def _separation(bert: Model, key: cache.BertKey, points: Points) -> Separation | None:
     found = table(key, points)
     return map_quality.separation(found.vectors, found.labels, groups=found.sentence_ids)
 
 
-def _isotropy(bert: Bert, key: cache.BertKey, points: Points) -> Isotropy:
+def _isotropy(bert: Model, key: cache.BertKey, points: Points) -> Isotropy:
     found = table(key, points)
     # Of a word in two places its first pieces are held together, its second pieces, and so on; two
     # pieces of one word in one place are no word twice.

@@ -11,7 +11,7 @@ from app.masked_words.next_words import show_next
 from app.masked_words.strips_figures import replaced_strip
 from app.shell import cache, capabilities, frame
 from app.shell.picture import Picture
-from bertcore import Bert
+from bertcore import Model
 
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "
@@ -44,7 +44,7 @@ bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
 )
 
 
-def replaced_tokens(bert: Bert, text_a: str, text_b: str | None) -> list[float]:
+def replaced_tokens(bert: Model, text_a: str, text_b: str | None) -> list[float]:
     """Return the probability of each token to have been replaced, [T]."""
     return bert.replaced_tokens(text_a, text_b).tolist()
 
@@ -62,12 +62,13 @@ def show_instead(page: frame.Page) -> bool:
 
     ELECTRA's discriminator tells replaced tokens, GPT-2 expects the next; others say why nothing.
     """
-    if page.bert.module.replaced is not None:
+    if "replaced" in page.bert.capabilities:
         show_replaced(page)
-    elif capabilities.tells(page, "mlm"):
-        st.fragment(show_next)(page)
-    elif page.bert.module.mlm is None:
-        st.warning(NO_MASKED_WORDS)
-    else:
+    elif "mlm" in page.bert.capabilities:
         return False
+    elif capabilities.never_has(page.bert, "mlm"):
+        capabilities.tells(page, "mlm")
+        st.fragment(show_next)(page)
+    else:
+        st.warning(NO_MASKED_WORDS)
     return True

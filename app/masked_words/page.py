@@ -13,7 +13,7 @@ from app.masked_words.predictions import (
 )
 from app.masked_words.strips import show_masking, show_surprise
 from app.plots.untrusted_text import plain
-from app.shell import cache, frame
+from app.shell import cache, capabilities, frame
 from app.token_strip.token_strip import token_strip
 from bertcore.analysis.words.predictions import tracked_words
 from bertcore.analysis.words.surprise import suggest_mask
@@ -76,5 +76,6 @@ def draw() -> None:
     if not show_instead(page):
         show_masks(page)
         st.fragment(show_surprise)(page)
-    if not {"mask", "mlm"} & page.bert.config.family.lacks.keys():  # else not its training
+    hides_words = not any(capabilities.never_has(page.bert, what) for what in ("mask", "mlm"))
+    if hides_words:  # else it is not its training
         st.fragment(show_masking)(page)

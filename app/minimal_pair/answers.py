@@ -93,9 +93,9 @@ def show_answers(page: frame.Page, compared: Compared) -> None:
     if found.next_first is not None and found.next_second is not None:
         is_next = (found.next_first.is_next, found.next_second.is_next)
         NEXT_SENTENCE.show(page, is_next, texts=compared.texts)
-    if not found.shifts and capabilities.tells(page, "mlm"):
-        return
-    if not found.shifts and page.bert.module.mlm is None:
+    if not found.shifts and capabilities.never_has(page.bert, "mlm"):
+        capabilities.tells(page, "mlm")
+    elif not found.shifts and "mlm" not in page.bert.capabilities:
         st.warning(NO_MASKED_WORDS)
     elif not found.shifts and found.next_first is None:
         st.info(frame.own_tokens(NO_QUESTION))

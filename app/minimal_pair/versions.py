@@ -11,7 +11,7 @@ from app.plots.special_tokens import Marks, own
 from app.shell import cache, examples, frame
 from app.shell.sentence import TEXT_A, TEXT_B
 from app.shell.state import Field
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 
 TOP_WORDS = 5
@@ -148,7 +148,7 @@ def compare(page: frame.Page, second: Versions) -> MinimalPair:
 
 
 def _compare(
-    bert: Bert, key: cache.BertKey, text_a: str, text_b: str | None, second: Versions
+    bert: Model, key: cache.BertKey, text_a: str, text_b: str | None, second: Versions
 ) -> MinimalPair:
     first = cache.trace(key, text_a, text_b)
     return compare_pair(bert, first, second_trace(key, second), TOP_WORDS)

@@ -7,8 +7,7 @@ import streamlit as st
 from app.mixing import measures
 from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Found, Texts
-from app.plots.untrusted_text import plain
-from app.shell import frame
+from app.shell import capabilities, frame
 from app.shell.state import Field
 from app.token_strip.token_strip import token_strip
 from bertcore.others.families import CAUSAL, OtherFamily
@@ -150,7 +149,7 @@ def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
         )
     if left_out:
         names = ", ".join(NAMES[name] for name in left_out)
-        reason = plain(family.lacks["parts"])
+        reason = capabilities.reason(page.bert, "parts")
         st.caption(f"Left out: {names}. They look inside the layers, but {reason}")
     elif choice.target is None:
         st.caption(

@@ -19,7 +19,7 @@ from app.mixing.chart_figures import SeparatorShares
 from app.mixing.parts import Array, Texts, shares
 from app.shell import background, cache
 from app.shell.background import Work
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.mixing.flow import MOST_WORK, attention_flow, flow_work
 from bertcore.analysis.mixing.maps import row_shares
 from bertcore.analysis.mixing.rollout import rollout
@@ -65,19 +65,20 @@ class Found:
     """Measures that take longer and were not asked for: about how many seconds."""
 
 
-def measures(bert: Bert) -> tuple[str, ...]:
+def measures(bert: Model) -> tuple[str, ...]:
     """Return the measures that the checkpoint's architecture can have, in order."""
-    if "parts" in bert.config.family.lacks:
+    if "parts" not in bert.capabilities:
         return ATTENTION_ALONE
     return (*IN_LAYER, *THROUGH_LAYERS)
 
 
-def targets(bert: Bert, text_b: str | None) -> list[str]:
+def targets(bert: Model, text_b: str | None) -> list[str]:
     """Return what a gradient can be taken of, the first being the usual one."""
     if "gradient" not in measures(bert):
         return []
-    heads = {"word": bert.module.mlm, "next": bert.module.nsp if text_b is not None else None}
-    return [name for name, head in heads.items() if head is not None]
+    heads = {"word": "mlm" in bert.capabilities, "next": "nsp" in bert.capabilities}
+    heads["next"] &= text_b is not None
+    return [name for name, is_there in heads.items() if is_there]
 
 
 def usual_token(trace: Trace, mask_id: int) -> int:

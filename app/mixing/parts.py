@@ -16,7 +16,7 @@ from torch import Tensor
 
 from app.mixing.chart_figures import SeparatorShares
 from app.shell import cache
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.mixing.attention_gradients import (
     NextSentenceLogit,
     Target,
@@ -44,13 +44,13 @@ class Texts(NamedTuple):
         return cache.trace(*self)
 
 
-def layer_maps(bert: Bert, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
+def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
     """Return weights, norms, and norms with residual and LayerNorm of a layer, each [T, T].
 
     The weights alone where the architecture does not show its parts.
     """
     trace = texts.trace
-    if "parts" in bert.config.family.lacks:
+    if "parts" not in bert.capabilities:
         return {"weights": shares(one_map_a_layer(trace.attentions, head)[layer])}
     block = cache.call(blocks, texts.key, texts)
     if head is None:
@@ -62,23 +62,23 @@ def layer_maps(bert: Bert, texts: Texts, layer: int, head: int | None) -> dict[s
     return {name: shares(values) for name, values in maps.items()}
 
 
-def blocks(bert: Bert, texts: Texts) -> BlockNorms:
+def blocks(bert: Model, texts: Texts) -> BlockNorms:
     """Return how tokens mix in each attention block."""
     return block_norms(bert, texts.trace)
 
 
-def rollouts(bert: Bert, texts: Texts, head: int | None) -> Array:
+def rollouts(bert: Model, texts: Texts, head: int | None) -> Array:
     """Return the rollout from every layer, [L, T, T]."""
     found: Array = attention_rollout(texts.trace.attentions, head=head).numpy()
     return found
 
 
-def zeroing_row(bert: Bert, texts: Texts, token: int) -> Array:
+def zeroing_row(bert: Model, texts: Texts, token: int) -> Array:
     """Return one row of value zeroing in every layer, [L, T]."""
     return shares(value_zeroing(bert, texts.trace, tokens=[token])[:, 0])
 
 
-def gradient(bert: Bert, texts: Texts, token: int | None, head: int | None) -> Array:
+def gradient(bert: Model, texts: Texts, token: int | None, head: int | None) -> Array:
     """Return |gradient x weight| of all layers as shares, [L, T, T].
 
     Args:
@@ -93,7 +93,7 @@ def gradient(bert: Bert, texts: Texts, token: int | None, head: int | None) -> A
     return shares(torch.stack([maps.mean(0) if head is None else maps[head] for maps in sizes]))
 
 
-def separator_shares(bert: Bert, texts: Texts) -> SeparatorShares:
+def separator_shares(bert: Model, texts: Texts) -> SeparatorShares:
     """Return how much comes from the added [SEP], the second one of a pair included."""
     trace = texts.trace
     separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]

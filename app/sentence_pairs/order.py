@@ -10,7 +10,7 @@ from app.plots.formats import percent
 from app.sentence_pairs.answer_figures import SENTENCE_ORDER, probability_bar
 from app.shell import cache, frame
 from app.shell.picture import Picture
-from bertcore import Bert
+from bertcore import Model
 
 
 def _order_figure(in_order: float) -> go.Figure:
@@ -36,7 +36,7 @@ bert.sentence_order({a!r}, {b!r}).in_order
 )
 
 
-def sentence_order(bert: Bert, text_a: str, text_b: str) -> float:
+def sentence_order(bert: Model, text_a: str, text_b: str) -> float:
     """Return the probability that A comes before B."""
     return bert.sentence_order(text_a, text_b).in_order
 

@@ -64,9 +64,9 @@ def choose(page: frame.Page) -> str:
 def show_pair(page: frame.Page) -> None:
     """Draw everything about the pair of the sentence box."""
     segments = choose(page)
-    if page.bert.module.nsp is None:
+    if "nsp" not in page.bert.capabilities:
         capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
-        if page.bert.module.sop is not None:
+        if "sop" in page.bert.capabilities:
             show_order(page)
     else:
         others = tuple(text for text in OTHER_B if text != page.text_b)
@@ -85,5 +85,5 @@ def draw() -> None:
             offer_b()
         else:
             show_pair(page)
-    if page.bert.module.nsp is not None:
+    if "nsp" in page.bert.capabilities:
         st.fragment(show_matrix)(page)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import streamlit as st
 
 import bertcore
-from bertcore import Bert, Trace
+from bertcore import Bert, Model, Trace
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ def bert_key(
     return BertKey(source, device, dtype, _stamp(source), allow_pickle)
 
 
-def bert(source: str, device: str = "auto", dtype: str = "auto") -> Bert:
+def bert(source: str, device: str = "auto", dtype: str = "auto") -> Model:
     """Return the opened checkpoint, shared by all visitors.
 
     Raises:
@@ -136,7 +136,7 @@ def bert(source: str, device: str = "auto", dtype: str = "auto") -> Bert:
     return opened(bert_key(source, device, dtype))
 
 
-def opened(key: BertKey) -> Bert:
+def opened(key: BertKey) -> Model:
     """Return the checkpoint of a key, opened again if it had to make room for others.
 
     A failure is told again for a few seconds without another try: sidebar and page both ask, and
@@ -147,7 +147,7 @@ def opened(key: BertKey) -> Bert:
     if error is not None and time.monotonic() - when < FAILURE_SECONDS:
         raise error
     try:
-        found: Bert = _berts().get(
+        found: Model = _berts().get(
             key,
             lambda: bertcore.load(
                 key.source, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
@@ -270,7 +270,7 @@ def num_bytes(made: Any) -> int:
 
 
 def _trace(
-    model: Bert,
+    model: Model,
     text_a: str,
     text_b: str | None,
     segment_ids: tuple[int, ...] | None,

@@ -1,4 +1,4 @@
-"""What a checkpoint's family lacks, said on the page in a sentence."""
+"""What a checkpoint has not, said on the page in a sentence."""
 
 from __future__ import annotations
 
@@ -6,32 +6,50 @@ import streamlit as st
 
 from app.plots.untrusted_text import plain
 from app.shell import frame
+from bertcore.families import Capability
+from bertcore.model import Model
 
 OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect**."
 
 
-def note(page: frame.Page, what: str) -> None:
-    """Say in a caption why the checkpoint's family has no `what`; nothing where it has."""
-    reason = page.bert.config.family.lacks.get(what)
-    if reason is not None:
-        st.caption(plain(reason))
+def reason(bert: Model, what: Capability) -> str | None:
+    """Return the sentence why a checkpoint has no `what`, as Markdown; None where it has."""
+    absent = bert.absent.get(what)
+    return None if absent is None else plain(absent)
 
 
-def tells(page: frame.Page, what: str) -> bool:
-    """Say why the checkpoint's family has no `what` where a picture would be; tell whether so."""
-    reason = page.bert.config.family.lacks.get(what)
-    if reason is not None:
-        st.info(plain(reason))
-    return reason is not None
+def note(page: frame.Page, what: Capability) -> None:
+    """Say in a caption why the checkpoint has no `what`; nothing where it has."""
+    absent = reason(page.bert, what)
+    if absent is not None:
+        st.caption(absent)
 
 
-def needs(page: frame.Page, what: str) -> None:
-    """End the page with a sentence where the checkpoint's family has no `what`."""
+def tells(page: frame.Page, what: Capability) -> bool:
+    """Say why the checkpoint has no `what` where a picture would be; tell whether so."""
+    return tells_of(page.bert, what)
+
+
+def tells_of(bert: Model, what: Capability) -> bool:
+    """Do as `tells` where there is no page, such as in a component."""
+    absent = reason(bert, what)
+    if absent is not None:
+        st.info(absent)
+    return absent is not None
+
+
+def needs(page: frame.Page, what: Capability) -> None:
+    """End the page with a sentence where the checkpoint has no `what`."""
     if tells(page, what):
         frame.end_page()
 
 
-def no_head(page: frame.Page, head: str, text: str, family_text: str) -> None:
+def never_has(bert: Model, what: Capability) -> bool:
+    """Return whether no checkpoint of the family has `what`, not this one alone."""
+    return what in bert.config.family.absent
+
+
+def no_head(page: frame.Page, head: Capability, text: str, family_text: str) -> None:
     """Warn that a head is absent: with its family's reason where no member has one.
 
     Args:
@@ -39,9 +57,8 @@ def no_head(page: frame.Page, head: str, text: str, family_text: str) -> None:
         text: Of a checkpoint that lost its head.
         family_text: Of a family without such a head, with {reason} in it.
     """
-    reason = page.bert.config.family.lacks.get(head)
-    if reason is not None:
-        text = family_text.format(reason=plain(reason))
+    if never_has(page.bert, head):
+        text = family_text.format(reason=reason(page.bert, head))
     report = page.bert.report
     if report is not None and report.task_heads:
         text += OWN_HEAD

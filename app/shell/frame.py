@@ -21,7 +21,7 @@ from app.plots.untrusted_text import plain
 from app.shell import cache, data_files, html_offer, sidebar, state, texts_lookup
 from app.shell.page_info import PageInfo
 from app.shell.sentence import example_box, sentence_box
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.json_data import to_json
 
 log = logging.getLogger("bertscope.app")
@@ -64,7 +64,7 @@ class Page:
     """Whether the visitor's theme is dark; for the few colours that cannot follow by themselves."""
 
     @property
-    def bert(self) -> Bert:
+    def bert(self) -> Model:
         """The chosen checkpoint."""
         return cache.opened(self.bert_key)
 

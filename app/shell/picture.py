@@ -14,6 +14,7 @@ from app.html_file.chart import Data
 from app.html_file.document import Part
 from app.plots.special_tokens import Marks, own_markdown
 from app.shell import capabilities, frame, html_offer
+from bertcore.families import Capability
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -36,7 +37,7 @@ class Picture:
     """Result -> the numbers that are drawn: a table (CSV) or named arrays (NPZ)."""
     figure: Callable[..., go.Figure] | None = None
     """Result -> Plotly figure; None for a picture drawn by a component of ours."""
-    needs: frozenset[str] = frozenset()
+    needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
 
     def is_available(self, page: frame.Page) -> bool:

@@ -14,7 +14,7 @@ from app.plots.untrusted_text import plain
 from app.shell import cache, state
 from app.shell.live_text import live_text
 from app.shell.state import Field
-from bertcore import Bert
+from bertcore import Model
 from bertcore.checkpoints import is_remote
 from bertcore.checkpoints.folder import (
     PICKLE,
@@ -204,7 +204,7 @@ def _tail(source: str, length: int) -> str:
     return short_name(source) if length == 1 else "/".join(Path(source).parts[-length:])
 
 
-def _describe(bert: Bert) -> None:
+def _describe(bert: Model) -> None:
     config = bert.config
     parameters = list(bert.module.parameters())
     num_bytes = sum(p.numel() * p.element_size() for p in parameters)

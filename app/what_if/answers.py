@@ -123,7 +123,7 @@ def show_answers(page: frame.Page, case: Case) -> Compared:
     if found.next_before is not None and found.next_after is not None:
         is_next = (found.next_before.is_next, found.next_after.is_next)
         NEXT_SENTENCE.show(page, is_next, **code)
-    if not found.shifts and not is_tuned and page.bert.module.mlm is None:
+    if not found.shifts and not is_tuned and "mlm" not in page.bert.capabilities:
         st.warning(NO_MASKED_WORDS)
     elif not found.shifts and not is_tuned and found.next_before is None:
         st.info(NO_QUESTION)

@@ -11,7 +11,7 @@ import streamlit as st
 from app.shell import cache
 from app.shell.background import Progress, Work
 from app.shell.state import Field
-from bertcore import Bert, BertConfig, Trace
+from bertcore import BertConfig, Model, Trace
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
@@ -262,7 +262,7 @@ def ranking(key: cache.BertKey, asked: Question) -> Work:
     return Work(("what-if", key, asked), work)
 
 
-def one_piece(bert: Bert, word: str) -> str | None:
+def one_piece(bert: Model, word: str) -> str | None:
     """Return the piece that a typed word is, the word itself if it is not one, None if blank."""
     if not word.strip():
         return None
@@ -270,12 +270,12 @@ def one_piece(bert: Bert, word: str) -> str | None:
     return bert.tokenizer.id_to_token(ids[0]) if len(ids) == 1 else word
 
 
-def _run(bert: Bert, case: Case) -> Trace:
+def _run(bert: Model, case: Case) -> Trace:
     encoding = masked_encoding(bert, case.text_a, case.text_b, case.masked)
     return bert.trace(case.text_a, case.text_b, encoding=encoding, changes=case.changes)
 
 
-def _compare(bert: Bert, key: cache.BertKey, case: Case, top_k: int) -> Compared:
+def _compare(bert: Model, key: cache.BertKey, case: Case, top_k: int) -> Compared:
     # Only the plain run is kept: the changed ones are many, and large for long texts.
     plain, changed, reader = before(key, case), _run(bert, case), readable_task_head(key)
     runs = compare_runs(bert, plain, changed, top_k)

@@ -72,7 +72,7 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     is_new = (wants_question() or is_new) and len(allowed) > 0
     st.session_state[_SEEN] = True
     is_asked = bool(MASKED.value) or mask in page.trace.tokens
-    can_ask = page.bert.module.mlm is not None and page.trace.num_tokens <= MANY_TOKENS
+    can_ask = "mlm" in page.bert.capabilities and page.trace.num_tokens <= MANY_TOKENS
     if is_new and can_ask and not is_asked:
         args = (page.text_a, page.text_b, ())
         MASKED.put([cache.call(suggest_mask, page.bert_key, *args)])

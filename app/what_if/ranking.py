@@ -115,7 +115,7 @@ def _ask(page: frame.Page, case: Case) -> Question:
     tokenizer = page.bert.tokenizer
     tokens = before(page.bert_key, case).tokens
     masks = [i for i, token in enumerate(tokens) if token == tokenizer.mask_token]
-    can_read = bool(masks) and page.bert.module.mlm is not None
+    can_read = bool(masks) and "mlm" in page.bert.capabilities
     task = readable_task_head(page.bert_key)
     labels = list(task.labels) if task is not None and task.kind in ("classes", "labels") else []
     if not can_read and not labels:

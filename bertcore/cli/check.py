@@ -30,7 +30,7 @@ from bertcore.cli.text import Checkpoint as CheckpointOption
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore import Bert
+    from bertcore import Model
     from bertcore.analysis.health.checkpoint import Diagnosis
     from bertcore.pretraining import Batch, PretrainingScores
 
@@ -95,7 +95,7 @@ def inspect(
     console.print(report_table(bert, found))
 
 
-def report_table(bert: Bert, found: Diagnosis) -> Table:
+def report_table(bert: Model, found: Diagnosis) -> Table:
     """Return shape, load report and diagnosis of a checkpoint as a table of two columns."""
     from rich.table import Table
     from rich.text import Text
@@ -217,6 +217,7 @@ def evaluate(
         return
     refuse_options(context, _ONLY_FINETUNED, "it is for fine-tuned checkpoints")
     from bertcore import load
+    from bertcore.bert import with_parts
     from bertcore.pretraining import (
         DataConfig,
         evaluate_pretraining,
@@ -227,15 +228,14 @@ def evaluate(
     from bertcore.pretraining.assembly import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
-    bert = load(checkpoint, device=device, dtype=dtype)
-    bert.require_parts()
+    bert = with_parts(load(checkpoint, device=device, dtype=dtype))
     limit = bert.config.max_position_embeddings
     length = min(128, limit) if max_seq_length is None else max_seq_length
     if length > limit:
         raise ValueError(
             f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
         )
-    can_pair = bert.module.nsp is not None and bert.config.type_vocab_size >= 2
+    can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
     if objective == "auto":
         objective = "mlm+nsp" if can_pair else "mlm"
     config = DataConfig.for_length(length, objective=objective)

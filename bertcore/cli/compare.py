@@ -18,7 +18,7 @@ from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Device, Dtype
 
 if TYPE_CHECKING:
-    from bertcore import Bert
+    from bertcore import Model
     from bertcore.analysis.compare.checkpoints import Question, TextComparison
     from bertcore.analysis.shared.collect import Sentence
 
@@ -143,7 +143,7 @@ def _is_file(text: str) -> bool:
 
 
 def _compare_one(
-    one: Bert, two: Bert, texts: tuple[str, str | None], asked: tuple[Question, ...]
+    one: Model, two: Model, texts: tuple[str, str | None], asked: tuple[Question, ...]
 ) -> TextComparison:
     from bertcore.analysis.compare.checkpoints import compare_text, with_mask_of
 

@@ -164,7 +164,7 @@ def pretrain(
         raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
     from bertcore.config import bert_of
     from bertcore.distillation.student import named_layers, student_of
-    from bertcore.loading import load
+    from bertcore.loading import load_bert
     from bertcore.pretraining import check_inputs, check_settings, start_run
     from bertcore.pretraining import train_tokenizer as learn
     from bertcore.pretraining.start.starting_weights import check_start
@@ -184,16 +184,15 @@ def pretrain(
     train_config = TrainConfig(**train_values)
     make_optimizer = OptimizerConfig if teacher is None else OptimizerConfig.distilbert
     optimizer_config = make_optimizer(**chosen(OptimizerConfig, settings))
-    opened_teacher = load(teacher, device="cpu") if teacher is not None else None
+    opened_teacher = load_bert(teacher, device="cpu") if teacher is not None else None
     start_from: Bert | None = None
     if from_checkpoint is not None:
-        start_from = load(from_checkpoint, device="cpu")
+        start_from = load_bert(from_checkpoint, device="cpu")
     elif opened_teacher is not None and student_layers is not None:
         layers_kept = named_layers(student_layers, opened_teacher.config.num_hidden_layers)
         start_from = student_of(opened_teacher, layers_kept)
     opened: Tokenizer | None
     if start_from is not None:
-        start_from.require_parts()
         opened, shape = start_from.tokenizer, start_from.config
     else:
         opened = Tokenizer.open(tokenizer) if tokenizer else None

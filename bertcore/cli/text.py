@@ -14,7 +14,7 @@ import typer
 from bertcore.cli.output import make_table, plain, print_json, print_table
 
 if TYPE_CHECKING:
-    from bertcore import Bert
+    from bertcore import Model
     from bertcore.tokenizer import Encoding
     from bertcore.tokenizer.wordpiece import WordSteps
 
@@ -260,7 +260,7 @@ def encode(
 
 def open_with_text(
     checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
-) -> tuple[Bert, Encoding]:
+) -> tuple[Model, Encoding]:
     """Open the checkpoint and encode; refuse blank texts, and tell on stderr what was cut."""
     for name, given in (("text" if text_b is None else "text A", text), ("text B", text_b)):
         if given is not None and not given.strip():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Generator, Tensor, nn
 
+from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.folder import find_checkpoint, find_weights, read_json
 from bertcore.checkpoints.keys import mend_keys
@@ -23,7 +24,7 @@ from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from bertcore.bert import Bert
+    from bertcore.model import Model
 
 _LSTM = "features.lstm."
 MAX_LABELS = 1000
@@ -142,7 +143,7 @@ def start_task_model(
     check_labels(chosen, labels)
     bert = load(source, device="cpu")
     stored = _read_head(source)
-    network = _encoder(bert.module, chosen, source, generator)
+    network = _encoder(_own_network(bert, source), chosen, generator)
     keeps = stored is not None and stored.weight is not None and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)
@@ -162,7 +163,7 @@ def open_task_model(
     *,
     task: str | None = None,
     device: str = "auto",
-    bert: Bert | None = None,
+    bert: Model | None = None,
     allow_pickle: bool = False,
 ) -> TaskModel:
     """Open a fine-tuned checkpoint, of ours or of `transformers`.
@@ -197,7 +198,7 @@ def open_task_model(
         )
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
-    network = _encoder(_sharing(bert.module), chosen, source, generator=None)
+    network = _encoder(_sharing(_own_network(bert, source)), chosen, generator=None)
     module = TaskNetwork(network, chosen.kind, len(stored.weight))
     labels = stored.labels if chosen.has_labels else ()
     if chosen.has_labels and len(labels) != len(stored.weight):
@@ -217,16 +218,20 @@ def _sharing(network: Network) -> Network:
     return twin
 
 
-def _encoder(
-    network: Network, task: Task, source: str | Path, generator: Generator | None
-) -> Network:
-    """Return the encoder with only what the task reads: no pretraining heads."""
-    model_type = network.config.to_hf_dict()["model_type"]
-    if model_type != "bert":
+def _own_network(model: Model, source: str | Path) -> Network:
+    """Return the network of a BERT; refuse its relatives and other architectures."""
+    family = model.config.family
+    if model.config.model_type != "bert":
         raise ValueError(
-            f"{str(source)!r} is a {model_type} checkpoint; task heads are read and trained for "
-            "BERT itself. Choose a BERT checkpoint."
+            f"{str(source)!r} is a {family.name} checkpoint ({model.config.model_type}). Heads are "
+            "trained, and scored on labelled files, for BERT itself (model_type bert). Choose a "
+            "BERT checkpoint."
         )
+    return with_parts(model).module
+
+
+def _encoder(network: Network, task: Task, generator: Generator | None) -> Network:
+    """Return the encoder with only what the task reads: no pretraining heads."""
     network.mlm = network.nsp = None
     if task.kind not in ("sequence", "choice"):
         network.pooler = None

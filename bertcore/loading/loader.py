@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from bertcore.bert import Bert
+from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.folder import (
     WEIGHT_FILES,
@@ -27,6 +27,7 @@ from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.loading.family import read_shape, which_family
 from bertcore.loading.other import Opening, load_other
+from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.tokenizer import Tokenizer
@@ -41,7 +42,7 @@ def load(
     device: str = "auto",
     dtype: str = "auto",
     allow_pickle: bool = False,
-) -> Bert:
+) -> Model:
     """Open a checkpoint, ready to use; `.report` of the result says how loading went.
 
     Args:
@@ -85,7 +86,7 @@ def load(
         family=config.family.name,
         family_note=family_note,
         family_heads=tuple(config.family.heads),
-        lacks=tuple(config.family.lacks.values()),
+        lacks=tuple(config.family.absent.values()),
         stored_dtype=stored_dtype,
         matched=plan.matched(weights),
         missing=plan.missing,
@@ -110,6 +111,15 @@ def load(
         fingerprint=fingerprint,
     )
     return Bert(network, tokenizer, name=str(source), report=report)
+
+
+def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
+    """Open a checkpoint of the BERT family, whose weights can be trained and changed.
+
+    Raises:
+        ValueError: If it is of another architecture; and as `load`.
+    """
+    return with_parts(load(source, device=device))
 
 
 def open_tokenizer(folder: Path) -> Tokenizer:

@@ -18,17 +18,18 @@ from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
 from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.others.bert import OtherBert
+from bertcore.families import Capability
 from bertcore.others.config import read_config, transformers_config
 from bertcore.others.families import OTHERS, SPANS, Opener
+from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import open_other_tokenizer
 
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """What data-parallel wrappers and compilers put before all names."""
 _TASK_HEADS = ("classifier", "classification_head", "qa_outputs", "score.", "logits_proj")
-_REPORTED = ("parts", "segments", "positions", "nsp", "mlm")
-"""What of a family's lacks the load report tells."""
+_REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
+"""Which absences the load report tells."""
 
 
 class Opening(NamedTuple):
@@ -68,7 +69,7 @@ def load_other(
     *,
     device: torch.device,
     dtype: torch.dtype,
-) -> OtherBert:
+) -> OtherModel:
     """Open a checkpoint of another architecture.
 
     Args:
@@ -121,7 +122,7 @@ def load_other(
         family_note=opening.family_note,
         family_heads=tuple(sorted(frozenset().union(*(o.heads for o in family.openers)))),
         is_other=True,
-        lacks=tuple(network.other.lacks[key] for key in _REPORTED if key in network.other.lacks),
+        lacks=tuple(network.other.absent[key] for key in _REPORTED if key in network.other.absent),
         stored_dtype=weights.stored[next(iter(match.table.values()))].dtype,
         matched={name: weights.stored[name].shape for name in match.table.values()},
         missing=first.missing if first is not match else {},
@@ -146,7 +147,7 @@ def load_other(
         fingerprint=fingerprint_of(match.table, weights),
     )
     try:
-        return OtherBert(network, tokenizer, name=opening.source, report=report)
+        return OtherModel(network, tokenizer, name=opening.source, report=report)
     except ValueError as error:
         raise RuntimeError(f"{opening.folder}: {error}") from error
 

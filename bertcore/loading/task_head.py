@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertcore.bert import Bert
 from bertcore.checkpoints.folder import find_weights, read_json
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.model import Model
 from bertcore.network.task_reader import Dense, TaskReader
 
 CONFIG_FIELDS = ("architectures", "id2label", "label2id", "problem_type", "bertscope")
@@ -31,7 +31,7 @@ _DENSE_ACTIVATIONS = {
 }
 
 
-def read_task_head(bert: Bert) -> TaskReader | None:
+def read_task_head(bert: Model) -> TaskReader | None:
     """Return the task head of an opened checkpoint, on its device and in its number format.
 
     Returns:
@@ -49,7 +49,8 @@ def read_task_head(bert: Bert) -> TaskReader | None:
     final, dense = _parts(report, tensors)
     values = read_json(report.folder / "config.json")
     kind = _kind(report, values, final, tensors[f"{final}.weight"])
-    if kind in ("classes", "labels", "score") and dense is None and bert.module.pooler is None:
+    reads_pooler = kind in ("classes", "labels", "score") and dense is None
+    if reads_pooler and "pooler" not in bert.capabilities:
         raise ValueError(
             "the task head reads the pooler, which this checkpoint lacks. Copy it again, with all "
             "of its tensors."
@@ -65,7 +66,7 @@ def read_task_head(bert: Bert) -> TaskReader | None:
     return reader.to(bert.device, bert.dtype)
 
 
-def stored_task_head(bert: Bert) -> dict[str, Tensor]:
+def stored_task_head(bert: Model) -> dict[str, Tensor]:
     """Return the tensors of the task head under Hugging Face's keys, on the CPU, as stored.
 
     Raises:
@@ -80,7 +81,7 @@ def stored_task_head(bert: Bert) -> dict[str, Tensor]:
         return _read(weights, report, mend_keys(weights.stored, bert.config.family).stored)
 
 
-def stored_task_fields(bert: Bert) -> dict[str, Any]:
+def stored_task_fields(bert: Model) -> dict[str, Any]:
     """Return what config.json says of the task head: its class and label names."""
     report = bert.report
     if report is None or not report.task_heads:
@@ -157,7 +158,7 @@ def _labels(report: LoadReport, kind: str, count: int) -> tuple[str, ...]:
     return names if len(names) == count else tuple(f"LABEL_{i}" for i in range(count))
 
 
-def _check_shapes(reader: TaskReader, bert: Bert, report: LoadReport) -> None:
+def _check_shapes(reader: TaskReader, bert: Model, report: LoadReport) -> None:
     width, count = bert.config.hidden_size, len(reader.weight)
     wanted = {"span": 2, "score": 1}.get(reader.kind, count)
     parts = [(reader.weight, (wanted, width)), (reader.bias, (wanted,))]

@@ -12,6 +12,7 @@ from bertcore.network.attention import (
 from bertcore.network.embeddings import EmbeddingParts, Embeddings
 from bertcore.network.encoder import ALL_HEADS, FAMILY_HEADS, Layer, Network, collect_into
 from bertcore.network.heads import MaskedWordHead, PairHead, Pooler, ReplacedTokenHead
+from bertcore.network.protocol import Encoder
 
 __all__ = [
     "ALL_HEADS",
@@ -19,6 +20,7 @@ __all__ = [
     "AttentionBuffers",
     "EmbeddingParts",
     "Embeddings",
+    "Encoder",
     "Layer",
     "MaskedWordHead",
     "Network",

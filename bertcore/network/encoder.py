@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
+from bertcore.families import Capability, Family
 from bertcore.network.attention import (
     AttentionFunction,
     SelfAttention,
@@ -37,6 +38,40 @@ class Layer(nn.Module):
         """Return the layer's output, [B, T, D]."""
         out: Tensor = self.feed_forward(self.attention(hidden, mask, attention))
         return out
+
+
+_ABSENT = {
+    "pooler": "has no pooler, so it has no pooled sentence vector",
+    "mlm": "has no masked-word (MLM) head, so it cannot predict words",
+    "nsp": "has no next-sentence (NSP) head",
+    "replaced": "has no replaced-token head",
+    "sop": "has no sentence-order head",
+    "next": "does not predict the next token",
+    "decoder": "has no decoder here",
+}
+_INSTEAD = {
+    "replaced": "an ELECTRA discriminator (ElectraForPreTraining)",
+    "sop": "an ALBERT checkpoint with its pretraining heads (AlbertForPreTraining)",
+    "next": "a GPT-2 with its head (GPT2LMHeadModel)",
+    "decoder": "a T5 or BART checkpoint with its head",
+}
+
+
+def absent_head(head: Capability, family: Family) -> str:
+    """Return why a checkpoint of a family has no such head, and what to open instead."""
+    reason = family.absent.get(head) or f"this checkpoint {_ABSENT[head]}."
+    return f"{reason} Open {_INSTEAD.get(head, _USUAL)}."
+
+
+_USUAL = "a pretrained checkpoint with one, such as 'default'"
+
+
+def too_long(num_tokens: int, limit: int) -> str:
+    """Return the sentence about an input of more tokens than there are positions."""
+    return (
+        f"sequence has {num_tokens} tokens but this checkpoint has {limit} position "
+        f"embeddings. Shorten the text or pass max_length={limit}."
+    )
 
 
 def collect_into(states: list[Tensor]) -> Callable[[int, Tensor], Tensor]:
@@ -214,10 +249,7 @@ class Network(nn.Module):
         """
         num_tokens, limit = input_ids.shape[-1], self.config.max_length
         if num_tokens > limit and position_ids is None:
-            raise ValueError(
-                f"sequence has {num_tokens} tokens but this checkpoint has {limit} position "
-                f"embeddings. Shorten the text or pass max_length={limit}."
-            )
+            raise ValueError(too_long(num_tokens, limit))
         if segment_ids is None:
             segment_ids = torch.zeros_like(input_ids)
         if position_ids is None and self.config.position_offset:
@@ -243,9 +275,7 @@ class Network(nn.Module):
             ValueError: If this checkpoint has none.
         """
         if self.mlm is None:
-            raise ValueError(
-                self._lacks("mlm", "masked-word (MLM) head, so it cannot predict words")
-            )
+            raise ValueError(self.why_no_head("mlm"))
         return self.mlm
 
     def pooled(self, hidden: Tensor) -> Tensor:
@@ -255,7 +285,7 @@ class Network(nn.Module):
             ValueError: If this checkpoint has no pooler.
         """
         if self.pooler is None:
-            raise ValueError(self._lacks("pooler", "pooler, so it has no pooled sentence vector"))
+            raise ValueError(self.why_no_head("pooler"))
         out: Tensor = self.pooler(hidden)
         return out
 
@@ -266,7 +296,7 @@ class Network(nn.Module):
             ValueError: If this checkpoint has no next-sentence head.
         """
         if self.nsp is None:
-            raise ValueError(self._lacks("nsp", "next-sentence (NSP) head"))
+            raise ValueError(self.why_no_head("nsp"))
         out: Tensor = self.nsp(self.pooled(hidden))
         return out
 
@@ -277,10 +307,7 @@ class Network(nn.Module):
             ValueError: If this checkpoint has no sentence-order head.
         """
         if self.sop is None:
-            raise ValueError(
-                "this checkpoint has no sentence-order head. Open an ALBERT checkpoint with its "
-                "pretraining heads (AlbertForPreTraining)."
-            )
+            raise ValueError(self.why_no_head("sop"))
         out: Tensor = self.sop(self.pooled(hidden))
         return out
 
@@ -291,14 +318,15 @@ class Network(nn.Module):
             ValueError: If this checkpoint has no replaced-token head.
         """
         if self.replaced is None:
-            raise ValueError(
-                "this checkpoint has no replaced-token head. Open an ELECTRA discriminator "
-                "(ElectraForPreTraining)."
-            )
+            raise ValueError(self.why_no_head("replaced"))
         out: Tensor = self.replaced(hidden)
         return out
 
-    def _lacks(self, head: str, what: str) -> str:
-        """Return a sentence that says why a head is not there, and what to open instead."""
-        reason = self.config.family.lacks.get(head) or f"this checkpoint has no {what}."
-        return f"{reason} Open a pretrained checkpoint with one, such as 'default'."
+    def why_no_head(self, head: Capability) -> str | None:
+        """Return the sentence why a head is absent; None where it is there.
+
+        Args:
+            head: One of `bertcore.families.HEADS`.
+        """
+        is_there = getattr(self, head, None) is not None
+        return None if is_there else absent_head(head, self.config.family)

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bertcore.network.encoder import Network
+from bertcore.network.protocol import Encoder
 
 READER_KINDS = ("classes", "labels", "score", "tags", "span")
 """One class of several for a text; several labels at once, each yes or no; a number; a tag for
@@ -53,7 +53,7 @@ class TaskReader:
     dense: Dense | None = None
     """None: "tags" and "span" read the states themselves, the others the network's pooler."""
 
-    def logits(self, network: Network, hidden: Tensor) -> Tensor:
+    def logits(self, network: Encoder, hidden: Tensor) -> Tensor:
         """Return logits, [B, C] or, of "tags" and "span", [B, T, C].
 
         Args:
@@ -72,7 +72,7 @@ class TaskReader:
         return F.linear(vectors, self.weight, self.bias)
 
     def log_probabilities(
-        self, network: Network, hidden: Tensor, positions: Sequence[int] = ()
+        self, network: Encoder, hidden: Tensor, positions: Sequence[int] = ()
     ) -> Tensor:
         """Return what the head answers as distributions, float32 [B, N, M], log p.
 

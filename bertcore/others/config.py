@@ -24,7 +24,7 @@ class OtherConfig(BertConfig):
     """
 
     other: OtherFamily
-    """How it predicts words, and what this checkpoint lacks."""
+    """How it predicts words, and what this checkpoint has not."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """All fields, as `transformers` understood config.json."""
 
@@ -87,18 +87,18 @@ def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
     """
     model_type = config.model_type
     family = OTHERS[model_type]
-    lacks = dict(family.lacks)
+    absent = dict(family.absent)
     if model_type.startswith("deberta"):
         if config.position_biased_input:
-            lacks.pop("positions")
+            absent.pop("positions")
         if config.type_vocab_size:
-            lacks.pop("segments")
+            absent.pop("segments")
     if model_type == "mobilebert" and config.normalization_type == "no_norm":
-        lacks["norm"] = (
+        absent["norm"] = (
             "MobileBERT has no LayerNorm: each number is multiplied by a weight and gets a bias."
         )
     if "nsp" in heads:
-        lacks.pop("nsp")
+        absent.pop("nsp")
     positions = getattr(config, "max_position_embeddings", None)
     if model_type in _RELATIVE or not isinstance(positions, int):
         positions = NO_LIMIT
@@ -118,7 +118,7 @@ def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
         initializer_range=float(getattr(config, "initializer_range", None) or 0.02),
         pad_token_id=pad if isinstance(pad, int) and pad >= 0 else 0,
         model_type=model_type,
-        other=replace(family, lacks=lacks),
+        other=replace(family, absent=absent),
         values=config.to_dict(),
     )
 

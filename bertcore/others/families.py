@@ -1,4 +1,4 @@
-"""Which other architectures are read, how each predicts words, and what each of them lacks."""
+"""Which other architectures are read, how each predicts words, and what each of them has not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from bertcore.families import Family
+from bertcore.families import Capability, Family
 
 MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
 """How a model was trained to predict words: from a mask in their place (BERT); from all others in
@@ -44,10 +44,10 @@ class OtherFamily(Family):
     """Whether its code in `transformers` fails in other formats."""
 
 
-def _family(name: str, *, lacks: Mapping[str, str], **values: Any) -> OtherFamily:
+def _family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
     """Return a family with what holds for all of them filled in."""
     through = f"{name} is read through transformers, which gives its attention and hidden states"
-    usual = {
+    usual: dict[Capability, str] = {
         "parts": f"{through} but not its parts: nothing inside it can be switched off, edited or "
         "measured here.",
         "queries": f"{through} but not its queries and keys.",
@@ -56,21 +56,21 @@ def _family(name: str, *, lacks: Mapping[str, str], **values: Any) -> OtherFamil
     }
     unused: dict[str, Any] = {"prefix": "", "layer_prefix": "", "decoder_weight": ""}
     unused |= {"embeddings": (), "layer": (), "parts": (), "heads": {}, "classes": {}}
-    return OtherFamily(name=name, lacks=usual | dict(lacks), **unused, **values)
+    return OtherFamily(name=name, absent=usual | dict(absent), **unused, **values)
 
 
-def _relative(name: str) -> dict[str, str]:
+def _relative(name: str) -> dict[Capability, str]:
     return {
         "positions": f"{name} adds no position vectors to its input: its attention knows how far "
         "apart two tokens are (relative positions)."
     }
 
 
-def _no_segments(name: str) -> dict[str, str]:
+def _no_segments(name: str) -> dict[Capability, str]:
     return {"segments": f"{name} has no segment embeddings."}
 
 
-def _no_norm(name: str) -> dict[str, str]:
+def _no_norm(name: str) -> dict[Capability, str]:
     return {"norm": f"{name} has no LayerNorm after its embeddings: its layers normalise inside."}
 
 
@@ -103,7 +103,7 @@ def _deberta(name: str, class_name: str, sign: str) -> OtherFamily:
         signs=(sign,),
         tokens=_BERT_TOKENS,
         only_float32=class_name == "Deberta",
-        lacks={**_no_segments(name), **_relative(name)},
+        absent={**_no_segments(name), **_relative(name)},
     )
 
 
@@ -120,7 +120,7 @@ MOBILEBERT = _family(
     ),
     words=MASKED,
     signs=("embedding_transformation.", ".bottleneck."),
-    lacks={
+    absent={
         "nsp": "this MobileBERT checkpoint has no next-sentence head.",
     },
 )
@@ -145,7 +145,7 @@ XLNET = _family(
         "intermediate_size": "d_inner",
         "hidden_act": "ff_activation",
     },
-    lacks={
+    absent={
         **_relative("XLNet"),
         **_no_norm("XLNet"),
         "segments": "XLNet adds no segment vectors to its input: its attention knows whether two "
@@ -176,7 +176,7 @@ T5 = _family(
         "intermediate_size": "d_ff",
         "hidden_act": "dense_act_fn",
     },
-    lacks={
+    absent={
         **_no_segments("T5"),
         **_relative("T5"),
         **_no_norm("T5"),
@@ -202,7 +202,7 @@ BART = _family(
         "intermediate_size": "encoder_ffn_dim",
         "hidden_act": "activation_function",
     },
-    lacks={
+    absent={
         **_no_segments("BART"),
         "nsp": "BART has no next-sentence head: it was trained to repair texts.",
         "lens": "BART's words come from its decoder, so there is nothing to read from the "
@@ -225,7 +225,7 @@ GPT2 = _family(
         "max_position_embeddings": "n_positions",
         "hidden_act": "activation_function",
     },
-    lacks={
+    absent={
         **_no_segments("GPT-2"),
         **_no_norm("GPT-2"),
         "nsp": "GPT-2 has no next-sentence head: it was trained to write on.",

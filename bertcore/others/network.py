@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from bertcore.network import MaskedWordHead, Network, PairHead, attention_fused
-from bertcore.network.attention import AttentionFunction
-from bertcore.network.encoder import Layer
+from bertcore.families import Capability
+from bertcore.network.encoder import absent_head, too_long
 from bertcore.others import words
 from bertcore.others.config import OtherConfig
 from bertcore.others.families import CAUSAL
@@ -26,10 +25,8 @@ class States(NamedTuple):
     """[L, B, H, T, T]; rows sum to 1."""
 
 
-class OtherNetwork(Network):
-    """One model of `transformers`, in evaluation mode, used like `Network`.
-
-    Its parts are not handed out: `layers` raises a sentence that says so.
+class OtherNetwork(nn.Module):
+    """One model of `transformers`, in evaluation mode: an `Encoder` whose parts are its own.
 
     Args:
         model: With or without its head.
@@ -48,16 +45,13 @@ class OtherNetwork(Network):
         mask_id: int = -1,
         sentinels: Sequence[int] = (),
     ) -> None:
-        nn.Module.__init__(self)
+        super().__init__()
         self.config = config
         self.model = model
         self.heads = heads
         self.other = config.other
         self.mask_id = mask_id
         self.sentinels = list(sentinels)
-        self.pooler = self.sop = self.replaced = None
-        self.mlm = _WordHead(self) if "mlm" in heads else None
-        self.nsp = _Marker() if "nsp" in heads else None
         self._lock = threading.Lock()
 
     @property
@@ -82,14 +76,9 @@ class OtherNetwork(Network):
         table = position_table(self)
         if table is None:
             raise ValueError(
-                self.other.lacks.get("positions", "this checkpoint has no position table.")
+                self.other.absent.get("positions", "this checkpoint has no position table.")
             )
         return table
-
-    @property
-    def layers(self) -> Sequence[Layer]:  # type: ignore[override]
-        """Raise ValueError: the parts of another architecture are not handed out."""
-        raise ValueError(self.other.lacks["parts"])
 
     def encoder(self) -> Any:
         """Return what computes hidden states and attention from ids."""
@@ -105,7 +94,7 @@ class OtherNetwork(Network):
         """
         kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask.long()
         if kept.dim() != 2:
-            raise ValueError(self.other.lacks["parts"])
+            raise ValueError(self.other.absent["parts"])
         found = {"input_ids": input_ids, "attention_mask": kept}
         if self.config.type_vocab_size:
             segments = torch.zeros_like(input_ids) if segment_ids is None else segment_ids
@@ -127,7 +116,7 @@ class OtherNetwork(Network):
         Raises:
             ValueError: If the input is longer than what is read.
         """
-        self.default_ids(input_ids, segment_ids, None)  # checks the length
+        self._check_length(input_ids)
         given = self.inputs(input_ids, segment_ids, attention_mask)
         out = self.run(self.encoder(), **given, output_hidden_states=True, output_attentions=True)
         return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
@@ -142,18 +131,14 @@ class OtherNetwork(Network):
         input_ids: Tensor,
         segment_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
         *,
-        attention: AttentionFunction = attention_fused,
         num_layers: int | None = None,
     ) -> Tensor:
         """Return the last hidden state of the encoder, [B, T, D], or that of a layer.
 
         Raises:
-            ValueError: If positions are given, or the input is longer than what is read.
+            ValueError: If the input is longer than what is read.
         """
-        if position_ids is not None:
-            raise ValueError(self.other.lacks["parts"])
         found = self.states(input_ids, segment_ids, attention_mask).hidden_states
         return found[-1 if num_layers is None else num_layers]
 
@@ -175,18 +160,17 @@ class OtherNetwork(Network):
 
         Only the states at hidden tokens mean something, and for GPT-2 those of all tokens.
         """
-        self.default_ids(input_ids, segment_ids, None)
+        self._check_length(input_ids)
         return words.word_states(self, input_ids, segment_ids, attention_mask)
 
-    def masked_word_head(self) -> MaskedWordHead:
-        """Return the word head.
+    def mlm_logits(self, hidden: Tensor) -> Tensor:
+        """Return vocabulary logits, [..., V], of what `word_states` returns, [..., D].
 
         Raises:
-            ValueError: If this checkpoint has none, or the architecture has no masks.
+            ValueError: If this checkpoint has no word head, or the architecture has no masks.
         """
-        if self.mlm is None and self.other.words == CAUSAL:
-            raise ValueError(self.other.lacks["mlm"])
-        return super().masked_word_head()
+        self._require_head("mlm")
+        return words.word_logits(self, hidden)
 
     def next_logits(self, hidden: Tensor) -> Tensor:
         """Return logits of the token after each, [..., V], of GPT-2's last hidden state [..., D].
@@ -194,11 +178,7 @@ class OtherNetwork(Network):
         Raises:
             ValueError: If this checkpoint does not predict next tokens.
         """
-        if "next" not in self.heads:
-            raise ValueError(
-                "this checkpoint does not predict the next token. Open a GPT-2 with its head "
-                "(GPT2LMHeadModel)."
-            )
+        self._require_head("next")
         return words.word_logits(self, hidden)
 
     def nsp_logits(self, hidden: Tensor) -> Tensor:
@@ -207,33 +187,44 @@ class OtherNetwork(Network):
         Raises:
             ValueError: If this checkpoint has no next-sentence head.
         """
-        if self.nsp is None:
-            return super().nsp_logits(hidden)
+        self._require_head("nsp")
         logits: Tensor = self.model.cls.seq_relationship(self.base.pooler(hidden))
         return logits
 
+    def pooled(self, hidden: Tensor) -> Tensor:
+        """Raise ValueError: no pooler of another architecture is read."""
+        raise ValueError(self.why_no_head("pooler"))
 
-class _WordHead(MaskedWordHead):
-    """The word head of another architecture; its weights belong to the model."""
+    def sop_logits(self, hidden: Tensor) -> Tensor:
+        """Raise ValueError: only ALBERT has a sentence-order head."""
+        raise ValueError(self.why_no_head("sop"))
 
-    def __init__(self, network: OtherNetwork) -> None:
-        nn.Module.__init__(self)
-        self._network = (network,)  # in a tuple: it must not count as a part of its own part
+    def replaced_logits(self, hidden: Tensor) -> Tensor:
+        """Raise ValueError: only ELECTRA has a replaced-token head."""
+        raise ValueError(self.why_no_head("replaced"))
 
-    def transform(self, hidden: Tensor) -> Tensor:
-        """Raise ValueError: the parts of another architecture are not handed out."""
-        raise ValueError(self._network[0].other.lacks["parts"])
+    def why_no_head(self, head: Capability) -> str | None:
+        """Return the sentence why a head is absent; None where it is there.
 
-    def forward(self, hidden: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Return logits over the vocabulary, [..., V], of hidden [..., D]."""
-        return words.word_logits(self._network[0], hidden)
+        Args:
+            head: One of `bertcore.families.HEADS`.
+        """
+        has_words = bool(self.heads & {"mlm", "next"})
+        if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):
+            return None
+        if head == "mlm" and self.other.words == CAUSAL:
+            return self.other.absent["mlm"]  # no checkpoint of it has one
+        return absent_head(head, self.other)
 
+    def _require_head(self, head: Capability) -> None:
+        reason = self.why_no_head(head)
+        if reason is not None:
+            raise ValueError(reason)
 
-class _Marker(PairHead):
-    """Stands for a next-sentence head that is inside the model."""
-
-    def __init__(self) -> None:
-        nn.Module.__init__(self)
+    def _check_length(self, input_ids: Tensor) -> None:
+        num_tokens, limit = input_ids.shape[-1], self.config.max_length
+        if num_tokens > limit:
+            raise ValueError(too_long(num_tokens, limit))
 
 
 def position_table(network: OtherNetwork) -> Tensor | None:

@@ -15,7 +15,7 @@ import torch
 from safetensors import SafetensorError
 
 from bertcore.checkpoints import save
-from bertcore.loading import load
+from bertcore.loading import load_bert
 from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
 
@@ -102,7 +102,7 @@ def read_checkpoint(folder: Path) -> dict[str, Any] | DamagedCheckpoint:
         state: dict[str, Any] = torch.load(
             folder / STATE_FILE, map_location="cpu", weights_only=True
         )
-        state["network"] = load(folder, device="cpu").module.state_dict()
+        state["network"] = load_bert(folder, device="cpu").module.state_dict()
     except Exception as error:  # a damaged file may raise anything
         return DamagedCheckpoint(folder, " ".join(str(error).split()) or type(error).__name__)
     return state

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from transformers import PreTrainedModel
 
 import bertcore
-from bertcore.others.bert import OtherBert
+from bertcore.others.model import OtherModel
 from tests.support.tiny import tiny_tokenizer
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
@@ -223,14 +223,14 @@ def make_other(class_name: str, folder: Path, **changes: Any) -> PreTrainedModel
     return model
 
 
-def opened(folder: Path, **options: Any) -> OtherBert:
+def opened(folder: Path, **options: Any) -> OtherModel:
     """Open a folder that `make_other` wrote."""
     bert = bertcore.load(folder, device="cpu", **options)
-    assert isinstance(bert, OtherBert)
+    assert isinstance(bert, OtherModel)
     return bert
 
 
-def given(bert: OtherBert, *texts: str) -> dict[str, torch.Tensor]:
+def given(bert: OtherModel, *texts: str) -> dict[str, torch.Tensor]:
     """Return the inputs of `transformers` for texts, by the folder's own tokenizer."""
     assert bert.report is not None
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert.report.folder)

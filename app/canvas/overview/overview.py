@@ -22,7 +22,7 @@ from app.plots import theme
 from app.plots.special_tokens import BERT, Marks, marks_of, own
 from app.shell.cache import BertKey
 from app.shell.cache import trace as cached_trace
-from bertcore import Bert, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
 BUNDLE = read_bundle(__file__)
@@ -98,7 +98,7 @@ class Summary:
     """What the checkpoint calls [CLS] and [SEP]."""
 
 
-def summarize(bert: Bert, key: BertKey, text_a: str, text_b: str | None) -> Summary:
+def summarize(bert: Model, key: BertKey, text_a: str, text_b: str | None) -> Summary:
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
     return summary_of(cached_trace(key, text_a, text_b), marks_of(bert.tokenizer))
 

@@ -12,9 +12,9 @@ from bertcore.analysis.attribution.task_answers import answer, inspectable_task
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole
 from bertcore.analysis.attribution.word_occlusion import occlusion
 from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilities
-from bertcore.bert import Bert
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import Goal, TaskAnswer, TaskInput
+from bertcore.model import Model
 
 MAX_FORWARDS = 1500
 """Inputs run through a network, both networks together."""
@@ -100,7 +100,7 @@ class _State:
 
 def find_counterfactuals(
     model: TaskModel,
-    proposer: Bert,
+    proposer: Model,
     text: str,
     text_pair: str | None = None,
     *,
@@ -160,13 +160,13 @@ def find_counterfactuals(
     )
 
 
-def may_propose(proposer: Bert, model: TaskModel) -> None:
+def may_propose(proposer: Model, model: TaskModel) -> None:
     """Make sure that a checkpoint can propose words for a model.
 
     Raises:
         ValueError: If it has no masked-word head, or another vocabulary.
     """
-    proposer.module.masked_word_head()
+    proposer.require("mlm")
     if proposer.tokenizer.vocab != model.tokenizer.vocab:
         raise ValueError(
             f"{proposer.name} has another vocabulary than {model.name}, so its words are not the "
@@ -178,7 +178,7 @@ def may_propose(proposer: Bert, model: TaskModel) -> None:
 class _Searching:
     """A search under way: what it may spend and what it has found."""
 
-    def __init__(self, model: TaskModel, proposer: Bert, goal: Goal, budget: _Budget) -> None:
+    def __init__(self, model: TaskModel, proposer: Model, goal: Goal, budget: _Budget) -> None:
         self.model, self.proposer, self.goal, self.budget = model, proposer, goal, budget
         self.task = inspectable_task(model)
         self.found: list[Counterfactual] = []

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import word_log_probabilities
-from bertcore.bert import Bert, NextSentence
+from bertcore.model import Model, NextSentence
 from bertcore.trace import Trace
 
 
@@ -49,7 +49,7 @@ class BeforeAfter:
 
 
 @torch.no_grad()
-def compare_runs(bert: Bert, before: Trace, after: Trace, top_k: int = 5) -> BeforeAfter:
+def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> BeforeAfter:
     """Compare two runs of the same tokens through the same checkpoint.
 
     Args:
@@ -127,7 +127,7 @@ def divergence_of_rows(first: Tensor, second: Tensor) -> Tensor:
 
 
 def word_shifts(
-    bert: Bert, before: Trace, after: Trace, masks: Sequence[tuple[int, int]], top_k: int
+    bert: Model, before: Trace, after: Trace, masks: Sequence[tuple[int, int]], top_k: int
 ) -> tuple[WordShift, ...]:
     """Compare the words at each [MASK]; none without a masked-word head.
 
@@ -135,7 +135,7 @@ def word_shifts(
         masks: The position of each [MASK] before and after.
         top_k: Best words of each run, at least 1.
     """
-    if bert.module.mlm is None or not masks:
+    if "mlm" not in bert.capabilities or not masks:
         return ()
 
     def log_p(trace: Trace, positions: list[int]) -> Tensor:
@@ -167,14 +167,14 @@ def kl_divergence(before: Tensor, after: Tensor) -> Tensor:
     return (before.exp() * (before - after)).sum(-1).clamp_min(0)
 
 
-def _masks(bert: Bert, trace: Trace) -> list[tuple[int, int]]:
+def _masks(bert: Model, trace: Trace) -> list[tuple[int, int]]:
     mask_id = bert.tokenizer.mask_id
     return [(i, i) for i, token_id in enumerate(trace.input_ids) if token_id == mask_id]
 
 
-def next_sentence_of(bert: Bert, trace: Trace) -> NextSentence | None:
+def next_sentence_of(bert: Model, trace: Trace) -> NextSentence | None:
     """Return the next-sentence answer of a run; None for a single text or without the head."""
-    if bert.module.nsp is None or trace.text_b is None:
+    if "nsp" not in bert.capabilities or trace.text_b is None:
         return None
     hidden = trace.hidden_states[-1].to(bert.device)
     logits = bert.module.nsp_logits(hidden[None])[0]

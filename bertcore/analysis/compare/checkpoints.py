@@ -19,7 +19,7 @@ from bertcore.analysis.compare.head_divergence import head_divergence
 from bertcore.analysis.compare.layer_decisions import LayerDecisions, layer_decisions
 from bertcore.analysis.compare.shared_units import SharedUnits, shared_units
 from bertcore.analysis.compare.weight_drift import vocabulary
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.trace import Trace
 
 MASKS = ("[MASK]", "<mask>")
@@ -54,7 +54,7 @@ class TextComparison:
     """Jensen-Shannon divergence of each head in bits, [L, H]; None if the shapes differ."""
 
 
-def limits(first: Bert, second: Bert) -> list[str]:
+def limits(first: Model, second: Model) -> list[str]:
     """Return sentences on what of two checkpoints cannot be compared; none where all can."""
     said = []
     one, two = first.config, second.config
@@ -93,7 +93,7 @@ def limits(first: Bert, second: Bert) -> list[str]:
 
 
 def questions(
-    first: Bert, second: Bert, decisions: tuple[Decisions, Decisions]
+    first: Model, second: Model, decisions: tuple[Decisions, Decisions]
 ) -> tuple[Question, ...]:
     """Return what both can be asked, in the order of KINDS.
 
@@ -121,8 +121,8 @@ def questions(
 
 
 def compare_text(
-    first: Bert,
-    second: Bert,
+    first: Model,
+    second: Model,
     traces: tuple[Trace, Trace],
     asked: Sequence[Question],
 ) -> TextComparison:
@@ -157,8 +157,8 @@ def compare_text(
 
 
 def compare_gradients(
-    first: Bert,
-    second: Bert,
+    first: Model,
+    second: Model,
     traces: tuple[Trace, Trace],
     question: Question,
     answers: tuple[int | None, int | None],
@@ -186,7 +186,7 @@ def compare_gradients(
     return found[0], found[1]
 
 
-def with_mask_of(bert: Bert, text: str) -> str:
+def with_mask_of(bert: Model, text: str) -> str:
     """Return a text with [MASK] and <mask> written as the checkpoint writes it."""
     own = bert.tokenizer.mask_token
     for mask in MASKS:

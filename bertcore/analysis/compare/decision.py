@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.trace import Trace
 
 KINDS = {
@@ -119,7 +119,7 @@ class Decisions:
         return next((decision for decision in self.found if decision.kind == kind), None)
 
 
-def open_decisions(bert: Bert, source: str | Path) -> Decisions:
+def open_decisions(bert: Model, source: str | Path) -> Decisions:
     """Return what a checkpoint can be asked.
 
     Args:
@@ -130,20 +130,18 @@ def open_decisions(bert: Bert, source: str | Path) -> Decisions:
     return Decisions((*task, *pretraining_decisions(bert)), reason)
 
 
-def pretraining_decisions(bert: Bert) -> tuple[Decision, ...]:
+def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
     """Return the next-sentence and masked-word decisions that a checkpoint has heads for.
 
     None for another architecture: its heads read other states than the last hidden one.
     """
-    try:
-        bert.require_parts()
-    except ValueError:
+    if "parts" not in bert.capabilities:
         return ()
     module, width = bert.module, bert.config.hidden_size
     found = []
-    if module.nsp is not None:
+    if "nsp" in bert.capabilities:
         found.append(Decision("next", NEXT_LABELS, bert.name, width, module.nsp_logits))
-    if module.mlm is not None:
+    if "mlm" in bert.capabilities:
         count = bert.tokenizer.vocab_size
         pieces = tuple(bert.tokenizer.id_to_token(i) for i in range(count))
 
@@ -156,7 +154,7 @@ def pretraining_decisions(bert: Bert) -> tuple[Decision, ...]:
     return tuple(found)
 
 
-def _task_decision(bert: Bert, source: str | Path) -> tuple[tuple[Decision, ...], str]:
+def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...], str]:
     from bertcore.finetuning.model import open_task_model
 
     try:
@@ -167,7 +165,9 @@ def _task_decision(bert: Bert, source: str | Path) -> tuple[tuple[Decision, ...]
     if task.decision is None:
         reason = f"the task head of {str(source)!r} reads {task.why_no_decision}"
         return (), f"{reason}, so it is not compared here."
-    weight, bias = (part.detach().to(bert.dtype) for part in model.module.head.classifier.parameters())
+    weight, bias = (
+        part.detach().to(bert.dtype) for part in model.module.head.classifier.parameters()
+    )
     pooled = not task.answers_each_token
 
     def head(hidden: Tensor) -> Tensor:

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from bertcore.analysis.compare.decision import Decision
 from bertcore.analysis.mixing.maps import require_finite
-from bertcore.bert import Bert
+from bertcore.bert import with_parts
+from bertcore.model import Model
 from bertcore.trace import Trace
 
 
@@ -28,7 +29,7 @@ class DecisionGradients:
 
 
 def decision_gradients(
-    bert: Bert, trace: Trace, decision: Decision, answer: int, place: int = 0
+    bert: Model, trace: Trace, decision: Decision, answer: int, place: int = 0
 ) -> DecisionGradients:
     """Return gradient times input of an answer, by the token embeddings.
 
@@ -49,7 +50,7 @@ def decision_gradients(
     Source: Shrikumar et al. 2016, "Not Just a Black Box", for gradient times input; log-odds
         because a number added to all logits changes no answer.
     """
-    bert.require_parts()
+    bert = with_parts(bert)
     require_finite(trace.hidden_states[-1], "hidden states")
     module = bert.module
     ids, segments, positions = (

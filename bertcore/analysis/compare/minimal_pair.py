@@ -20,7 +20,7 @@ from bertcore.analysis.compare.before_after import (
     next_sentence_of,
     word_shifts,
 )
-from bertcore.bert import Bert, NextSentence
+from bertcore.model import Model, NextSentence
 from bertcore.trace import Trace
 
 
@@ -53,7 +53,7 @@ class MinimalPair:
 
 
 @torch.no_grad()
-def compare_pair(bert: Bert, first: Trace, second: Trace, top_k: int = 5) -> MinimalPair:
+def compare_pair(bert: Model, first: Trace, second: Trace, top_k: int = 5) -> MinimalPair:
     """Compare two versions of a text, run through the same checkpoint.
 
     Args:

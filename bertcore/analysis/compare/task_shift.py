@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.compare.before_after import kl_divergence
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
 from bertcore.trace import Trace
 
@@ -47,7 +47,7 @@ class TaskShift:
 
 
 @torch.no_grad()
-def compare_task(bert: Bert, reader: TaskReader, before: Trace, after: Trace) -> TaskShift:
+def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -> TaskShift:
     """Compare what a task head answers to two runs of the same tokens.
 
     Args:

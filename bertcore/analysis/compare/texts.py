@@ -16,7 +16,7 @@ from bertcore.analysis.compare.head_divergence import head_divergence
 from bertcore.analysis.compare.layer_decisions import layer_decisions
 from bertcore.analysis.compare.shared_units import shared_units
 from bertcore.analysis.shared.collect import Progress, Sentence
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.trace import Trace
 
 MAX_SENTENCES = 500
@@ -69,8 +69,8 @@ class TextsComparison:
 
 
 def compare_texts(
-    first: Bert,
-    second: Bert,
+    first: Model,
+    second: Model,
     sentences: Sequence[Sentence],
     asked: Sequence[Question],
     *,
@@ -134,7 +134,7 @@ def compare_texts(
     )
 
 
-def _trace(bert: Bert, sentence: Sentence) -> Trace:
+def _trace(bert: Model, sentence: Sentence) -> Trace:
     pair = sentence.text_pair
     return bert.trace(
         with_mask_of(bert, sentence.text), None if pair is None else with_mask_of(bert, pair)
@@ -142,7 +142,7 @@ def _trace(bert: Bert, sentence: Sentence) -> Trace:
 
 
 def _answers(
-    berts: tuple[Bert, Bert], traces: tuple[Trace, Trace], sentence: Sentence, question: Question
+    berts: tuple[Model, Model], traces: tuple[Trace, Trace], sentence: Sentence, question: Question
 ) -> TextAnswers | None:
     """Return what both say; None if the text does not pose the question."""
     names, values, rows = ["", ""], [np.nan, np.nan], []

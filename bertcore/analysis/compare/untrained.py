@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from bertcore.bert import Bert
+from bertcore.bert import Bert, with_parts
+from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 
 HEADS = ("pooler", "mlm", "nsp", "replaced", "sop")
 
 
-def untrained(bert: Bert, seed: int = 0) -> Bert:
+def untrained(bert: Model, seed: int = 0) -> Bert:
     """Return a BERT of the same shape, vocabulary and heads with starting weights.
 
     What pretraining changed shows beside it. It is not where this checkpoint began: that draw is
@@ -24,7 +25,7 @@ def untrained(bert: Bert, seed: int = 0) -> Bert:
     Raises:
         ValueError: If it is another architecture, which runs on code of `transformers`.
     """
-    bert.require_parts()
+    bert = with_parts(bert)
     heads = frozenset(head for head in HEADS if getattr(bert.module, head, None) is not None)
     network = initialize(Network(bert.config, heads), torch.Generator().manual_seed(seed))
     return Bert(network.to(bert.device, bert.dtype), bert.tokenizer, name="untrained")

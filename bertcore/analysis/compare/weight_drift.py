@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertcore.bert import Bert
+from bertcore.model import Model
 
 LAYER_KINDS = {
     "attention.query": "query",
@@ -104,7 +104,7 @@ class WeightDrift:
 
 
 @torch.no_grad()
-def weight_drift(first: Bert, second: Bert) -> WeightDrift:
+def weight_drift(first: Model, second: Model) -> WeightDrift:
     """Compare the weights of two checkpoints, tensor by tensor; layers are matched by number.
 
     Where the vocabularies differ, the token table and the decoder's bias are compared over the
@@ -213,7 +213,7 @@ def part_of(name: str) -> tuple[int | None, str]:
     return None, next(found, "other parts")
 
 
-def _shared_rows(first: Bert, second: Bert) -> tuple[list[int], list[int]] | None:
+def _shared_rows(first: Model, second: Model) -> tuple[list[int], list[int]] | None:
     """Return the rows of the pieces that both vocabularies have; None where they are the same."""
     ours, theirs = vocabulary(first), vocabulary(second)
     if ours == theirs:
@@ -223,7 +223,7 @@ def _shared_rows(first: Bert, second: Bert) -> tuple[list[int], list[int]] | Non
     return [i for i, _ in pairs], [j for _, j in pairs]
 
 
-def vocabulary(bert: Bert) -> list[str]:
+def vocabulary(bert: Model) -> list[str]:
     """Return the pieces of a checkpoint's vocabulary in the order of their ids."""
     tokenizer = bert.tokenizer
     return [tokenizer.id_to_token(i) for i in range(tokenizer.vocab_size)]

@@ -13,9 +13,10 @@ from torch import Tensor
 from bertcore.analysis.compare.before_after import check_finite
 from bertcore.analysis.heads.readings import PretrainingReadings, TaskReadings
 from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH
-from bertcore.bert import Bert
+from bertcore.bert import Bert, with_parts
 from bertcore.interventions.hooks import Interventions
 from bertcore.interventions.what_if import Changes
+from bertcore.model import Model
 from bertcore.network import additive_mask
 from bertcore.network.task_reader import TaskReader
 from bertcore.tokenizer import Encoding
@@ -77,7 +78,7 @@ class HeadImportance:
 
 @torch.no_grad()
 def rank_heads(
-    bert: Bert,
+    bert: Model,
     encoding: Encoding,
     *,
     changes: Changes | None = None,
@@ -106,7 +107,7 @@ def rank_heads(
 
     Source: Michel et al. 2019, section 3.2 (ablating one head); one input in place of a test set.
     """
-    bert.require_parts()
+    bert = with_parts(bert)
     changes = changes or Changes()
     trace = bert.trace("", encoding=encoding, changes=changes)
     check_finite(trace)

@@ -14,7 +14,7 @@ from torch import Tensor
 from bertcore.analysis.compare.before_after import cosine_change, kl_divergence
 from bertcore.analysis.compare.task_shift import answer_divergence, tagged_positions
 from bertcore.analysis.shared.inputs import mask_positions
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
@@ -24,7 +24,7 @@ class PretrainingReadings:
     """Reads words, next sentence and the states themselves."""
 
     def __init__(
-        self, bert: Bert, encoding: Encoding, trace: Trace, position: int | None, word: str | None
+        self, bert: Model, encoding: Encoding, trace: Trace, position: int | None, word: str | None
     ) -> None:
         self.bert = bert
         self.hidden = trace.hidden_states[-1].to(bert.device)
@@ -36,7 +36,7 @@ class PretrainingReadings:
             self.word = bert.tokenizer.id_to_token(self.word_id)
         is_pair = 1 in encoding.text_ids
         self.is_next: Tensor | None = None
-        if bert.module.nsp is not None and is_pair:
+        if "nsp" in bert.capabilities and is_pair:
             self.is_next = self._is_next(self.hidden[None])[0]
 
     def effects(self, hidden: Tensor) -> dict[str, NDArray[np.float32]]:
@@ -75,7 +75,7 @@ class PretrainingReadings:
 class TaskReadings:
     """Reads a task head's answer."""
 
-    def __init__(self, bert: Bert, task: TaskReader, trace: Trace, label: str | None) -> None:
+    def __init__(self, bert: Model, task: TaskReader, trace: Trace, label: str | None) -> None:
         self.bert, self.task = bert, task
         self.has_label = task.kind in ("classes", "labels", "score")
         self.has_answer = task.kind != "score"
@@ -126,11 +126,11 @@ class TaskReadings:
         return names[int(best.argmax())]
 
 
-def _mask_position(bert: Bert, encoding: Encoding, position: int | None) -> int | None:
+def _mask_position(bert: Model, encoding: Encoding, position: int | None) -> int | None:
     """Return the [MASK] to read, or None if there is none to choose from."""
     masks = mask_positions(encoding, bert.tokenizer.mask_id)
     if position is not None and position not in masks:
         raise ValueError(f"token {position} is not a [MASK]. Choose one of {masks}.")
-    if bert.module.mlm is None or not masks:
+    if "mlm" not in bert.capabilities or not masks:
         return None
     return masks[0] if position is None else position

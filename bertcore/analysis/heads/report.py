@@ -10,8 +10,8 @@ from bertcore.analysis.heads.stream import Survey, run_surveys
 from bertcore.analysis.heads.syntax import SyntaxScores, SyntaxSurvey
 from bertcore.analysis.heads.texts import HeadTexts
 from bertcore.analysis.shared.collect import Progress
-from bertcore.bert import Bert
 from bertcore.evaluation.intervals import RESAMPLES
+from bertcore.model import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class HeadReport:
 
 
 def report_heads(
-    bert: Bert,
+    bert: Model,
     texts: HeadTexts,
     trees: HeadTexts,
     *,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.shared.collect import Progress, Sentence
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 WINDOW = 1000
@@ -39,7 +39,7 @@ class Survey(Protocol):
 
 
 def run_surveys(
-    bert: Bert,
+    bert: Model,
     sentences: Sequence[Sentence],
     surveys: Sequence[Survey],
     *,
@@ -73,7 +73,7 @@ def run_surveys(
 
 
 @torch.inference_mode()
-def attention_batches(bert: Bert, sentences: Sequence[Sentence]) -> Iterator[AttentionBatch]:
+def attention_batches(bert: Model, sentences: Sequence[Sentence]) -> Iterator[AttentionBatch]:
     """Yield the attention of all sentences, those of like length together.
 
     A test holds it equal to that of `bert.trace` on each sentence alone.
@@ -93,7 +93,7 @@ def attention_batches(bert: Bert, sentences: Sequence[Sentence]) -> Iterator[Att
             yield AttentionBatch([begin + i for i in chosen], kept, _attentions(bert, kept))
 
 
-def _attentions(bert: Bert, encodings: Sequence[Encoding]) -> Tensor:
+def _attentions(bert: Model, encodings: Sequence[Encoding]) -> Tensor:
     """Run one padded batch and keep the weights of every layer, [L, B, H, T, T]."""
     longest = max(len(encoding) for encoding in encodings)
     ids = torch.full((len(encodings), longest), bert.tokenizer.pad_id)

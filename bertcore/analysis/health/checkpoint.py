@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.trace import Trace
 
 PROBE_TEXTS = (
@@ -124,7 +124,7 @@ VERDICTS = {
 
 
 @torch.inference_mode()
-def examine(bert: Bert, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
+def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     """Return the signs of random or collapsed weights in a checkpoint.
 
     Args:
@@ -177,7 +177,7 @@ def spectral_edge(matrix: Tensor) -> float:
     return largest / (std * (math.sqrt(matrix.shape[0]) + math.sqrt(matrix.shape[1])))
 
 
-def _matrices(bert: Bert) -> list[MatrixNumbers]:
+def _matrices(bert: Model) -> list[MatrixNumbers]:
     found, table = [], bert.module.token_table
     for name, parameter in bert.module.named_parameters():
         is_table = parameter is table or "embed" in name
@@ -240,7 +240,7 @@ def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[str]:
     return [layer for layer, all_random in random.items() if all_random]
 
 
-def _biases(bert: Bert) -> Finding:
+def _biases(bert: Model) -> Finding:
     """Count biases that are 0 and LayerNorm gains that are 1, as both start."""
     fresh = total = 0
     for name, parameter in bert.module.named_parameters():
@@ -279,7 +279,7 @@ def _attention(entropies: NDArray[np.float32]) -> Finding:
     return Finding("attention", mean, healthy, text)
 
 
-def _summary_token(bert: Bert, trace: Trace) -> tuple[int, str]:
+def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:
     """Return where the token stands that answers about whole texts are read off, and its name.
 
     [CLS] in front; <cls> at the end in XLNet, the last token where there is none (GPT-2, T5).

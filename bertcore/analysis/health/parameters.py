@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bertcore.bert import Bert
 from bertcore.checkpoints import LoadReport
-from bertcore.others.bert import OtherBert
+from bertcore.model import Model
+from bertcore.others.model import OtherModel
 
 _PARTS = (
     ("embeddings.word_embeddings", "token table"),
@@ -23,13 +23,13 @@ _PARTS = (
 )
 
 
-def count_parameters(bert: Bert) -> dict[str, int]:
+def count_parameters(bert: Model) -> dict[str, int]:
     """Return the number of parameters of each part, in the network's order; each counts once.
 
     The decoder of the masked-word head is the token table and is not counted again.
     """
     counts: Counter[str] = Counter()
-    if isinstance(bert, OtherBert):
+    if isinstance(bert, OtherModel):
         return _count_other(bert)
     for name, parameter in bert.module.named_parameters():
         part = next(label for prefix, label in _PARTS if name.startswith(prefix))
@@ -39,7 +39,7 @@ def count_parameters(bert: Bert) -> dict[str, int]:
     return dict(counts)
 
 
-def _count_other(bert: OtherBert) -> dict[str, int]:
+def _count_other(bert: OtherModel) -> dict[str, int]:
     """Count by what the names of another architecture's parameters tell."""
     model = bert.module.model
     table = model.get_input_embeddings().weight

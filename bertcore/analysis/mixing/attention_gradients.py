@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.mixing.maps import require_finite
-from bertcore.bert import Bert
+from bertcore.bert import with_parts
+from bertcore.model import Model
 from bertcore.network import attention_kept
 from bertcore.trace import Trace
 
-Target = Callable[[Bert, Tensor], Tensor]
+Target = Callable[[Model, Tensor], Tensor]
 """(bert, last hidden state [1, T, D]) -> one number, such as a logit."""
 
 
@@ -45,7 +46,7 @@ class WordLogit:
     position: int
     token_id: int
 
-    def __call__(self, bert: Bert, hidden: Tensor) -> Tensor:
+    def __call__(self, bert: Model, hidden: Tensor) -> Tensor:
         """Return the logit, of hidden [1, T, D].
 
         Raises:
@@ -64,7 +65,7 @@ class NextSentenceLogit:
 
     label: int = 0
 
-    def __call__(self, bert: Bert, hidden: Tensor) -> Tensor:
+    def __call__(self, bert: Model, hidden: Tensor) -> Tensor:
         """Return the logit, of hidden [1, T, D].
 
         Raises:
@@ -73,7 +74,7 @@ class NextSentenceLogit:
         return bert.module.nsp_logits(hidden)[0, self.label]
 
 
-def best_word(bert: Bert, trace: Trace, position: int) -> WordLogit:
+def best_word(bert: Model, trace: Trace, position: int) -> WordLogit:
     """Return the logit of the most probable piece at a position as a target.
 
     Raises:
@@ -85,7 +86,7 @@ def best_word(bert: Bert, trace: Trace, position: int) -> WordLogit:
     return WordLogit(position, int(logits[: bert.tokenizer.vocab_size].argmax()))
 
 
-def attention_gradients(bert: Bert, trace: Trace, target: Target) -> AttentionGradients:
+def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionGradients:
     """Return the gradient of a target by every attention weight.
 
     Args:
@@ -102,15 +103,15 @@ def attention_gradients(bert: Bert, trace: Trace, target: Target) -> AttentionGr
         Maps", section 3; without the ReLU and the means, which are the reader's choice here.
     """
     require_finite(trace.attentions, "attention weights")
-    kept: list[Tensor] = []
+    network, kept = with_parts(bert).module, list[Tensor]()
     ids = (
         torch.tensor([row], device=bert.device)
         for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
     )
     with torch.enable_grad():
         # A leaf of our own: the weights get gradients even where all parameters are frozen.
-        hidden = bert.module.embeddings(*ids).detach().requires_grad_()
-        hidden = bert.module.run_layers(hidden, None, attention_kept(kept))
+        hidden = network.embeddings(*ids).detach().requires_grad_()
+        hidden = network.run_layers(hidden, None, attention_kept(kept))
         reached = target(bert, hidden)
         gradients = torch.autograd.grad(reached, kept, materialize_grads=True)
     return AttentionGradients(

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.mixing.maps import require_finite
-from bertcore.bert import Bert
+from bertcore.bert import with_parts
+from bertcore.model import Model
 from bertcore.network.attention import SelfAttention
 from bertcore.trace import Trace
 
@@ -47,13 +48,13 @@ def passed_on(block: SelfAttention, values: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def passed_norms(bert: Bert, trace: Trace) -> Tensor:
+def passed_norms(bert: Model, trace: Trace) -> Tensor:
     """Return ||f(x_j)|| for each head, float32 [L, H, T].
 
     Raises:
         ValueError: If weights are NaN or infinite.
     """
-    layers = zip(bert.module.layers, trace.values, strict=True)
+    layers = zip(with_parts(bert).module.layers, trace.values, strict=True)
     norms = [passed_on(layer.attention, values).norm(dim=-1) for layer, values in layers]
     found = torch.stack(norms)
     require_finite(found, "values")
@@ -61,7 +62,7 @@ def passed_norms(bert: Bert, trace: Trace) -> Tensor:
 
 
 @torch.no_grad()
-def weighted_norms(bert: Bert, trace: Trace) -> Tensor:
+def weighted_norms(bert: Model, trace: Trace) -> Tensor:
     """Return ||alpha_ij f(x_j)|| for each head, float32 [L, H, T, T].
 
     The weights are no negative numbers, so this is alpha_ij ||f(x_j)||, and no vector of a pair of
@@ -81,7 +82,7 @@ def weighted_norms(bert: Bert, trace: Trace) -> Tensor:
 
 
 @torch.no_grad()
-def block_norms(bert: Bert, trace: Trace) -> BlockNorms:
+def block_norms(bert: Model, trace: Trace) -> BlockNorms:
     """Return how tokens mix in each attention block, heads summed as vectors.
 
     Norms do not add up: heads may cancel each other, so the heads' vectors are summed first. The
@@ -106,7 +107,7 @@ def block_norms(bert: Bert, trace: Trace) -> BlockNorms:
     require_finite(trace.attentions, "attention weights")
     layers = [
         _one_block(layer.attention, trace.attentions[i], trace.values[i], trace.hidden_states[i])
-        for i, layer in enumerate(bert.module.layers)
+        for i, layer in enumerate(with_parts(bert).module.layers)
     ]
     found = BlockNorms(*(torch.stack(parts) for parts in zip(*layers, strict=True)))
     require_finite(found.mixing_ratio, "hidden states")

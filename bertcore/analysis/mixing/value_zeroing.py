@@ -10,14 +10,15 @@ from torch import Tensor
 
 from bertcore.analysis.mixing.maps import require_finite
 from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH
-from bertcore.bert import Bert
+from bertcore.bert import with_parts
+from bertcore.model import Model
 from bertcore.network.encoder import Layer
 from bertcore.trace import Trace
 
 
 @torch.no_grad()
 def value_zeroing(
-    bert: Bert,
+    bert: Model,
     trace: Trace,
     *,
     layers: Sequence[int] | None = None,
@@ -48,7 +49,8 @@ def value_zeroing(
         distance is computed as half the squared difference of the unit vectors, the same number
         without the cancellation that 1 - cos suffers for small changes.
     """
-    depths = _chosen("layer", layers, len(bert.module.layers))
+    network = with_parts(bert).module
+    depths = _chosen("layer", layers, len(network.layers))
     rows = _chosen("token", tokens, trace.num_tokens)
     require_finite(trace.attentions, "attention weights")
     distances = torch.empty(len(depths), len(rows), trace.num_tokens)
@@ -57,7 +59,7 @@ def value_zeroing(
         def report(share: float, before: int = place) -> None:
             progress((before + share) / len(depths))
 
-        _zero_each(bert.module.layers[depth], trace, depth, rows, distances[place], report)
+        _zero_each(network.layers[depth], trace, depth, rows, distances[place], report)
     require_finite(distances, "hidden states")
     return distances
 

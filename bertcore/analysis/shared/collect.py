@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import sentence_numbers
-from bertcore.bert import POOLINGS, Bert
+from bertcore.model import POOLINGS, Model
 from bertcore.tokenizer import Encoding
 
 MAX_TOKENS = 2000
@@ -94,7 +94,7 @@ class VectorTable:
 
 
 def collect_tokens(
-    bert: Bert,
+    bert: Model,
     sentences: Sequence[Sentence],
     *,
     max_tokens: int = MAX_TOKENS,
@@ -160,7 +160,7 @@ def collect_tokens(
 
 
 def collect_sentences(
-    bert: Bert,
+    bert: Model,
     sentences: Sequence[Sentence],
     *,
     pooling: str = "mean",
@@ -252,7 +252,7 @@ def token_words(encoding: Encoding, sentence: Sentence, *, lower: bool) -> list[
     return words
 
 
-def _encode(bert: Bert, sentences: Sequence[Sentence]) -> tuple[list[Encoding], list[str]]:
+def _encode(bert: Model, sentences: Sequence[Sentence]) -> tuple[list[Encoding], list[str]]:
     if not sentences:
         raise ValueError("there is no sentence. Give at least one.")
     encodings = [bert.tokenize(sentence.text, sentence.text_pair) for sentence in sentences]
@@ -266,14 +266,14 @@ def _encode(bert: Bert, sentences: Sequence[Sentence]) -> tuple[list[Encoding], 
     return encodings, notes
 
 
-def _most_points(bert: Bert) -> int:
+def _most_points(bert: Model) -> int:
     config = bert.config
     return MAX_BYTES // ((config.num_hidden_layers + 1) * config.hidden_size * 4)
 
 
 @torch.inference_mode()
 def _run(
-    bert: Bert, encodings: Sequence[Encoding], progress: Progress | None
+    bert: Model, encodings: Sequence[Encoding], progress: Progress | None
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
     """Yield rows, their hidden states [L+1, B, T, D] (float32, CPU) and kept tokens [B, T]."""
     order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]))
@@ -299,7 +299,7 @@ def _run(
             progress(start / len(order), f"{start} of {len(order)} sentences read")
 
 
-def _hidden_states(bert: Bert, ids: Tensor, segments: Tensor, kept: Tensor) -> Tensor:
+def _hidden_states(bert: Model, ids: Tensor, segments: Tensor, kept: Tensor) -> Tensor:
     """Run one padded batch [B, T] and keep every hidden state, [L+1, B, T, D]."""
     device = bert.device
     states = bert.module.every_state(ids.to(device), segments.to(device), kept.to(device))

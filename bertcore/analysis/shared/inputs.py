@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 TOKENS_PER_BATCH = 8192
@@ -47,7 +47,7 @@ def mask_positions(encoding: Encoding, mask_id: int) -> list[int]:
 
 
 def masked_encoding(
-    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+    bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> Encoding:
     """Return the encoding of a text or pair with some tokens replaced by [MASK].
 
@@ -58,7 +58,7 @@ def masked_encoding(
         ValueError: If a position does not exist or is an added [CLS] or [SEP].
     """
     if bert.tokenizer.mask_id < 0:
-        bert.module.masked_word_head()  # says why there are no masks
+        bert.require("mlm")  # says why there are no masks
     encoding = bert.tokenize(text, text_pair)
     allowed = set(text_positions(encoding))
     wrong = sorted(set(masked) - allowed)
@@ -75,7 +75,7 @@ def masked_encoding(
 
 
 @torch.inference_mode()
-def run_rows(bert: Bert, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tensor]]:
+def run_rows(bert: Model, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tensor]]:
     """Run many inputs, those of like length together.
 
     Yields:
@@ -100,7 +100,7 @@ def run_rows(bert: Bert, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tenso
         yield chosen, _run(bert, [rows[i] for i in chosen], longest)
 
 
-def _run(bert: Bert, rows: Sequence[Row], longest: int) -> Tensor:
+def _run(bert: Model, rows: Sequence[Row], longest: int) -> Tensor:
     ids = torch.full((len(rows), longest), bert.tokenizer.pad_id)
     segments = torch.zeros(len(rows), longest, dtype=torch.long)
     kept = torch.zeros(len(rows), longest, dtype=torch.bool)
@@ -115,7 +115,7 @@ def _run(bert: Bert, rows: Sequence[Row], longest: int) -> Tensor:
 
 
 @torch.inference_mode()
-def word_log_probabilities(bert: Bert, hidden: Tensor) -> Iterator[Tensor]:
+def word_log_probabilities(bert: Model, hidden: Tensor) -> Iterator[Tensor]:
     """Yield log p over the vocabulary for chunks of hidden states.
 
     Args:

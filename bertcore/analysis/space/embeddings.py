@@ -12,8 +12,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.bert import Bert
-from bertcore.network import collect_into
+from bertcore.bert import with_parts
+from bertcore.model import Model
+from bertcore.network import Network, collect_into
 from bertcore.tokenizer.wordpiece import WordSteps, explain
 from bertcore.trace import Trace, TracedEmbeddings
 
@@ -129,7 +130,7 @@ def kept_text(trace: Trace, text_id: int) -> str:
     return text[: last + len(rest[0])] if touches else text[:last]
 
 
-def explain_words(bert: Bert, text: str) -> list[WordSteps]:
+def explain_words(bert: Model, text: str) -> list[WordSteps]:
     """Return how each word of a text becomes pieces; nothing is cut off."""
     return explain(text, bert.tokenizer)
 
@@ -147,19 +148,19 @@ def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
 
 
 @torch.inference_mode()
-def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveOneOut:
+def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> LeaveOneOut:
     """Run a text without its segment vectors (where there are some), and without its positions.
 
     The summand is left out of the sum of every token (zeros take its place) before LayerNorm;
     everything after runs as usual.
 
     Raises:
-        ValueError: If the text is not valid Unicode.
+        ValueError: If the text is not valid Unicode, or this is another architecture.
 
     Source: ours.
     """
     encoding = bert.tokenize(text, text_pair)
-    network, device = bert.module, bert.device
+    network, device = with_parts(bert).module, bert.device
     ids = torch.tensor(encoding.input_ids, device=device)[None]
     segments = torch.tensor(encoding.segment_ids, device=device)[None]
     segments, positions = network.default_ids(ids, segments, None)
@@ -169,25 +170,25 @@ def leave_one_out(bert: Bert, text: str, text_pair: str | None = None) -> LeaveO
         del inputs["segment"]
     else:
         inputs["position"] = parts.token + parts.segment
-    original = _all_layers(bert, parts.sum)
+    original = _all_layers(network, parts.sum)
     return LeaveOneOut(
         cosines={
-            name: F.cosine_similarity(_all_layers(bert, summed), original, dim=-1).cpu().numpy()
+            name: F.cosine_similarity(_all_layers(network, summed), original, dim=-1).cpu().numpy()
             for name, summed in inputs.items()
         }
     )
 
 
-def _all_layers(bert: Bert, summed: Tensor) -> Tensor:
+def _all_layers(network: Network, summed: Tensor) -> Tensor:
     """Return every hidden state, float32 [L+1, T, D], of an input sum [1, T, D]."""
-    embeddings = bert.module.embeddings
+    embeddings = network.embeddings
     states = [embeddings.project(embeddings.normalize(summed))]
-    bert.module.run_layers(states[0], after=collect_into(states))
+    network.run_layers(states[0], after=collect_into(states))
     return torch.cat(states).float()
 
 
 @torch.inference_mode()
-def position_similarity(bert: Bert, num_positions: int) -> NDArray[np.float32]:
+def position_similarity(bert: Model, num_positions: int) -> NDArray[np.float32]:
     """Return the cosines between the first rows of the position table, [P, P].
 
     Args:
@@ -205,7 +206,7 @@ def position_similarity(bert: Bert, num_positions: int) -> NDArray[np.float32]:
 
 
 @torch.inference_mode()
-def nearest_words(bert: Bert, token_id: int, top_k: int = 12) -> list[tuple[str, float]]:
+def nearest_words(bert: Model, token_id: int, top_k: int = 12) -> list[tuple[str, float]]:
     """Return the pieces whose rows of the token table point the most as that of `token_id`.
 
     Args:

@@ -25,7 +25,7 @@ from bertcore.analysis.shared.inputs import (
     word_log_probabilities,
 )
 from bertcore.analysis.words.lens import ranks_of
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 
@@ -72,7 +72,7 @@ def parse_candidates(line: str) -> tuple[str, ...]:
 
 
 def score_candidates(
-    bert: Bert,
+    bert: Model,
     text: str,
     text_pair: str | None,
     masked: Sequence[int],
@@ -137,7 +137,7 @@ def score_candidates(
     )
 
 
-def _split(bert: Bert, word: str, room: int) -> tuple[list[int], str | None]:
+def _split(bert: Model, word: str, room: int) -> tuple[list[int], str | None]:
     """Return the ids of a word's pieces and, if it cannot be scored, why."""
     tokenizer = bert.tokenizer
     whole = tokenizer.token_to_id(word) if word.startswith("##") else None
@@ -153,7 +153,7 @@ def _split(bert: Bert, word: str, room: int) -> tuple[list[int], str | None]:
     special = [i for i in ids if i in tokenizer.special_ids]
     if special:
         return ids, f"{tokenizer.id_to_token(special[0])} is a special token, not a word."
-    reason = bert.config.family.lacks.get("pieces")
+    reason = bert.config.family.absent.get("pieces")
     if len(ids) > 1 and reason is not None:
         return ids, f"{word!r} has {len(ids)} pieces. {reason}"
     if len(ids) > room:

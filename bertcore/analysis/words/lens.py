@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
-from bertcore.bert import Bert
+from bertcore.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Trajectories:
 
 @torch.inference_mode()
 def layer_predictions(
-    bert: Bert,
+    bert: Model,
     text: str,
     text_pair: str | None = None,
     masked: Sequence[int] = (),
@@ -74,7 +74,7 @@ def layer_predictions(
     """
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
-    _check_head(bert)
+    bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)
     chosen = tuple(range(len(encoding))) if positions is None else tuple(positions)
     _check_positions(chosen, len(encoding))
@@ -99,7 +99,7 @@ def layer_predictions(
 
 @torch.inference_mode()
 def word_trajectories(
-    bert: Bert,
+    bert: Model,
     text: str,
     text_pair: str | None,
     masked: Sequence[int],
@@ -117,7 +117,7 @@ def word_trajectories(
         ValueError: If a word is not one piece of the vocabulary, the position does not exist, or
             the checkpoint has no masked-word head.
     """
-    _check_head(bert)
+    bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)
     _check_positions((position,), len(encoding))
     ids = []
@@ -147,13 +147,6 @@ def ranks_of(scores: Tensor, ids: Tensor) -> Tensor:
     """
     own = scores[:, ids]  # [N, W]
     return torch.stack([(scores > own[:, i, None]).sum(-1) + 1 for i in range(len(ids))], dim=-1)
-
-
-def _check_head(bert: Bert) -> None:
-    """Make sure that the head reads hidden states at all: other architectures have other ways."""
-    reason = bert.config.family.lacks.get("lens")
-    if reason is not None:
-        raise ValueError(reason)
 
 
 def _check_positions(positions: Sequence[int], num_tokens: int) -> None:

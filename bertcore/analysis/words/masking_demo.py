@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 
 from bertcore.analysis.shared.inputs import text_positions
-from bertcore.bert import Bert
 from bertcore.configs.data import MASKED_LM_PROB
+from bertcore.model import Model
 from bertcore.pretraining.data.masking import mask_tokens, num_masked
 
 ACTIONS = ("mask", "kept", "random")
@@ -33,7 +33,7 @@ class Corruption:
 
 
 def corrupt(
-    bert: Bert,
+    bert: Model,
     text: str,
     text_pair: str | None = None,
     seed: int = 0,

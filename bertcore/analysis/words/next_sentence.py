@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import Row, run_rows
-from bertcore.bert import Bert, NextSentence
+from bertcore.model import Model, NextSentence
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
 
@@ -57,7 +57,7 @@ class AttentionMass:
         return self.mass[:, :, GROUPS.index(source), GROUPS.index(target)]
 
 
-def score_pairs(bert: Bert, pairs: Sequence[tuple[str, str]]) -> list[NextSentence]:
+def score_pairs(bert: Model, pairs: Sequence[tuple[str, str]]) -> list[NextSentence]:
     """Return the next-sentence probabilities of many pairs, run in batches, in order.
 
     Raises:
@@ -68,7 +68,7 @@ def score_pairs(bert: Bert, pairs: Sequence[tuple[str, str]]) -> list[NextSenten
 
 
 def pair_variants(
-    bert: Bert, text_a: str, text_b: str, replacements: tuple[str, ...] = ()
+    bert: Model, text_a: str, text_b: str, replacements: tuple[str, ...] = ()
 ) -> tuple[Variant, ...]:
     """Return the pair as it is, then changed in several ways, each with its probability.
 
@@ -111,7 +111,7 @@ def segment_ids(trace: Trace, way: str) -> tuple[int, ...]:
     )
 
 
-def next_sentence_matrix(bert: Bert, sentences: Sequence[str]) -> NDArray[np.float32]:
+def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> NDArray[np.float32]:
     """Return the probability that sentence j follows sentence i for all ordered pairs, [N, N].
 
     The diagonal is NaN: a sentence does not follow itself. N * (N - 1) inputs, run in batches.
@@ -166,7 +166,7 @@ def _without_separator(encoding: Encoding) -> Row:
 
 
 @torch.inference_mode()
-def _score_rows(bert: Bert, rows: Sequence[Row]) -> list[NextSentence]:
+def _score_rows(bert: Model, rows: Sequence[Row]) -> list[NextSentence]:
     out: list[NextSentence] = [NextSentence(is_next=0.0, not_next=0.0)] * len(rows)
     for chosen, hidden in run_rows(bert, rows):
         probabilities = torch.softmax(bert.module.nsp_logits(hidden).float(), dim=-1).tolist()

@@ -11,13 +11,13 @@ from bertcore.analysis.shared.inputs import LOGITS_PER_CHUNK
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.predictions import MaskPredictions
 from bertcore.analysis.words.surprise import Surprise
-from bertcore.bert import Bert
-from bertcore.others.bert import OtherBert
+from bertcore.model import Model
+from bertcore.others.model import OtherModel
 
 
 @torch.no_grad()
 def predict_next(
-    bert: Bert,
+    bert: Model,
     text: str,
     text_pair: str | None = None,
     positions: Sequence[int] = (),
@@ -71,7 +71,7 @@ def predict_next(
 
 
 @torch.no_grad()
-def next_surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surprise:
+def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
     """Return how improbable each token is given those before it, from the second on.
 
     One run for all tokens. The perplexity is the usual one of a language model.
@@ -103,9 +103,7 @@ def next_surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surpri
     )
 
 
-def _causal(bert: Bert) -> OtherBert:
-    if not isinstance(bert, OtherBert) or not bert.predicts_next:
-        raise ValueError(
-            "this checkpoint does not predict the next token. Open a GPT-2 with its head."
-        )
+def _causal(bert: Model) -> OtherModel:
+    bert.require("next")
+    assert isinstance(bert, OtherModel)  # ours predict masked words
     return bert

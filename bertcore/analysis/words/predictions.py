@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import mask_positions, masked_encoding, word_log_probabilities
 from bertcore.analysis.words.lens import ranks_of
-from bertcore.bert import Bert
+from bertcore.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Filled:
 
 @torch.inference_mode()
 def predict_masks(
-    bert: Bert,
+    bert: Model,
     text: str,
     text_pair: str | None = None,
     masked: Sequence[int] = (),
@@ -109,7 +109,7 @@ def predict_masks(
 
 
 def tracked_words(
-    bert: Bert, found: MaskPredictions, position: int, words: Sequence[str] = (), num_best: int = 3
+    bert: Model, found: MaskPredictions, position: int, words: Sequence[str] = (), num_best: int = 3
 ) -> tuple[str, ...]:
     """Return the pieces that are worth following through the layers at one mask.
 
@@ -131,7 +131,7 @@ def tracked_words(
 
 @torch.inference_mode()
 def fill_in_turn(
-    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+    bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> tuple[Filled, ...]:
     """Fill all masks one after another, the surest first, each seeing those filled before.
 
@@ -165,7 +165,7 @@ def fill_in_turn(
     return tuple(steps)
 
 
-def _best(bert: Bert, log_p: torch.Tensor) -> list[tuple[float, int]]:
+def _best(bert: Model, log_p: torch.Tensor) -> list[tuple[float, int]]:
     """Return the probability and id of each row's best piece that is no special token."""
     named = log_p[:, : bert.tokenizer.vocab_size].clone()
     # A filled-in [MASK] would never end, and [SEP] would make another sentence.

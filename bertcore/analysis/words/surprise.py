@@ -17,7 +17,7 @@ from bertcore.analysis.shared.inputs import (
     text_positions,
     word_log_probabilities,
 )
-from bertcore.bert import Bert
+from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 _LONG_ENOUGH = 4
@@ -47,7 +47,7 @@ class Surprise:
         return float(2 ** np.mean(self.bits, dtype=np.float64))
 
 
-def surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surprise:
+def surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
     """Hide each token in turn and return how improbable BERT finds it.
 
     One input for each token, run in batches. [MASK] typed in the text stays hidden throughout and
@@ -69,7 +69,7 @@ def surprise(bert: Bert, text: str, text_pair: str | None = None) -> Surprise:
     return _surprise_at(bert, encoding, positions)
 
 
-def _surprise_at(bert: Bert, encoding: Encoding, positions: list[int]) -> Surprise:
+def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surprise:
     """Score some positions; [MASK] in the encoding stays."""
     rows = []
     for position in positions:
@@ -105,7 +105,7 @@ def _surprise_at(bert: Bert, encoding: Encoding, positions: list[int]) -> Surpri
 
 
 def suggest_mask(
-    bert: Bert, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+    bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> int:
     """Return the position of a token that is worth hiding, besides those already masked.
 

@@ -20,7 +20,7 @@ from bertcore.distillation.states import (
     run_with_states,
     start_projection,
 )
-from bertcore.loading import load
+from bertcore.loading import load_bert
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused, attention_in_products
 from bertcore.pretraining.loss.objective import BatchTensors, loss_of_hidden
@@ -169,7 +169,7 @@ def check_teacher(teacher: Bert, student: BertConfig, longest_row: int, *, has_p
                 f"the {who} is a {config.model_type} checkpoint; distillation on a corpus is for "
                 "BERT itself. Choose a BERT checkpoint."
             )
-    teacher.module.masked_word_head()
+    teacher.require("mlm")
     rows = student.vocab_size, teacher.config.vocab_size
     if rows[0] != rows[1]:
         raise ValueError(
@@ -205,4 +205,4 @@ def kept_teacher(data: Path) -> Network | None:
         RuntimeError: If it is damaged.
     """
     folder = data / TEACHER_FOLDER
-    return load(folder, device="cpu").module if folder.is_dir() else None
+    return load_bert(folder, device="cpu").module if folder.is_dir() else None

@@ -13,7 +13,7 @@ from bertcore.checkpoints import save
 from bertcore.checkpoints.save import network_heads
 from bertcore.config import BertConfig
 from bertcore.configs import TrainConfig
-from bertcore.loading import load
+from bertcore.loading import load_bert
 from bertcore.network import ALL_HEADS, Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.corpus import PackedCorpus
@@ -80,10 +80,9 @@ def check_start(bert: Bert) -> None:
     """Refuse a checkpoint with which no run can begin.
 
     Raises:
-        ValueError: If it is of another architecture, its tokenizer has fewer pieces than its token
+        ValueError: If its tokenizer has fewer pieces than its token
             table rows, or weights of it are no numbers.
     """
-    bert.require_parts()
     pieces, rows = bert.tokenizer.vocab_size, bert.config.vocab_size
     if pieces != rows:
         raise ValueError(
@@ -111,4 +110,4 @@ def kept_start(data: Path) -> Network | None:
         RuntimeError: If it is damaged.
     """
     folder = data / START_FOLDER
-    return load(folder, device="cpu").module if folder.is_dir() else None
+    return load_bert(folder, device="cpu").module if folder.is_dir() else None

@@ -12,8 +12,8 @@ from app.what_if.inside_figures import hidden_bars, hidden_table
 from app.what_if.ranking_figures import effect_grid
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
-from bertcore.bert import NextSentence
 from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
+from bertcore.model import NextSentence
 from tests.support.tiny import tiny_bert
 
 HOSTILE = "</b><img src=x>"

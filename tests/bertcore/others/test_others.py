@@ -20,6 +20,9 @@ from bertcore.analysis.health.parameters import count_parameters
 from bertcore.analysis.shared.collect import Sentence, collect_tokens
 from bertcore.analysis.words.lens import layer_predictions
 from bertcore.analysis.words.predictions import predict_masks
+from bertcore.bert import with_parts
+from bertcore.families import CAPABILITIES
+from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.start.starting_weights import check_start
 from bertcore.pruning import prune
@@ -82,10 +85,10 @@ def test_the_summands_make_the_first_hidden_state(
     norm = norms.get(bert.config.model_type, lambda m: torch.nn.Identity())(model)
     with torch.no_grad():
         torch.testing.assert_close(norm(parts.sum), trace.hidden_states[0], **CLOSE)
-    assert (parts.position is None) == ("positions" in bert.config.family.lacks)
-    assert (parts.segment is None) == ("segments" in bert.config.family.lacks)
+    assert (parts.position is None) == ("positions" in bert.config.family.absent)
+    assert (parts.segment is None) == ("segments" in bert.config.family.absent)
     is_layer_norm = type(norm).__name__.endswith("LayerNorm")
-    assert is_layer_norm == ("norm" not in bert.config.family.lacks)
+    assert is_layer_norm == ("norm" not in bert.config.family.absent)
 
 
 @pytest.mark.parity
@@ -152,26 +155,28 @@ LACKS = {
 @pytest.mark.parametrize("name", LACKS)
 def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
     bert = opened(folders[name][0])
-    lacks = bert.config.family.lacks
+    lacks = bert.config.family.absent
     assert set(LACKS[name]) <= set(lacks)
     assert all(text.endswith(".") for text in lacks.values())
     trace = bert.trace(TEXT, PAIR)
     for part in ("queries", "keys", "values"):
         with pytest.raises(ValueError, match=f"does not hand out its {part}"):
             getattr(trace, part)
-    with pytest.raises(ValueError, match="but not its parts"):
-        _ = bert.module.layers
+    assert bert.capabilities == set(CAPABILITIES) - set(bert.absent)
+    assert all(text.endswith(".") for text in bert.absent.values())
+    assert not isinstance(bert, bertcore.Bert)
+    assert not isinstance(bert.module, Network)
     with pytest.raises(ValueError, match="but not its parts"):
         bert.trace(TEXT, changes=bertcore.Changes(layers_skipped=frozenset({0})))
     with pytest.raises(ValueError, match="but not its parts"):
-        bert.require_parts()
+        with_parts(bert)
     if "nsp" in lacks:
         with pytest.raises(ValueError, match="no next-sentence head"):
             bert.next_sentence(TEXT, PAIR)
     if "mlm" in lacks:
         with pytest.raises(ValueError, match="GPT-2 has no mask"):
             predict_masks(bert, TEXT, None, [1])
-    if "lens" in lacks and bert.module.mlm is not None:
+    if "lens" in lacks and "mlm" in bert.capabilities:
         with pytest.raises(ValueError, match=r"says nothing of|nothing to read"):
             layer_predictions(bert, TEXT, None, [2])
     if "positions" in lacks:
@@ -278,7 +283,7 @@ def test_half_precision_is_as_asked(folders: dict[str, tuple[Path, Any]]) -> Non
         assert bert.dtype == torch.bfloat16, name
         trace = bert.trace(TEXT)
         assert trace.hidden_states.isfinite().all(), name
-        if bert.module.mlm is not None:
+        if "mlm" in bert.capabilities:
             assert predict_masks(bert, TEXT, None, [2]).probabilities.max() <= 1
 
 

@@ -14,7 +14,7 @@ from bertcore.analysis.words.next_sentence import score_pairs
 from bertcore.analysis.words.next_words import next_surprise, predict_next
 from bertcore.analysis.words.predictions import fill_in_turn, predict_masks
 from bertcore.analysis.words.surprise import surprise
-from bertcore.others.bert import OtherBert
+from bertcore.others.model import OtherModel
 from tests.support.tiny_others import MASKED, PAIR, TEXT, given, make_other, opened
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
@@ -30,7 +30,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, A
     return made
 
 
-def own_logits(name: str, model: Any, bert: OtherBert, ids: list[int], at: int) -> torch.Tensor:
+def own_logits(name: str, model: Any, bert: OtherModel, ids: list[int], at: int) -> torch.Tensor:
     """Return the model's own logits for a hidden token, [V], as its documentation asks for them."""
     input_ids = torch.tensor([ids])
     with torch.no_grad():

@@ -39,7 +39,7 @@ def test_every_tensor_is_numpys_norm() -> None:
         assert tensor.drift.cosine == pytest.approx(cosine, rel=1e-9)
     assert set(found.layers) == {(i, kind) for i in range(2) for kind in LAYER_KINDS.values()}
     part = found.layers[1, "query"]
-    names = [f"layers.1.attention.query_{kind}" for kind in ("weight", "bias")]
+    names = [f"layers.1.attention.query.{kind}" for kind in ("weight", "bias")]
     flat = [
         np.concatenate([tensors[name].detach().double().numpy().ravel() for name in names])
         for tensors in (ours, theirs)

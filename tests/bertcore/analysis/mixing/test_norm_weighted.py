@@ -115,8 +115,8 @@ def test_heads_that_cancel_send_nothing(bert: Bert) -> None:
     block = bert.module.layers[0].attention
     with torch.no_grad():
         for name in ("query", "key"):
-            getattr(block, f"{name}_weight").zero_()
-            getattr(block, f"{name}_bias").zero_()
+            getattr(block, name).weight.zero_()
+            getattr(block, name).bias.zero_()
         block.value.weight[16:] = block.value.weight[:16]
         block.value.bias[16:] = block.value.bias[:16]
         block.output.weight[:, 16:] = -block.output.weight[:, :16]

@@ -64,7 +64,7 @@ def test_word_vectors_leave_the_numbers_that_tell_places_alone(
 ) -> None:
     config = tiny_config(hidden_size=hidden, num_attention_heads=heads, intermediate_size=64)
     seen = np.unique(small_corpus().ids).astype(int)
-    table = started(config, warm=True).embeddings.word_embeddings.detach()[seen]
+    table = started(config, warm=True).token_table.detach()[seen]
     assert not table[:, :free].any()
     assert table[:, free:].std(0)[: min(16, hidden - free)].min() > 0
 

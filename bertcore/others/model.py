@@ -8,8 +8,8 @@ from pathlib import Path
 
 import torch
 
-from bertcore.bert import Bert
 from bertcore.interventions.what_if import Changes
+from bertcore.model import Model
 from bertcore.others.decoder import DecoderTrace, trace_decoder
 from bertcore.others.embeddings import traced_embeddings
 from bertcore.others.network import OtherNetwork
@@ -17,24 +17,10 @@ from bertcore.tokenizer import Encoding
 from bertcore.trace import Activations, Trace
 
 
-class OtherBert(Bert):
-    """As `Bert`, for what the architecture has; the rest raises a sentence that says so."""
+class OtherModel(Model):
+    """A model of `transformers` and its tokenizer: tokens, hidden states, attention, its heads."""
 
     module: OtherNetwork
-
-    def require_parts(self) -> None:
-        """Raise ValueError: the network's parts belong to `transformers`."""
-        raise ValueError(self.module.other.lacks["parts"])
-
-    @property
-    def predicts_next(self) -> bool:
-        """Whether it predicts the next token (GPT-2)."""
-        return "next" in self.module.heads
-
-    @property
-    def has_decoder(self) -> bool:
-        """Whether `decoder` can be asked for (T5 and BART, opened with their heads)."""
-        return self.module.other.has_decoder and self.module.mlm is not None
 
     def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
         """Return the tokens of a text or pair, cut to what is read at most.
@@ -68,7 +54,7 @@ class OtherBert(Bert):
             ValueError: If positions or changes are given, or segment ids are out of range.
         """
         if changes or position_ids is not None:
-            self.require_parts()
+            self.require("parts")
         encoding = encoding or self.tokenize(text, text_pair)
         segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
         limit = max(1, self.config.type_vocab_size)
@@ -81,7 +67,7 @@ class OtherBert(Bert):
         found = self.module.states(ids[None], given[None])
         hidden_states = found.hidden_states[:, 0].cpu()
         words = None
-        if self.module.mlm is not None and self.module.mask_id in encoding.input_ids:
+        if "mlm" in self.capabilities and self.module.mask_id in encoding.input_ids:
             words = self.module.word_states(ids[None], given[None])[0].cpu()
         return Trace(
             text_a=text,
@@ -111,11 +97,7 @@ class OtherBert(Bert):
         Raises:
             ValueError: If the architecture has no decoder, or the checkpoint no word head.
         """
-        if not self.has_decoder:
-            raise ValueError(
-                f"{self.module.other.name} has no decoder here. Open a T5 or BART checkpoint with "
-                "its head."
-            )
+        self.require("decoder")
         encoding = self.tokenize(text, text_pair)
         return trace_decoder(self.module, self._ids(encoding.input_ids), self.tokenizer.vocab)
 

@@ -1,0 +1,84 @@
+"""What every encoder answers, ours and those that run on code of `transformers`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.config import BertConfig
+from bertcore.families import Capability
+
+
+class Encoder(Protocol):
+    """An encoder in evaluation mode with the heads that its checkpoint has.
+
+    `Network` is ours, whose layers can be read and changed; `OtherNetwork` wraps a model of
+    `transformers`. A method that needs an absent head raises ValueError with the reason.
+    """
+
+    @property
+    def config(self) -> BertConfig:
+        """The shape."""
+
+    @property
+    def token_table(self) -> Tensor:
+        """The token embeddings, [V, E]."""
+
+    @property
+    def position_table(self) -> Tensor:
+        """The position embeddings, [P, E]; raises ValueError where there are none."""
+
+    def __call__(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        /,
+        *,
+        num_layers: int | None = None,
+    ) -> Tensor:
+        """Return the last hidden state, [B, T, D], or that after `num_layers` layers."""
+
+    def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+        """Return all hidden states of a padded batch, [L+1, B, T, D]."""
+
+    def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+        """Return the attention weights of a padded batch, float32 [L, B, H, T, T]."""
+
+    def word_states(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return what the masked-word head reads at each token, [B, T, D]."""
+
+    def mlm_logits(self, hidden: Tensor) -> Tensor:
+        """Return vocabulary logits, [..., V], of hidden states [..., D]."""
+
+    def pooled(self, hidden: Tensor) -> Tensor:
+        """Return the pooled [CLS] vector, [B, D], of the last hidden state [B, T, D]."""
+
+    def nsp_logits(self, hidden: Tensor) -> Tensor:
+        """Return next-sentence logits, [B, 2] (0: follows, 1: random), of hidden [B, T, D]."""
+
+    def sop_logits(self, hidden: Tensor) -> Tensor:
+        """Return sentence-order logits, [B, 2] (0: in order, 1: exchanged), of [B, T, D]."""
+
+    def replaced_logits(self, hidden: Tensor) -> Tensor:
+        """Return replaced-token logits, [..., T] (above 0: replaced), of hidden [..., T, D]."""
+
+    def why_no_head(self, head: Capability) -> str | None:
+        """Return the sentence why a head is absent; None where it is there."""
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Yield each weight once."""
+
+    def named_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:
+        """Yield each weight once, with its name."""
+
+    def buffers(self) -> Iterator[torch.Tensor]:
+        """Yield the tensors that are no weights."""
