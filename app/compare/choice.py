@@ -12,6 +12,7 @@ from app.plots.untrusted_text import plain
 from app.shell import cache, capabilities, frame, sidebar, state, texts_lookup
 from app.training import runs as training_runs
 from bertcore.analysis.compare.checkpoints import limits
+from bertcore.checkpoints.folder import OnlyPickleError
 
 
 def choose(page: frame.Page) -> tuple[compare.Side, compare.Side]:
@@ -84,10 +85,15 @@ def _open(side: compare.Side) -> None:
             "Fetch it from the hub", key="compare_fetch", on_click=sidebar.allow, args=(source,)
         )
         frame.end_page()
+    asks_consent = False
     with frame.guard():
-        cache.opened(side.key)
+        try:
+            cache.opened(side.key)
+        except OnlyPickleError:
+            asks_consent = True
+            raise
         return
-    if not side.key.allow_pickle and sidebar.has_only_pickle(side.key.source):
+    if asks_consent:
         st.caption(frame.PICKLED_WEIGHTS)
         st.button(
             "I trust it: read its weights",

@@ -22,6 +22,7 @@ from app.shell import cache, data_files, html_offer, sidebar, state, texts_looku
 from app.shell.page_info import PageInfo
 from app.shell.sentence import example_box, sentence_box
 from bertcore import Model, Trace
+from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.json_data import to_json
 
 log = logging.getLogger("bertscope.app")
@@ -138,17 +139,21 @@ def header(info: PageInfo) -> None:
 
 def open_checkpoint() -> cache.BertKey:
     """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
-    key, is_open = sidebar.chosen_key(), False
+    key, is_open, asks_consent = sidebar.chosen_key(), False, False
     if sidebar.awaits_consent(key):
         st.info(HUB_LINK.format(source=plain(key.source)))
         st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
         end_page()
     with guard():
-        cache.opened(key)
+        try:
+            cache.opened(key)
+        except OnlyPickleError:
+            asks_consent = True
+            raise
         is_open = True
         st.session_state[_SHOWN] = (st.session_state.get(_SHOWN, ("BertScope",))[0], key)
     if not is_open:
-        if not key.allow_pickle and sidebar.has_only_pickle(key.source):
+        if asks_consent:
             st.caption(PICKLED_WEIGHTS)
             st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
         end_page()

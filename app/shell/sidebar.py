@@ -17,11 +17,6 @@ from app.shell.state import Field
 from bertcore import Model
 from bertcore.checkpoints import is_remote
 from bertcore.checkpoints.folder import (
-    PICKLE,
-    PICKLE_INDEX,
-    SAFETENSORS,
-    SAFETENSORS_INDEX,
-    find_checkpoint,
     is_checkpoint,
 )
 from bertcore.device import DTYPES, available_devices
@@ -85,17 +80,6 @@ def awaits_consent(key: cache.BertKey) -> bool:
     """Return whether a link asks for a hub checkpoint that nobody here has agreed to fetch."""
     known = {state.default_source(), *st.session_state.get(_CHOSEN, ())}
     return key.source not in known and key not in cache.loaded() and is_remote(key.source)
-
-
-def has_only_pickle(source: str) -> bool:
-    """Return whether a folder's only weights are a pickle."""
-    folder = Path(source).expanduser()
-    try:
-        folder = find_checkpoint(folder)
-        names = {path.name for path in folder.iterdir()}
-    except (OSError, ValueError):
-        return False
-    return bool({PICKLE, PICKLE_INDEX} & names) and not {SAFETENSORS, SAFETENSORS_INDEX} & names
 
 
 def picture_format() -> str:

@@ -158,8 +158,8 @@ def _edit_ids(config: BertConfig, trace: Trace) -> None:
         (SEGMENT_IDS, "Segment id", trace.segment_ids[token], config.type_vocab_size),
         (POSITION_IDS, "Position id", trace.position_ids[token], config.max_position_embeddings),
     ):
-        if limit == 0:  # DistilBERT has no segment table
-            continue
+        if limit < 2:
+            continue  # one row or none: there is no other id to choose
         row = st.container(horizontal=True, vertical_alignment="bottom")
         new = row.number_input(label, 0, limit - 1, value=usual, key=f"edit_{field.name}_{token}")
         args = (field, token, int(new))

@@ -21,6 +21,10 @@ _CARD_LIMIT = 200_000
 _JSON_LIMIT = 50_000_000
 
 
+class OnlyPickleError(ValueError):
+    """A checkpoint's only weights are a pickle, and nobody has agreed to read it."""
+
+
 @dataclass(frozen=True, slots=True)
 class WeightFiles:
     """The files that hold a checkpoint's weights."""
@@ -124,7 +128,7 @@ def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
     """Return the weight files of a checkpoint folder; safetensors come first.
 
     Raises:
-        ValueError: If there is only a pickle and `allow_pickle` is False.
+        OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
         RuntimeError: If an index names files that are missing or lie elsewhere.
     """
     if (folder / SAFETENSORS).is_file():
@@ -132,7 +136,7 @@ def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
     if (folder / SAFETENSORS_INDEX).is_file():
         return WeightFiles(_shards(folder / SAFETENSORS_INDEX), is_pickle=False)
     if not allow_pickle:
-        raise ValueError(
+        raise OnlyPickleError(
             f"{folder} has its weights in {PICKLE}, a pickle, which can carry programs. "
             "If you trust where it comes from, pass allow_pickle=True (--allow-pickle): "
             "it is then read with weights only."
@@ -163,13 +167,31 @@ def _shards(index: Path) -> tuple[Path, ...]:
     return tuple(index.parent / name for name in names)
 
 
+def _leads_out(file: Path) -> bool:
+    """Return whether a file is a link to a place outside of its folder.
+
+    The hub's cache keeps files once, in `blobs` beside `snapshots`, and links to them.
+    """
+    folder, target = file.parent.resolve(), file.resolve()
+    homes = [folder]
+    if folder.parent.name == "snapshots":
+        homes.append(folder.parent.parent / "blobs")
+    return not any(target.is_relative_to(home) for home in homes)
+
+
 def read_json(file: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
-        RuntimeError: If it is missing, unreadable, not UTF-8, no JSON, or no object.
+        RuntimeError: If it is missing, unreadable, not UTF-8, no JSON, or no object, or a link to
+            a file outside of its folder.
     """
     try:
+        if file.is_symlink() and _leads_out(file):
+            raise RuntimeError(
+                f"{file} is a link to a file outside of its folder. It is not opened. Put the file "
+                "itself there."
+            )
         if file.exists() and not file.is_file():
             raise RuntimeError(f"{file} is no file. Copy it from where the weights come from.")
         if file.stat().st_size > _JSON_LIMIT:

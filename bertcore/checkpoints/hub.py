@@ -17,7 +17,13 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from bertcore.checkpoints.folder import PICKLE, PICKLE_INDEX, has_weights, is_checkpoint
+from bertcore.checkpoints.folder import (
+    PICKLE,
+    PICKLE_INDEX,
+    OnlyPickleError,
+    has_weights,
+    is_checkpoint,
+)
 
 _FILES = [
     "config.json",
@@ -63,23 +69,40 @@ def download(repo_id: str, *, allow_pickle: bool = False, endpoint: str | None =
         endpoint: Address of another hub; None takes the usual one.
 
     Raises:
+        OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
         ValueError: If the hub has no such repository, or it may not be read.
         RuntimeError: If the hub cannot be reached and the checkpoint is not in the cache.
     """
     folder = _fetch(repo_id, _FILES, endpoint)
     if not has_weights(folder) and allow_pickle:
         folder = _fetch(repo_id, [*_FILES, *_PICKLES], endpoint)
-    if not has_weights(folder):
-        raise ValueError(
-            f"{repo_id} has no model.safetensors on the hub. "
-            + (
-                "It holds no BERT weights that can be read."
-                if allow_pickle
-                else f"If it has a {PICKLE} and you trust its author, pass allow_pickle=True "
-                "(--allow-pickle)."
-            )
+    if has_weights(folder):
+        return folder
+    if not allow_pickle and _has_pickle(repo_id, endpoint):
+        raise OnlyPickleError(
+            f"{repo_id} has no model.safetensors on the hub, only {PICKLE}, a pickle, which can "
+            "carry programs. If you trust its author, pass allow_pickle=True (--allow-pickle): it "
+            "is then read with weights only."
         )
-    return folder
+    raise ValueError(
+        f"{repo_id} has no model.safetensors on the hub. It holds no BERT weights that can be read."
+    )
+
+
+def _has_pickle(repo_id: str, endpoint: str | None) -> bool:
+    """Return whether the hub has pickled weights of a repository.
+
+    Raises:
+        RuntimeError: If it cannot be asked.
+    """
+    try:
+        names = HfApi(endpoint=endpoint).list_repo_files(repo_id)
+    except (OSError, _HttpError) as error:
+        raise RuntimeError(
+            f"the cache holds no weights of {repo_id!r}, and the Hugging Face hub did not list its "
+            f"files ({_first_line(error)}). Check the connection, or open a folder or 'default'."
+        ) from error
+    return bool({PICKLE, PICKLE_INDEX} & set(names))
 
 
 def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:

@@ -172,9 +172,10 @@ class LoadReport:
             )
         if self.task_heads:
             names = _some(tuple(self.task_heads))
-            lines.append(
-                f"Task head: {names}. The Inspect page and the command bertscope evaluate use it."
-            )
+            use = "The Inspect page and the command bertscope evaluate use it."
+            if self.family != "BERT":
+                use = "The Inspect page and the command bertscope evaluate read BERT's heads only."
+            lines.append(f"Task head: {names}. {use}")
         if self.fresh_heads:
             verb = "is" if len(self.fresh_heads) == 1 else "are"
             lines.append(

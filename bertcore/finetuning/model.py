@@ -19,6 +19,7 @@ from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.checkpoints.weights import open_weights
 from bertcore.finetuning.tasks import TASKS, Task, find_task
 from bertcore.loading import load
+from bertcore.loading.family import which_family
 from bertcore.network import Network
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tokenizer import Tokenizer
@@ -143,7 +144,7 @@ def start_task_model(
     check_labels(chosen, labels)
     bert = load(source, device="cpu")
     stored = _read_head(source)
-    network = _encoder(_own_network(bert, source), chosen, generator)
+    network = _encoder(with_parts(bert).module, chosen, generator)
     keeps = stored is not None and stored.weight is not None and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)
@@ -198,7 +199,7 @@ def open_task_model(
         )
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
-    network = _encoder(_sharing(_own_network(bert, source)), chosen, generator=None)
+    network = _encoder(_sharing(with_parts(bert).module), chosen, generator=None)
     module = TaskNetwork(network, chosen.kind, len(stored.weight))
     labels = stored.labels if chosen.has_labels else ()
     if chosen.has_labels and len(labels) != len(stored.weight):
@@ -218,18 +219,6 @@ def _sharing(network: Network) -> Network:
     return twin
 
 
-def _own_network(model: Model, source: str | Path) -> Network:
-    """Return the network of a BERT; refuse its relatives and other architectures."""
-    family = model.config.family
-    if model.config.model_type != "bert":
-        raise ValueError(
-            f"{str(source)!r} is a {family.name} checkpoint ({model.config.model_type}). Heads are "
-            "trained, and scored on labelled files, for BERT itself (model_type bert). Choose a "
-            "BERT checkpoint."
-        )
-    return with_parts(model).module
-
-
 def _encoder(network: Network, task: Task, generator: Generator | None) -> Network:
     """Return the encoder with only what the task reads: no pretraining heads."""
     network.mlm = network.nsp = None
@@ -247,13 +236,24 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
 
 
 def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
-    """Return the task head in a checkpoint, or None if its class is not one with a head of ours."""
-    folder = find_checkpoint(resolve(source))
+    """Return the task head in a checkpoint, or None if its class is not one with a head of ours.
+
+    Raises:
+        ValueError: If it is no BERT, whatever head it has.
+    """
+    folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     config = read_json(folder / "config.json")
     architectures = config.get("architectures") or [""]
     architecture = str(architectures[0]) if isinstance(architectures, list) else ""
     key = "qa_outputs" if architecture == "BertForQuestionAnswering" else "classifier"
     with open_weights(find_weights(folder, allow_pickle=allow_pickle)) as weights:
+        model_type, _ = which_family(config, weights.stored, folder / "config.json")
+        if model_type != "bert":
+            raise ValueError(
+                f"{str(source)!r} is a checkpoint of model_type {model_type!r}. Task heads are "
+                "trained, and read for labelled data, for BERT alone (model_type 'bert'). Choose a "
+                "BERT checkpoint."
+            )
         stored = mend_keys(weights.stored).stored
         tensors = {
             part: weights.read(stored[f"{key}.{part}"]).float().clone()

@@ -14,6 +14,7 @@ from bertcore.checkpoints.save import network_heads
 from bertcore.config import BertConfig
 from bertcore.configs import TrainConfig
 from bertcore.loading import load_bert
+from bertcore.model import Model
 from bertcore.network import ALL_HEADS, Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.corpus import PackedCorpus
@@ -76,13 +77,14 @@ def _in_words(heads: frozenset[str]) -> list[str]:
     return [words for name, words in _HEADS.items() if name in heads]
 
 
-def check_start(bert: Bert) -> None:
+def check_start(bert: Model) -> None:
     """Refuse a checkpoint with which no run can begin.
 
     Raises:
-        ValueError: If its tokenizer has fewer pieces than its token
+        ValueError: If it is of another architecture, its tokenizer has fewer pieces than its token
             table rows, or weights of it are no numbers.
     """
+    bert.require("parts")
     pieces, rows = bert.tokenizer.vocab_size, bert.config.vocab_size
     if pieces != rows:
         raise ValueError(

@@ -21,6 +21,7 @@ from safetensors.torch import load_file
 
 import bertcore
 from bertcore.checkpoints import source
+from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.checkpoints.hub import download, is_hub_id
 from tests.support.tiny import tiny_bert
 
@@ -159,15 +160,17 @@ def test_a_pickle_is_fetched_only_if_allowed(hub: Hub, tmp_path: Path) -> None:
         **content,
         "pytorch_model.bin": (tmp_path / "p.bin").read_bytes(),
     }
-    with pytest.raises(ValueError, match=r"no model\.safetensors on the hub.*allow_pickle"):
+    with pytest.raises(OnlyPickleError, match=r"no model\.safetensors on the hub.*allow_pickle"):
         fetched(hub, "user/old")
     assert "pytorch_model.bin" not in hub.fetched
     folder = fetched(hub, "user/old", allow_pickle=True)
     assert bertcore.load(folder, device="cpu", allow_pickle=True).config.hidden_size == 32
     fetched(hub, "user/tiny", allow_pickle=True)
     hub.repositories["user/none"] = {"config.json": b"{}"}
-    with pytest.raises(ValueError, match="holds no BERT weights"):
-        fetched(hub, "user/none", allow_pickle=True)
+    for allow_pickle in (False, True):
+        with pytest.raises(ValueError, match="holds no BERT weights") as caught:
+            fetched(hub, "user/none", allow_pickle=allow_pickle)
+        assert not isinstance(caught.value, OnlyPickleError)  # nobody is asked for nothing
 
 
 def test_an_unknown_repository(hub: Hub) -> None:

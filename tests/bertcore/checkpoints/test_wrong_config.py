@@ -38,6 +38,27 @@ def test_damaged_config(content: bytes, message: str, folder: Path) -> None:
     assert "config.json" in refused(folder, message)
 
 
+def test_a_config_that_is_a_link_is_read_in_its_folder_and_in_the_hubs_cache_alone(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere.json").write_bytes((folder / "config.json").read_bytes())
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to(tmp_path / "elsewhere.json")
+    assert "config.json is a link to a file outside" in refused(folder, "link")
+    (folder / "own.json").write_bytes((tmp_path / "elsewhere.json").read_bytes())
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to("own.json")
+    opened(folder)
+    snapshot = tmp_path / "models--a--b" / "snapshots" / "c0ffee"
+    snapshot.parent.mkdir(parents=True)
+    (snapshot.parent.parent / "blobs").mkdir()
+    folder.rename(snapshot)
+    (snapshot / "own.json").rename(snapshot.parent.parent / "blobs" / "1")
+    (snapshot / "config.json").unlink()
+    (snapshot / "config.json").symlink_to("../../blobs/1")
+    opened(snapshot)
+
+
 def test_a_config_with_a_byte_order_mark_is_refused_as_in_transformers(folder: Path) -> None:
     file = folder / "config.json"
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())

@@ -15,6 +15,7 @@ from bertcore.finetuning.model import TaskModel, open_task_model, start_task_mod
 from bertcore.finetuning.tasks import TASKS
 from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
+from tests.support.tiny_tasks import make_task
 
 LABELS = {"classify": ("bad", "good", "so-so"), "pair": ("no", "yes"), "tag": ("O", "B-X", "I-X")}
 
@@ -234,3 +235,20 @@ def test_wrong_checkpoints_are_refused(pretrained: Path, tmp_path: Path) -> None
                 labels=labels,
                 generator=torch.Generator(),
             )
+
+
+@pytest.mark.parametrize("model_type", ["distilbert", "roberta"])
+def test_the_head_of_a_relative_is_refused_by_its_family(model_type: str, tmp_path: Path) -> None:
+    """It has a head for that task; what is missing is ours for its family."""
+    make_task(tmp_path, model_type=model_type)
+    for refused in (
+        lambda: open_task_model(tmp_path, task="classify", device="cpu"),
+        lambda: start_task_model(
+            tmp_path, task="classify", labels=["a", "b"], generator=torch.Generator()
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"model_type '{model_type}'.* BERT alone"):
+            refused()
+    report = load(tmp_path, device="cpu").report
+    assert report is not None
+    assert "read BERT's heads only" in " ".join(report.sentences())
