@@ -164,7 +164,7 @@ def explain_by_layer(query: Query) -> Work:
     return Work(("inspect-layers", query), lambda progress: _layers(query, progress))
 
 
-def proposer(key: cache.BertKey) -> tuple[Bert, bool]:
+def proposer(key: cache.BertKey) -> tuple[Model, bool]:
     """Return the checkpoint that proposes words for a model, and whether it is the model's own.
 
     Raises:
