@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from app.canvas.overview.overview import NAMES
+from app.heads.grid import OPEN_EXAMPLE
 from app.heads.names import QUESTIONS
 from app.navigation import PAGES
-from app.shell import texts_lookup
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 GUIDE = DOCS / "find-a-head.md"
@@ -117,12 +117,11 @@ def test_every_picture_is_used() -> None:
 
 def test_the_guide_names_what_the_app_shows() -> None:
     guide = " ".join(GUIDE.read_text(encoding="utf-8").split())
-    link = re.findall(r"\[(.*?)\]", texts_lookup.TEXTS["heads.open_example"])
     shown = (
         *(f"**{PAGES[page].title}**" for page in ("heads", "mixing", "what_if")),
         f"*{QUESTIONS['to_previous']}*",
         f"**{QUESTIONS['obj>to_dependent']}**",
-        f"**{link[0]}**",
+        f"**{OPEN_EXAMPLE}**",
         f"*{NAMES['to_previous'].label}* in **Measure**",
         "**Find a head that looks at …**",
         "**The best head for each job**",

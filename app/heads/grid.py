@@ -37,6 +37,8 @@ _HOW = (
     "within. The orange marks are a head that looks at all tokens alike and so has no habit. "
     "Habits may overlap: a full stop before \\[SEP\\] is both the token before and punctuation."
 )
+OPEN_EXAMPLE = "See it in a sentence"
+"""The link to a sentence on the page Attention."""
 _OPENING = "Click a cell, or choose a head below, to open it. "
 
 GRID = Picture(
@@ -181,7 +183,7 @@ def _answer(
     text = own_markdown(answer.sentences(report, measured, opened, is_best=is_best), page.marks)
     sentence, shown = example(chosen, report, measured, opened)
     if sentence is not None:
-        text += f" [See it in a sentence]({link(page.bert_key, *sentence, opened)}): {shown}"
+        text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, *sentence, opened)}): {shown}"
     st.markdown(text)
 
 
