@@ -1,6 +1,6 @@
 # Targets run in the active virtual environment, or in .venv, which is made on first use.
 #   make test        everything: set-up, checks, tests, a real browser
-#   make test-fast   tests without the browser and the slow ones
+#   make test-fast   under a minute: the rules are in tests/conftest.py
 #   make lint        ruff, codespell, mypy; with Node.js tsc and eslint too
 #   make bundles     bundle the browser components again (Node.js)
 #   make format   let ruff rewrite the files
@@ -8,6 +8,8 @@
 #   make train CORPUS="a.txt.xz b.txt.xz" VALID=v.txt.xz RUN=runs/mine MINUTES=60
 
 SHELL := /bin/bash
+# Each process of the tests and each one that they start would compile all of our files anew.
+unexport PYTHONDONTWRITEBYTECODE
 ACTIVE := $(shell python -c "import os, sys; print(sys.prefix if sys.prefix != sys.base_prefix or os.path.isdir(sys.prefix + '/conda-meta') else '')" 2>/dev/null)
 PREFIX := $(or $(ACTIVE),$(CURDIR)/.venv)
 PYTHON := $(PREFIX)/bin/python
@@ -31,7 +33,7 @@ test: install browser
 	exit $$failed
 
 test-fast: install
-	$(PYTHON) -m pytest $(PARALLEL) -m "not browser and not slow"
+	$(PYTHON) -m pytest $(PARALLEL) --fast
 
 lint: lint-ruff lint-format lint-spelling lint-types lint-browser
 

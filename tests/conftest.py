@@ -5,6 +5,7 @@ the others. xdist hands out whole files in the order of collection; see PARALLEL
 """
 
 import os
+from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: tests use no network
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -16,12 +17,51 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import pytest
 import torch
 
+from tests.support.imports import imports_of
+
 LONG = ("slow", "browser")
 """Marks of the tests whose files begin first."""
+
+SLOW_MEANS = ("streamlit.testing", "subprocess", "multiprocessing", "playwright")
+"""A file that imports one of them, itself or through tests.support, is left out of --fast."""
+SLOW_FILES = (
+    "bertcore/analysis/compare/test_checkpoints",  # run or train networks
+    "bertcore/analysis/health/",
+    "bertcore/cli/test_finetune",
+    "bertcore/cli/test_pretrain",
+    "bertcore/finetuning/test_",
+    "bertcore/pretraining/loss/",
+    "bertcore/pretraining/test_",
+    "bertcore/training/test_compiler",
+    "bertcore/others/",  # open every architecture of transformers
+    "app/layer_map/",  # compile UMAP
+    "test_docs",  # run the guides
+)
+"""So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""
+
+TESTS = Path(__file__).parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --fast, which `make test-fast` uses: files that are left out are not even imported."""
+    parser.addoption("--fast", action="store_true", help="Leave out what takes long.")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out slow files of --fast; None leaves the answer to others."""
+    path = collection_path
+    if not config.getoption("--fast") or path.suffix != ".py" or TESTS not in path.parents:
+        return None
+    is_slow = path.relative_to(TESTS).as_posix().startswith(SLOW_FILES)
+    return True if is_slow or imports_of(path) & {*SLOW_MEANS} else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip tests marked `gpu` on a machine without CUDA; let long files begin in a worker."""
+    if config.getoption("--fast"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in {*slow}]
     if hasattr(config, "workerinput"):  # a process of xdist
         _long_files_first(items)
     if torch.cuda.is_available():

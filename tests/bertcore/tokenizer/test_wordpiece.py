@@ -86,6 +86,7 @@ def test_added_tokens_are_explained_as_the_fast_path_finds_them(
     assert_equals_fast_path(text, tokenizer)
 
 
+@pytest.mark.slow
 def test_every_code_point_is_taken_as_the_library_takes_it() -> None:
     def normalizer(**on: bool) -> normalizers.BertNormalizer:
         off = dict.fromkeys(
