@@ -35,7 +35,7 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
         num_layers,
         num_heads,
         size=_point(num_layers, num_heads),
-        words=[_bits(value) for value in change.flatten()],
+        words=[_bits(float(value)) for value in change.flatten()],
         hover="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
         opened=opened,
     )

@@ -50,7 +50,7 @@ def show_map(
     colour = st.segmented_control(
         "Colour by",
         list(COLOUR_BY),
-        format_func=COLOUR_BY.get,
+        format_func=COLOUR_BY.__getitem__,
         key=COLOUR.key(),
         required=True,
     )

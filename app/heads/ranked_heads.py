@@ -15,6 +15,7 @@ from app.heads.sources import Chosen
 from app.plots.special_tokens import own
 from app.plots.untrusted_text import plain
 from app.shell import cache, frame, state
+from app.shell.one_of import one_of
 from app.shell.picture import Picture
 from app.shell.state import Field
 from bertcore.analysis.heads.report import HeadReport
@@ -72,14 +73,7 @@ def show_ranked(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
     """Draw the list and its controls."""
     st.subheader("The best head for each job", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    kind = row.segmented_control(
-        "Jobs",
-        list(LISTS),
-        format_func=LISTS.__getitem__,
-        key=LIST.key(),
-        label_visibility="collapsed",
-        required=True,
-    )
+    kind = one_of("Jobs", LISTS, key=LIST.key(), where=row)
     table, setup = st.container(key="heads_table"), job.setup_code(page, chosen)
     if kind == LIST.default:
         rows = [m for m in map(Measured, HABITS) if m.count(report)]

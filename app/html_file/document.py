@@ -1,7 +1,7 @@
 """One HTML file of what a page shows: pictures, text, settings, caption, code, table.
 
 The file asks nobody for anything: a content security policy forbids all requests and every script
-but those of the file, by their hashes. Texts are escaped (`written`), and what the pictures draw is
+but those of the file, by their hashes. The template escapes all text, and what the pictures draw is
 base64 in blocks that no browser runs.
 """
 
@@ -14,13 +14,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from app.html_file.markdown import as_html, caption_html
 
 Scheme = Literal["auto", "light", "dark"]
 
-_CSS = (Path(__file__).parent / "document.css").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
+
+_CSS = Markup((HERE / "document.css").read_text(encoding="utf-8"))
 _SCHEMES = {"auto": "light dark", "light": "light", "dark": "dark"}
 
 
@@ -102,7 +107,7 @@ def to_html(report: Report) -> str:
     Raises:
         ValueError: If a script holds the letters that would end it.
     """
-    scripts, pictures = [], []
+    parts: list[_WrittenPart] = []
     held: dict[str, str] = {}  # what several parts need, such as a library, is there once
     for number, part in enumerate(report.parts):
         new = [data for data in dict.fromkeys(part.data) if data not in held]
@@ -112,32 +117,28 @@ def to_html(report: Report) -> str:
         script = part.script.replace("%PLACE%", place).replace("%DATA%", json.dumps(names))
         if "</script" in script.lower() or "<!--" in script:
             raise ValueError("a script of a report holds '</script' or '<!--', which would end it.")
-        scripts.append(script)
-        blocks = "".join(
-            f'<script type="text/plain" id="{held[data]}">{data}</script>\n' for data in new
-        )
-        heading = f"<h2>{as_html(part.title)}</h2>" if part.title else ""
-        note = f'<p class="note">{as_html(part.note)}</p>' if part.note else ""
-        own = f'<div class="caption">{caption_html(part.caption)}</div>' if part.caption else ""
-        pictures.append(
-            f'{heading}<div class="part" id="part-{number}"></div>{note}{own}\n{blocks}'
-            f'<script type="module">{script}</script>\n'
-        )
+        blocks = [(held[data], Markup(data)) for data in new]
+        parts.append(_WrittenPart(part.title, part.note, part.caption, blocks, Markup(script)))
     extra = [one for part in report.parts for one in part.extra_hashes]
-    hashes = dict.fromkeys([*map(hash_of, scripts), *extra])
-    title = as_html(report.title)
-    caption = caption_html(f"**How to read this.** {report.how_to_read}")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(hashes)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta name="color-scheme" content="{_SCHEMES[report.scheme]}">\n'
-        f"<title>{title}</title>\n<style>{_CSS}</style></head>\n"
-        f'<body class="{report.scheme}"><main>\n<h1>{title}</h1>\n{"".join(pictures)}'
-        "<noscript><p>The picture is drawn by this file's own script, which is off here.</p>"
-        f"</noscript>\n{f'<div class=caption>{caption}</div>' if report.how_to_read else ''}\n"
-        f"{_below(report)}</main></body></html>\n"
+    hashes = dict.fromkeys([*(hash_of(part.script) for part in parts), *extra])
+    made = report.made or datetime.datetime.now(datetime.UTC)
+    return _TEMPLATE.render(
+        report=report,
+        parts=parts,
+        policy=Markup(_policy(hashes)),
+        color_scheme=_SCHEMES[report.scheme],
+        css=_CSS,
+        facts={**report.facts, "Made": f"{made:%Y-%m-%d %H:%M} UTC with BertScope"},
     )
+
+
+class _WrittenPart(NamedTuple):
+    title: str
+    note: str
+    caption: str
+    blocks: list[tuple[str, Markup]]
+    """Id and base64 of the data that no part before has."""
+    script: Markup
 
 
 def hash_of(script: str) -> str:
@@ -153,52 +154,31 @@ def _policy(hashes: Mapping[str, None]) -> str:
     )
 
 
-def _below(report: Report) -> str:
-    made = report.made or datetime.datetime.now(datetime.UTC)
-    facts = {**report.facts, "Made": f"{made:%Y-%m-%d %H:%M} UTC with BertScope"}
-    listed = "".join(
-        f"<dt>{as_html(name)}</dt><dd{kind}><bdi>{as_html(value)}</bdi></dd>\n"
-        for kind, values in ((' class="text"', report.texts), ("", facts))
-        for name, value in values.items()
-    )
-    sections = [_section("What this is", f"<dl>{listed}</dl>", not report.folds)]
-    if report.code:
-        code = f'<pre class="code"><code>{as_html(report.code)}</code></pre>'
-        sections.append(_section("Python that makes the same numbers", code, not report.folds))
-    if report.table is not None or report.files:
-        sections.append(_section("The numbers", _numbers(report), is_open=False))
-    return "".join(sections)
-
-
-def _section(title: str, content: str, is_open: bool) -> str:
-    mark = " open" if is_open else ""
-    return f"<details{mark}><summary>{title}</summary>\n{content}</details>\n"
-
-
-def _numbers(report: Report) -> str:
-    links = "".join(
-        f'<a class="file" download="{as_html(file.name)}" '
-        f'href="data:{file.kind};base64,{base64.b64encode(file.content).decode()}">'
-        f"{as_html(file.name)}</a> "
-        for file in report.files
-    )
-    if report.table is None:
-        return f"<p>{links}</p>"
-    table = report.table
-    shown = len(table.rows)
-    cut = f"The first {shown:,} of {table.num_rows:,} rows." if shown < table.num_rows else ""
-    head = "".join(f'<th scope="col">{as_html(name)}</th>' for name in table.columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td><bdi>{as_html(_cell(cell))}</bdi></td>" for cell in row) + "</tr>\n"
-        for row in table.rows
-    )
-    return (
-        f'<p>{links}</p><p class="note">{cut}</p><div class="holder"><table>'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
-    )
-
-
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return "" if value is None else str(value)
+
+
+def _written(value: object) -> object:
+    """Escape text, its invisible signs named; leave what is markup already."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return Markup(as_html(value))
+    return value
+
+
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_written,
+        keep_trailing_newline=True,
+    )
+    environment.filters["caption"] = lambda text: Markup(caption_html(text))
+    environment.filters["cell"] = _cell
+    environment.filters["base64"] = lambda content: Markup(base64.b64encode(content).decode())
+    return environment.get_template("document.html.jinja")
+
+
+_TEMPLATE = _template()

@@ -19,10 +19,12 @@ def display_places(found: LayerMap) -> NDArray[np.float32]:
     if found.space == "joint":
         finite = places.reshape(-1, places.shape[-1])
         low, high = np.nanmin(finite, 0), np.nanmax(finite, 0)
-        return places - (low + high) / 2
+        centred: NDArray[np.float32] = places - (low + high) / 2
+        return centred
     places = places - np.nanmean(places, axis=1, keepdims=True)
     size = np.sqrt(np.nanmean((places**2).sum(-1), axis=1))[:, None, None]
-    return np.divide(places, size, out=np.zeros_like(places), where=size > 0)
+    scaled: NDArray[np.float32] = np.divide(places, size, out=np.zeros_like(places), where=size > 0)
+    return scaled
 
 
 def at(places: NDArray[np.floating], dims: int) -> dict[str, Any]:

@@ -57,7 +57,8 @@ path.ranks                                  # [L+1, W]
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
     st.subheader("The prediction at each layer", anchor=False)
-    view = st.segmented_control("Lens", VIEW.options, key=VIEW.key(), label_visibility="collapsed")
+    views = list(VIEW.options or ())
+    view = st.segmented_control("Lens", views, key=VIEW.key(), label_visibility="collapsed")
     whole = view == WHOLE_SENTENCE
     shown = choose_window(page.trace.num_tokens) if whole else (position,)
     where = (page.text_a, page.text_b, masked, shown, 5)

@@ -74,8 +74,12 @@ def show_next(page: frame.Page) -> None:
         chosen = place if place < num_tokens else None
         token_strip(page.trace, key="next_strip", selected=chosen, on_pick=pick)
         row = st.container(horizontal=True, vertical_alignment="center")
-        after = {"on_click": PLACE.put, "args": (num_tokens,)}
-        row.button("What comes after the end?", disabled=place == num_tokens, **after)
+        row.button(
+            "What comes after the end?",
+            disabled=place == num_tokens,
+            on_click=PLACE.put,
+            args=(num_tokens,),
+        )
         row.caption("Click a token to see what was expected there, given the tokens before it.")
         TOP_K.key(low=3, high=15)
         found = cache.call(

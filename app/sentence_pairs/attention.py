@@ -40,5 +40,6 @@ def show_attention(page: frame.Page, segments: str) -> None:
     ids = segment_ids(page.trace, segments)
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
     found = attention_mass(trace)
-    view = st.segmented_control("View", VIEW.options, key=VIEW.key(), label_visibility="collapsed")
+    views = list(VIEW.options or ())
+    view = st.segmented_control("View", views, key=VIEW.key(), label_visibility="collapsed")
     MASS.show(page, found, drawn={"every_head": view == EVERY_HEAD}, segments=segments)

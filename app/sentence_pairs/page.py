@@ -49,8 +49,13 @@ def choose(page: frame.Page) -> str:
     row.button("Swap A and B", icon=":material/swap_horiz:", on_click=swap, args=(page,))
     with row.popover("Another B", icon=":material/edit:"):
         for text in OTHER_B:
-            put = {"on_click": TEXT_B.put, "args": (text,)}
-            st.button(plain(text), key=f"b_{text}", type="tertiary", **put)
+            st.button(
+                plain(text),
+                key=f"b_{text}",
+                type="tertiary",
+                on_click=TEXT_B.put,
+                args=(text,),
+            )
     if page.bert.config.type_vocab_size < 2:
         row.caption(
             "This checkpoint gives all tokens the same segment, or none: only the special tokens "
