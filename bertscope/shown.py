@@ -131,11 +131,6 @@ def written(
     return NotebookView(document.to_html(report), height + AROUND)
 
 
-def reading(bert: Model, key: str) -> str:
-    """Return how to read a picture, with the checkpoint's special tokens."""
-    return own_tokens(bert, app_module("app.shell.texts_lookup").TEXTS[key])
-
-
 def own_tokens(bert: Model, text: str) -> str:
     """Return Markdown of the app with the checkpoint's special tokens in place of BERT's."""
     marks = app_module("app.plots.special_tokens")

@@ -1,41 +1,63 @@
-"""The checkpoint doctor on the page: what it says, and the numbers it says it from."""
+"""The checkpoint doctor: its verdict, and the numbers behind it."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
-from app.checkpoints import doctor_figures as figures
+from app.checkpoints.doctor_figures import (
+    entropy_arrays,
+    entropy_map,
+    spectrum_dots,
+    spectrum_table,
+)
 from app.plots.untrusted_text import plain
-from app.shell import cache, frame, texts_lookup
+from app.shell import cache, frame
+from app.shell.picture import Picture
 from bertcore.analysis.health.checkpoint import examine
+
+_CODE = """
+from bertcore.analysis.health.checkpoint import examine
+
+found = examine(bert)
+found.verdict, found.sentences()
+found.entropies                             # [L, H]
+"""
+SPECTRA = Picture(
+    name="spectra",
+    figure=spectrum_dots,
+    table=spectrum_table,
+    how=(
+        "Each dot is a matrix; the dotted line at 1 is the largest singular value of random "
+        "numbers of the same spread (Marchenko and Pastur). Training pulls matrices above it: what "
+        "was learned are directions that stand out. A layer whose dots all lie on the line was not "
+        "trained. The scale is logarithmic."
+    ),
+    code=_CODE,
+)
+ENTROPY = Picture(
+    name="attention-entropy",
+    figure=entropy_map,
+    table=entropy_arrays,
+    how=(
+        "Bright: a head that spreads its attention over all tokens alike (1); dark: one that looks "
+        "at few. Mean over eight sentences. A bright head here and there is normal, above all in "
+        "the first layer; if all are bright, queries and keys have learned nothing, which is the "
+        "usual reason why attention *looks uniform*."
+    ),
+    code=_CODE,
+)
 
 
 def show_doctor(page: frame.Page) -> None:
     """Draw the verdict, the spectrum of the matrices and the entropy of the heads."""
-    with st.spinner(texts_lookup.TEXTS["doctor.patience"]):
+    with st.spinner("Examining every matrix, and the heads on eight sentences"):
         found = cache.call(examine, page.bert_key)
     verdict, *sentences = map(plain, found.sentences())
     (st.success if found.verdict == "trained" else st.warning)(verdict)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     if found.verdict == "not finite":
         return
-    code = page.setup_code + texts_lookup.CODE["doctor"]
-    rows = [(m.name, m.std, m.edge, m.limit, m.looks_random) for m in found.matrices]
-    columns = ["matrix", "spread", "largest singular value, times chance", "limit", "looks random"]
     st.subheader("Are these random numbers?", anchor=False)
-    table = pd.DataFrame(rows, columns=columns)
-    frame.figure(
-        figures.spectrum_dots(found), "spectra", table, code, how=frame.reading("doctor.spectrum")
-    )
-    frame.how_to_read("doctor.spectrum")
+    SPECTRA.show(page, found)
     st.subheader("Is attention even?", anchor=False)
-    data = {"entropies": found.entropies}
-    frame.figure(
-        figures.entropy_map(found),
-        "attention-entropy",
-        data,
-        code,
-        how=frame.reading("doctor.entropy"),
-    )
-    frame.how_to_read("doctor.entropy")
+    ENTROPY.show(page, found)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from app.plots import theme
 from bertcore.analysis.health.checkpoint import Diagnosis
@@ -48,6 +51,13 @@ def spectrum_dots(found: Diagnosis) -> go.Figure:
     return fig
 
 
+def spectrum_table(found: Diagnosis) -> pd.DataFrame:
+    """Return a row for each matrix."""
+    rows = [(m.name, m.std, m.edge, m.limit, m.looks_random) for m in found.matrices]
+    columns = ["matrix", "spread", "largest singular value, times chance", "limit", "looks random"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def entropy_map(found: Diagnosis) -> go.Figure:
     """Draw how evenly each head spreads its attention, layers from top to bottom."""
     num_layers, num_heads = found.entropies.shape
@@ -67,3 +77,8 @@ def entropy_map(found: Diagnosis) -> go.Figure:
     fig.update_xaxes(dtick=1, showgrid=False)
     fig.update_yaxes(dtick=1, showgrid=False, autorange="reversed")
     return fig
+
+
+def entropy_arrays(found: Diagnosis) -> dict[str, NDArray[np.floating]]:
+    """Return the entropy of each head, [L, H]."""
+    return {"entropies": found.entropies}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.shell import frame, sidebar, texts_lookup, uploads
+from app.shell import frame, sidebar, uploads
 
+HOW_TO_ZIP = (
+    "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
+    "unpacked, on the machine where BertScope runs. The last five uploads are kept there."
+)
 _KEY = "checkpoint_zip"
 
 
@@ -19,13 +23,13 @@ def offer_upload() -> None:
             max_upload_size=uploads.MAX_MEGABYTES,
             label_visibility="collapsed",
         )
-        st.caption(texts_lookup.TEXTS["checkpoints.zip"])
+        st.caption(HOW_TO_ZIP)
         icon = ":material/folder_zip:"
         st.button("Open the upload", icon=icon, disabled=upload is None, on_click=_open)
 
 
 def _open() -> None:
-    """Make the uploaded checkpoint the chosen one, or say at the top of the page why not."""
+    """Open the uploaded checkpoint, or say at the top of the page why it does not open."""
     upload = st.session_state.get(_KEY)
     if upload is not None:
         with frame.guard():

@@ -6,7 +6,7 @@ PAGE = PageInfo(
     name="compare",
     title="Compare",
     purpose=(
-        "Two checkpoints on the same text: what fine-tuning changed, or a run between two moments."
+        "Two checkpoints on the same text: what fine-tuning changed, or two checkpoints of a run."
     ),
     icon=":material/compare:",
 )

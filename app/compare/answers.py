@@ -1,161 +1,184 @@
-"""What both answer, in which layer the answer settles, and which tokens speak for it."""
+"""What both answer, from which layer on, and which tokens support the answer."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
-from numpy.typing import NDArray
 
-from app.compare import case as compare
-from app.compare import figures
+from app.compare.asked import Asked, choose_answer, choose_question, places_of
+from app.compare.case import Case, code_of, wants_pair
+from app.compare.figures import (
+    AnswerRows,
+    answer_bars,
+    answer_rows,
+    answer_table,
+    layer_lines,
+    layer_table,
+)
+from app.compare.gradients import show_gradients
 from app.plots.untrusted_text import label_name, plain
-from app.shell import frame, state, texts_lookup
-from bertcore.analysis.compare.checkpoints import Question
-from bertcore.analysis.compare.decision import KINDS
-from bertcore.analysis.compare.layer_decisions import LayerDecisions
+from app.shell.picture import Picture
+
+NO_QUESTION = (
+    "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "
+    "words, or make it a pair to compare the next-sentence answer."
+)
+BORROWED_HEAD = (
+    "**{borrower} has no head for this question.** Its encoder is read here with the head of "
+    "{owner}: what that head would answer if only the encoder were different. So the difference "
+    "is what the encoder learned."
+)
+OTHER_ANSWERS = (
+    "The two choose from different answers, so bars stand side by side only where the names agree."
+)
+NUMBERED_LABELS = (
+    "Both have numbers for labels. Bars with the same number stand side by side, but only whoever "
+    "trained the two knows whether it means the same in both."
+)
+NEEDS_B = (
+    "{name} was fine-tuned on pairs, and here is one text alone: its answer means little. Write "
+    "the second text (for a question: the text to look in) as sentence B."
+)
+HOW_TAGS = (
+    "A tagger learns the tag of a word at its first piece. Its output on pieces that continue a "
+    "word (##) is not used."
+)
+
+QUESTION_CODE = """
+question, one, two = next(a for a in found.answers if a[0].kind == {kind!r})
+one and one.probabilities[:, {place_1}], two and two.probabilities[:, {place_2}]   # [L+1, C]
+"""
 
 
-class Asked(NamedTuple):
-    """A question that is open on the page, what both say, and where."""
-
-    question: Question
-    sides: tuple[LayerDecisions | None, LayerDecisions | None]
-    places: tuple[int, int]
-    """The place of each, as in `LayerDecisions.places`."""
+def _layers_figure(followed: tuple[Asked, str], *, names: tuple[str, str]) -> go.Figure:
+    asked, answer = followed
+    return layer_lines(asked.sides, asked.places, answer, names)
 
 
-def show(case: compare.Case) -> None:
+def _layers_table(followed: tuple[Asked, str]) -> pd.DataFrame:
+    asked, answer = followed
+    return layer_table(asked.sides, asked.places, answer)
+
+
+ANSWERS = Picture(
+    name="compare-answers",
+    figure=answer_bars,
+    table=answer_table,
+    how="The best answers of both checkpoints: grey is {first}, blue {second}{shown}.",
+    code=QUESTION_CODE,
+)
+SHOWN = {
+    "score": (
+        ": the number that the head gives, and behind the bars both numbers and the difference"
+    ),
+    "span": (
+        ": where the answer begins or ends, as a token with its position in brackets. Behind the "
+        "bars stand both probabilities and the difference in percentage points"
+    ),
+}
+"""What the bars show, by the kind of the question."""
+SHOWN_PROBABILITIES = (
+    "; behind the bars stand both probabilities and the difference in percentage points"
+)
+LAYERS = Picture(
+    name="compare-layers",
+    figure=_layers_figure,
+    table=_layers_table,
+    how=(
+        "The head reads every layer's vectors, as if the network ended there. It was trained on "
+        "the last layer only, so an early curve shows how near the vectors are to the {followed} "
+        "in the head's terms, not what the layer knows.{ring}"
+    ),
+    code=QUESTION_CODE,
+)
+RING = " A ring marks where a decision settles: from that layer on it is the final one."
+
+
+def show_answers(case: Case) -> None:
     """Draw answers, layers and gradients of one question."""
-    found = case.found
-    if not found.answers:
-        st.info(texts_lookup.TEXTS["compare.no_question"])
+    if not case.found.answers:
+        st.info(NO_QUESTION)
         return
     picture = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    asked = _choose(case, row)
-    rows = figures.answer_rows(asked.sides, asked.places)
-    answer = _choose_answer(case, asked, rows, row)
-    code = compare.code_of(case) + texts_lookup.CODE["compare.question"].format(
-        kind=asked.question.kind, place_1=asked.places[0], place_2=asked.places[1]
-    )
-    names = tuple(plain(name) for name in case.names)
+    asked = choose_question(case, row)
+    rows = answer_rows(asked.sides, asked.places)
+    answer = choose_answer(case, asked, rows, row)
     with picture:
-        fig = figures.answer_bars(rows, case.names, asked.question.kind)
-        frame.figure(fig, "compare-answers", figures.answer_table(rows), code)
-    kind = asked.question.kind
-    reading = {"score": "compare.score_answers", "span": "compare.span_answers"}
-    frame.how_to_read(reading.get(kind, "compare.answers"), first=names[0], second=names[1])
-    _say(case, asked)
-    if case.text_b is None and kind in ("class", "span"):
-        for side in filter(compare.wants_pair, case.sides):
-            name = plain(side.name)
-            st.warning(texts_lookup.TEXTS["compare.needs_b"].format(name=name))
-    if kind == "tag":
+        _show_bars(case, asked, rows)
+    ANSWERS.caption(**_bars_reading(case, asked))
+    _note_limits(case, asked)
+    if asked.question.kind == "tag":
         _show_tags(case, asked)
+    _show_by_layer(case, asked, answer)
+    show_gradients(case, asked, answer, QUESTION_CODE.format(**code_values(asked)))
+
+
+def code_values(asked: Asked) -> dict[str, Any]:
+    """Return what fills the braces of QUESTION_CODE."""
+    one, two = asked.places
+    return {"kind": asked.question.kind, "place_1": one, "place_2": two}
+
+
+def _show_bars(case: Case, asked: Asked, rows: AnswerRows) -> None:
+    """Draw both answers side by side."""
+    ANSWERS.show(
+        None,
+        rows,
+        drawn={"names": case.names, "kind": asked.question.kind},
+        setup=code_of(case),
+        with_caption=False,
+        **_bars_reading(case, asked),
+        **code_values(asked),
+    )
+
+
+def _bars_reading(case: Case, asked: Asked) -> dict[str, Any]:
+    """Return what fills the braces of the caption of ANSWERS."""
+    first, second = (plain(name) for name in case.names)
+    shown = SHOWN.get(asked.question.kind, SHOWN_PROBABILITIES)
+    return {"first": first, "second": second, "shown": shown}
+
+
+def _show_by_layer(case: Case, asked: Asked, answer: str) -> None:
+    """Draw the answer read from each layer."""
     st.subheader("In which layer the answer appears", anchor=False)
-    fig = figures.layer_lines(asked.sides, asked.places, answer, case.names)
-    table = figures.layer_table(asked.sides, asked.places, answer)
-    frame.figure(fig, "compare-layers", table, code)
-    _say_settled(case, asked)
-    frame.how_to_read("compare.score_layers_read" if kind == "score" else "compare.layers_read")
-    _show_gradients(case, asked, answer, code)
-
-
-def _choose(case: compare.Case, row: st.delta_generator.DeltaGenerator) -> Asked:
-    """Draw the choice of a question and of its place."""
-    by_kind = {question.kind: (question, (one, two)) for question, one, two in case.found.answers}
-    kinds = list(by_kind)
-    kind = row.selectbox(
-        "Question",
-        kinds,
-        format_func=KINDS.__getitem__,
-        key=state.keep("compare_question", kinds[0], options=kinds),
-        width=250,
+    is_score = asked.question.kind == "score"
+    reading = {"followed": "score" if is_score else "answer", "ring": "" if is_score else RING}
+    LAYERS.show(
+        None,
+        (asked, answer),
+        drawn={"names": case.names},
+        setup=code_of(case),
+        with_caption=False,
+        **reading,
+        **code_values(asked),
     )
-    question, sides = by_kind[kind]
-    places = _places(case, kind, sides)
-    if len(places) == 1:
-        return Asked(question, sides, places[0][1])
-    numbers = list(range(len(places)))
-    chosen = row.selectbox(
-        {"word": "Mask", "span": "Start or end"}.get(kind, "Token"),
-        numbers,
-        format_func=lambda number: places[number][0],
-        key=state.keep("compare_place", 0, options=numbers),
-        width=170,
-    )
-    return Asked(question, sides, places[chosen][1])
+    _note_settled(case, asked)
+    LAYERS.caption(**reading)
 
 
-def _places(
-    case: compare.Case, kind: str, sides: tuple[LayerDecisions | None, LayerDecisions | None]
-) -> list[tuple[str, tuple[int, int]]]:
-    """Return what the places are called, and the number of each in both."""
-    if kind == "span":
-        return [("start of the answer", (0, 0)), ("end of the answer", (1, 1))]
-    if kind == "tag":
-        units = [unit for unit in case.found.units.units if not unit.is_special]
-        return [(unit.name[:30], (unit.first[0], unit.second[0])) for unit in units]
-    count = min(len(side.places) for side in sides if side is not None)
-    return [(f"number {n + 1}", (n, n)) for n in range(count)]
-
-
-def _choose_answer(
-    case: compare.Case,
-    asked: Asked,
-    rows: figures.AnswerRows,
-    row: st.delta_generator.DeltaGenerator,
-) -> str:
-    """Draw the choice of the answer that is followed.
-
-    Unless told otherwise it is the second's own; the first's where the second borrows a head or
-    is untrained.
-    """
-    own = {
-        side: read.final[place]
-        for side, (read, place) in enumerate(zip(asked.sides, asked.places, strict=True))
-        if read is not None
-    }
-    first_choice = 0 if asked.question.borrower == 1 or case.second.is_untrained else 1
-    followed = first_choice if first_choice in own else next(iter(own))
-    if asked.question.kind == "score":
-        return own[followed]
-    named = label_name if asked.question.kind == "class" else str
-    options = ["", *dict.fromkeys([*own.values(), *rows.names])]
-    chosen: str = row.selectbox(
-        "Follow the answer",
-        options,
-        format_func=lambda name: (
-            named(name) if name else f"{named(own[followed])} (of {case.names[followed]})"
-        ),
-        key=state.keep("compare_answer", "", options=options),
-        width=240,
-    )
-    return chosen or own[followed]
-
-
-def _say(case: compare.Case, asked: Asked) -> None:
-    """Say whose head is read, and what one lacks."""
+def _note_limits(case: Case, asked: Asked) -> None:
+    """Say whose head is read, and what one of the two lacks."""
     question = asked.question
     if question.borrower is not None:
         borrower, owner = case.names[question.borrower], case.names[1 - question.borrower]
-        st.info(
-            texts_lookup.TEXTS["compare.borrowed"].format(
-                borrower=plain(borrower), owner=plain(owner)
-            )
-        )
+        st.info(BORROWED_HEAD.format(borrower=plain(borrower), owner=plain(owner)))
     elif None in asked.sides:
         side = asked.sides.index(None)
         reason = case.sides[side].decisions.no_task if question.kind != "next" else ""
         name = plain(case.names[side])
         st.info(f"**{name} does not answer this question.** {plain(_sentence(reason))}")
     elif not question.same_answers and question.kind != "span":
-        st.caption(texts_lookup.TEXTS["compare.other_answers"])
+        st.caption(OTHER_ANSWERS)
     elif question.kind == "class" and _are_numbers(asked):
-        st.caption(texts_lookup.TEXTS["compare.numbered"])
+        st.caption(NUMBERED_LABELS)
+    if case.text_b is None and question.kind in ("class", "span"):
+        for side in filter(wants_pair, case.sides):
+            st.warning(NEEDS_B.format(name=plain(side.name)))
 
 
 def _are_numbers(asked: Asked) -> bool:
@@ -168,7 +191,7 @@ def _sentence(reason: str) -> str:
     return reason[:1].upper() + reason[1:]
 
 
-def _say_settled(case: compare.Case, asked: Asked) -> None:
+def _note_settled(case: Case, asked: Asked) -> None:
     """Say what each decides, and from which layer on."""
     parts = []
     for name, side, place in zip(case.names, asked.sides, asked.places, strict=True):
@@ -183,10 +206,10 @@ def _say_settled(case: compare.Case, asked: Asked) -> None:
         st.markdown("; ".join(parts) + ".")
 
 
-def _show_tags(case: compare.Case, asked: Asked) -> None:
+def _show_tags(case: Case, asked: Asked) -> None:
     """Draw the tags of all tokens as a table, those that differ first."""
     rows = []
-    for name, places in _places(case, "tag", asked.sides):
+    for name, places in places_of(case, "tag", asked.sides):
         row: dict[str, object] = {"token": name}
         for which, side, place in zip(("first", "second"), asked.sides, places, strict=True):
             row[which] = None if side is None else side.final[place]
@@ -204,37 +227,4 @@ def _show_tags(case: compare.Case, asked: Asked) -> None:
     st.dataframe(
         table, hide_index=True, height=min(38 + 35 * len(table), 360), column_config=columns
     )
-    st.caption(texts_lookup.TEXTS["compare.tags"])
-
-
-def _show_gradients(case: compare.Case, asked: Asked, answer: str, code: str) -> None:
-    """Draw which tokens speak for the answer, in both."""
-    st.subheader("Which tokens speak for it", anchor=False)
-    numbers = tuple(
-        None if side is None or answer not in side.names else side.names.index(answer)
-        for side in asked.sides
-    )
-    both = case.gradients(asked.question.kind, (numbers[0], numbers[1]), asked.places)
-    units = case.found.units
-    shares: list[NDArray[np.float32] | None] = []
-    columns: dict[str, object] = {"token": [unit.name for unit in units.units]}
-    for side, (which, found) in enumerate(zip(("first", "second"), both, strict=True)):
-        if found is None:
-            shares.append(None)
-            continue
-        shares.append(units.merged_sums(found.shares(), side).numpy())
-        columns[f"gradient_x_input_{which}"] = units.merged_sums(found.values, side).numpy()
-        columns[f"share_{which}"] = shares[-1]
-    if shares[0] is not None and shares[1] is not None:
-        columns["change"] = shares[1] - shares[0]
-    fig = figures.attribution_bars(
-        (shares[0], shares[1]), [unit.name for unit in units.units], case.names
-    )
-    more = texts_lookup.CODE["compare.gradients"].format(answers=numbers, places=asked.places)
-    frame.figure(fig, "compare-gradients", pd.DataFrame(columns), code + more)
-    if not units.are_tokens:
-        st.caption(texts_lookup.TEXTS["compare.words"])
-    words = {"unit": "log-odds of the answer", "up": "speak for it", "down": "against it"}
-    if asked.question.kind == "score":
-        words = {"unit": "score", "up": "raise it", "down": "lower it"}
-    frame.how_to_read("compare.gradients", **words)
+    st.caption(HOW_TAGS)

@@ -1,4 +1,4 @@
-"""The two checkpoints that the Compare page holds beside each other, and what is kept of them."""
+"""The two checkpoints of the Compare page, and the cached comparisons of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.compare import saved_checkpoints
+from app.compare.fields import SECOND, SUGGESTED
 from app.inspect_checkpoint import model as inspection
 from app.inspect_checkpoint.task_views import view_of
-from app.shell import cache, frame, sidebar, state, texts_lookup
+from app.shell import cache, frame, sidebar, state
 from bertcore import Model, Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.checkpoints import Question, TextComparison
@@ -21,9 +22,20 @@ from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 
 UNTRAINED = "untrained"
 """Stands for a network of the first one's shape with random weights."""
-SUGGESTED = ""
-"""Stands for what the first checkpoint was fine-tuned from, or else UNTRAINED."""
 _LONGEST_NAME = 28
+
+TEXT_CODE = """
+from bertcore.analysis.compare.checkpoints import compare_text, questions, with_mask_of
+from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
+
+asked = questions(
+    first, second, ({first}, {second})
+)
+texts = [{written}]
+traces = tuple(b.trace(*(with_mask_of(b, t) for t in texts)) for b in (first, second))
+found = compare_text(first, second, traces, asked)
+"""
+"""Python that compares both on a text; follows `opening_code`."""
 
 
 class Side(NamedTuple):
@@ -50,7 +62,7 @@ class Side(NamedTuple):
 
     @property
     def decisions(self) -> Decisions:
-        """What it can be asked."""
+        """The questions that it can answer."""
         return cache.call(_decisions, self.key, self)
 
 
@@ -64,7 +76,7 @@ class Case(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What both are called."""
+        """Names of both."""
         return self.first.name, self.second.name
 
     @property
@@ -80,7 +92,7 @@ class Case(NamedTuple):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What both can be asked."""
+        """The questions that both can answer."""
         return cache.call(_questions, self.first.key, self.first, self.second)
 
     @property
@@ -115,7 +127,7 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
     is_untrained = source == UNTRAINED
     key = page.bert_key
     if not is_untrained:
-        key = second_key(source)
+        key = sidebar.key_of(source)
     names = [
         _short(page.bert_key.source),
         "untrained" if is_untrained else _short(source),
@@ -147,18 +159,8 @@ def wants_pair(side: Side) -> bool:
         return False
 
 
-def second_key(source: str) -> cache.BertKey:
-    """Return the key of the second checkpoint, on the sidebar's device and in its precision."""
-    return cache.bert_key(
-        source,
-        state.value("device", "auto"),
-        state.value("dtype", "auto"),
-        allow_pickle=sidebar.has_agreed(source),
-    )
-
-
 def suggested(source: str) -> str:
-    """Return what a checkpoint was fine-tuned from, if its folder says so; else UNTRAINED."""
+    """Return what a checkpoint was fine-tuned from, if its folder names it; else UNTRAINED."""
     place = Path(source).expanduser()
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
@@ -170,17 +172,17 @@ def suggested(source: str) -> str:
 
 
 def swap(first: str, second: str) -> None:
-    """Let the checkpoints change places."""
+    """Swap the checkpoints."""
     sidebar.choose(second)
     sidebar.allow(first)
-    state.put("compare_with", first)
+    SECOND.put(first)
 
 
-def compare_moments(first: str, second: str) -> None:
-    """Compare two saved moments of a run."""
+def compare_saved(first: str, second: str) -> None:
+    """Compare two saved checkpoints of a run."""
     sidebar.choose(first)
     sidebar.allow(second)
-    state.put("compare_with", second)
+    SECOND.put(second)
 
 
 def opening_code(case: Case) -> str:
@@ -202,7 +204,7 @@ def code_of(case: Case) -> str:
     if not case.second.is_untrained:
         decisions = f"open_decisions(second, {case.second.key.source!r})"
     pair = "" if case.text_b is None else f", {case.text_b!r}"
-    return opening_code(case) + texts_lookup.CODE["compare.text"].format(
+    return opening_code(case) + TEXT_CODE.format(
         first=f"open_decisions(first, {case.first.key.source!r})",
         second=decisions,
         written=f"{case.text_a!r}{pair}",

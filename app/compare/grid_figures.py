@@ -210,7 +210,9 @@ def _short(value: float, measure: str) -> str:
         return "NaN"
     if math.isinf(value):
         return "was all zeros"
-    return f"{100 * value:.2g}%" if measure == "relative" else f"{value:.2g}"
+    if measure == "relative":
+        return f"{100 * value:.0f}%" if value >= 1 else f"{100 * value:.2g}%"
+    return f"{value:.2g}"
 
 
 def _bits(value: float) -> str:

@@ -1,43 +1,88 @@
-"""Which heads look differently in the two checkpoints, and one head of both beside each other."""
+"""Which heads attend differently in the two checkpoints, and one head of both side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from app.canvas.draw import MAP, keep_options, kept_options
 from app.canvas.heat_map import heat_map
 from app.canvas.shared.view_options import ViewOptions
-from app.compare import case as compare
-from app.compare import grid_figures as figures
+from app.compare.case import Case, code_of
+from app.compare.fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
+from app.compare.grid_figures import divergence_grid, most_changed
 from app.plots.before_after import head_table
-from app.shell import frame, state, texts_lookup
-from app.shell.state import Field
+from app.shell.picture import Picture
 
 OFFERED = 6
 """Heads that are offered as buttons, the most changed first."""
-_BEST = "best"
-MAP_OPTIONS = Field("compare_map", "")
+
+NO_HEADS = (
+    "The two have different numbers of layers or heads, so no head of one corresponds to a head "
+    "of the other. *Layers over many texts* compares their layers all the same."
+)
+MERGED_WORDS = (
+    "The two tokenize this text differently, so words are compared: vectors as the mean over a "
+    "word's pieces, attention and attribution as their sum."
+)
 
 
-def show(case: compare.Case) -> None:
+def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:
+    """Return a row for each head."""
+    return head_table({"divergence_bits": change})
+
+
+def _maps(found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return found
+
+
+HEADS = Picture(
+    name="compare-heads",
+    figure=divergence_grid,
+    table=divergence_table,
+    how=(
+        "How differently each head attends to this text in the two checkpoints: Jensen-Shannon "
+        "divergence of its rows, mean over the tokens; 0 is the same, 1 bit nothing in common. The "
+        "cells show hundredths of a bit. Click a cell to see both heads below."
+    ),
+    code="""
+found.divergence                                        # [L, H], bits
+""",
+)
+ONE_HEAD = Picture(
+    name="compare-head",
+    table=_maps,
+    how=MAP.how,
+    code="""
+traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # [T, T]
+""",
+)
+
+
+def show_heads(case: Case) -> None:
     """Draw the grid of heads and the open head of both."""
     change = case.found.divergence
     if change is None:
-        st.info(texts_lookup.TEXTS["compare.no_heads"])
+        st.info(NO_HEADS)
         return
     num_layers, num_heads = change.shape
     names = [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
-    best = figures.most_changed(change, OFFERED)
-    state.keep("compare_head", _BEST, options=[_BEST, *names])
-    name = state.value("compare_head", _BEST)
-    opened = (best[0] if best else (0, 0)) if name == _BEST else _parse(name)
-    fig = figures.divergence_grid(change, opened)
-    table = head_table({"divergence_bits": change})
-    frame.figure(
-        fig, "compare-heads", table, compare.code_of(case), on_select=pick("compare-heads")
+    best = most_changed(change, OFFERED)
+    HEAD.key(options=[MOST_CHANGED, *names])
+    name = HEAD.value
+    opened = (best[0] if best else (0, 0)) if name == MOST_CHANGED else _parse(name)
+    HEADS.show(
+        None,
+        change,
+        drawn={"opened": opened},
+        setup=code_of(case),
+        on_select=pick(HEADS.name),
+        with_caption=False,
     )
     row = st.container(horizontal=True, gap="small")
     for layer, head in best:
@@ -48,14 +93,14 @@ def show(case: compare.Case) -> None:
             else f"{layer}.{head}: {bits:.1g} bits"
         )
         row.button(label, key=f"compare_{layer}_{head}", on_click=_open, args=(layer, head))
-    frame.how_to_read("compare.heads")
+    HEADS.caption()
     if not case.found.units.are_tokens:
-        st.caption(texts_lookup.TEXTS["compare.words"])
+        st.caption(MERGED_WORDS)
     _show_both(case, opened, float(change[opened]))
 
 
 def pick(name: str, *, opens: bool = False) -> Callable[[], None]:
-    """Return what opens the head that was clicked in a figure.
+    """Return a callback that opens the head that was clicked in a figure.
 
     Args:
         name: Of the figure.
@@ -65,15 +110,15 @@ def pick(name: str, *, opens: bool = False) -> Callable[[], None]:
     def clicked() -> None:
         points = st.session_state[f"figure_{name}"]["selection"]["points"]
         if points and points[0].get("customdata"):
-            state.put("compare_head", points[0]["customdata"])
+            HEAD.put(points[0]["customdata"])
             if opens:
-                state.put("compare_view", "heads")
+                VIEW.put("heads")
 
     return clicked
 
 
 def _open(layer: int, head: int) -> None:
-    state.put("compare_head", f"{layer}.{head}")
+    HEAD.put(f"{layer}.{head}")
 
 
 def _parse(name: str) -> tuple[int, int]:
@@ -81,12 +126,12 @@ def _parse(name: str) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _show_both(case: compare.Case, opened: tuple[int, int], bits: float) -> None:
+def _show_both(case: Case, opened: tuple[int, int], bits: float) -> None:
     """Draw the open head's attention in both checkpoints."""
     layer, head = opened
     st.subheader(f"Layer {layer} head {head} in both: {bits:.3f} bits apart", anchor=False)
     pair = st.container(horizontal=True, key="compare_maps")
-    maps = {}
+    maps: dict[str, NDArray[Any]] = {}
     for which, name, trace in zip(("first", "second"), case.names, case.traces, strict=True):
         weights = trace.attentions[layer, head].float().numpy()
         maps[which] = weights
@@ -103,11 +148,7 @@ def _show_both(case: compare.Case, opened: tuple[int, int], bits: float) -> None
                 on_selection=_chosen_in_map,
                 on_options=_options_changed,
             )
-    more = (
-        f"traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # [T, T]\n"
-    )
-    frame.downloads(f"compare-head-{layer}-{head}", maps, compare.code_of(case) + more)
-    MAP.caption()
+    ONE_HEAD.offer(None, maps, setup=code_of(case), layer=layer, head=head)
 
 
 def _options_changed(options: ViewOptions) -> None:

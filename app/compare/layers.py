@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from app.compare import case as compare
-from app.compare import grid_figures as figures
-from app.compare import heads as compare_heads
-from app.heads import sources as head_sources
+from app.compare.case import Case, code_of
+from app.compare.fields import ESTIMATE, ESTIMATES
+from app.compare.grid_figures import (
+    divergence_grid,
+    most_changed,
+    similarity_curve,
+    similarity_map,
+    similarity_table,
+)
+from app.compare.heads import divergence_table, pick
+from app.heads import sources
 from app.heads.sources import Chosen
-from app.plots.before_after import head_table
 from app.plots.untrusted_text import plain
-from app.shell import background, frame, state, texts_lookup, waiting
+from app.shell import background, waiting
 from app.shell.background import Work
+from app.shell.picture import Picture
+from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
@@ -21,25 +32,124 @@ MOST_ROWS = 40
 """Texts in the table, those that differ most."""
 _TEXT_WIDTH = 310
 """Pixels: the distance, by which the rows are ordered, is seen at a window of 1,280."""
-ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
+FEW_EXAMPLES = (
+    "Only {examples} {what} for vectors of {width} numbers: plain CKA is too high with so few. "
+    "Trust the debiased estimate, or give more text."
+)
 
 
-def show(case: compare.Case) -> None:
+def _values(found: LayerSimilarity, estimate: str) -> Any:
+    return found.plain if estimate == "plain" else found.debiased
+
+
+def _map(found: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> go.Figure:
+    return similarity_map(_values(found, estimate), names)
+
+
+def _curve(found: LayerSimilarity, *, estimate: str) -> go.Figure:
+    return similarity_curve(_values(found, estimate))
+
+
+def _diagonal_table(found: LayerSimilarity) -> pd.DataFrame:
+    table = similarity_table(found)
+    return table[table["layer_first"] == table["layer_second"]]
+
+
+def _answer_table(found: TextsComparison) -> pd.DataFrame:
+    """Return a row for each text and question, those that differ most first."""
+    return pd.DataFrame(
+        [
+            {
+                "text": answer.sentence.text,
+                "text_b": answer.sentence.text_pair or "",
+                "question": answer.kind,
+                "first": answer.answers[0],
+                "p_first": answer.probabilities[0],
+                "second": answer.answers[1],
+                "p_second": answer.probabilities[1],
+                "distance": answer.distance,
+                "changed": answer.is_changed,
+            }
+            for answer in found.answers
+        ]
+    ).sort_values("distance", ascending=False, kind="stable")
+
+
+_CODE = """
+from pathlib import Path
+
+from bertcore.analysis.compare.texts import compare_texts
+from bertcore.analysis.heads.texts import (
+    bundled_sentences,
+    bundled_trees,
+    read_pasted_texts,
+    read_texts,
+)
+
+{chosen}
+many = compare_texts(first, second, texts.sentences, asked)
+many.similarity.plain, many.similarity.debiased         # [L+1, L+1]
+many.divergence, many.answers
+"""
+CKA = Picture(
+    name="compare-cka",
+    figure=_map,
+    table=similarity_table,
+    how=(
+        "Linear CKA of the vectors of {examples} {what}: 1 means that both layers place them in "
+        "the same geometry, up to rotation and scale; 0 that they have nothing in common. The "
+        "cells show hundredths. A bright diagonal that fades to the right end: training changed "
+        "the last layers most."
+    ),
+    code=_CODE,
+)
+CKA_DIAGONAL = Picture(
+    name="compare-cka-diagonal",
+    figure=_curve,
+    table=_diagonal_table,
+    how=(
+        "Linear CKA of each layer with the layer of the same number, over the vectors of "
+        "{examples} {what}: where the curve falls, training changed the geometry of that layer."
+    ),
+    code=_CODE,
+)
+HEADS = Picture(
+    name="compare-heads-texts",
+    figure=divergence_grid,
+    table=divergence_table,
+    how=(
+        "The same as in the view *Heads*, mean over {sentences} texts, so that what one sentence "
+        "shows by chance evens out. Click a cell to see that head on the text above."
+    ),
+    code=_CODE,
+)
+CHANGED_ANSWERS = Picture(
+    name="compare-texts",
+    table=_answer_table,
+    how=(
+        "The texts on which both differ most. Distance is the total variation: half the sum of all "
+        "differences of probability, 0 the same, 1 nothing in common."
+    ),
+    code=_CODE,
+)
+
+
+def show_layers(case: Case) -> None:
     """Draw the comparison over many texts."""
-    chosen = head_sources.choose()
+    chosen = sources.choose()
     if chosen is None:
         return
     found = _found(case, chosen)
     if found is None:
         return
-    code = compare.code_of(case) + texts_lookup.CODE["compare.texts"].format(chosen=chosen.code)
-    _say(found)
+    _note_left_out(found)
+    code = chosen.code.rstrip()
     _show_similarity(case, found, code)
     _show_heads(case, found, code)
     _show_answers(case, found, code)
 
 
-def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
+def _found(case: Case, chosen: Chosen) -> TextsComparison | None:
     """Return the comparison; None while it is at work, and its progress is drawn."""
     first, second = case.sides
 
@@ -55,68 +165,71 @@ def _found(case: compare.Case, chosen: Chosen) -> TextsComparison | None:
     found: TextsComparison | None = waiting.result(
         Work(("compare", first, second, chosen.key), work),
         "compare",
-        stopped=texts_lookup.TEXTS["compare.stopped"],
+        stopped="The comparison was stopped.",
     )
     return found
 
 
-def _say(found: TextsComparison) -> None:
-    """Say what was left out."""
+def _note_left_out(found: TextsComparison) -> None:
+    """Say how many texts were left out or cut."""
     if found.num_left_out:
         st.caption(f"{found.num_left_out:,} texts are left out: at most {found.num_sentences:,}.")
     if found.num_cut:
         st.caption(f"{found.num_cut:,} texts are longer than a checkpoint reads and were cut.")
 
 
-def _show_similarity(case: compare.Case, found: TextsComparison, code: str) -> None:
+def _show_similarity(case: Case, found: TextsComparison, code: str) -> None:
     """Draw the map of CKA and its diagonal."""
     similarity = found.similarity
+    examples = f"{similarity.num_examples:,}"
     what = "tokens" if found.are_tokens else "words"
     picture = st.container()
-    is_few = similarity.num_examples < 2 * similarity.width
     estimate = st.segmented_control(
         "Estimate",
         list(ESTIMATES),
         format_func=ESTIMATES.__getitem__,
-        key=state.keep("compare_cka", "plain", options=list(ESTIMATES)),
+        key=ESTIMATE.key(),
         required=True,
         label_visibility="collapsed",
     )
-    values = similarity.plain if estimate == "plain" else similarity.debiased
-    table = figures.similarity_table(similarity)
+    shown: dict[str, Any] = {
+        "setup": code_of(case),
+        "with_caption": False,
+        "chosen": code,
+        "examples": examples,
+        "what": what,
+    }
     with picture:
         pair = st.container(horizontal=True, key="compare_cka_pair")
         with pair.container():
-            fig = figures.similarity_map(values, case.names)
-            frame.figure(fig, "compare-cka", table, code)
+            drawn = {"estimate": estimate, "names": case.names}
+            CKA.show(None, similarity, drawn=drawn, **shown)
         with pair.container():
-            fig = figures.similarity_curve(values)
-            same = table[table["layer_first"] == table["layer_second"]]
-            frame.figure(fig, "compare-cka-diagonal", same, code)
-    count = f"{similarity.num_examples:,}"
-    if is_few:
-        st.warning(
-            texts_lookup.TEXTS["compare.few"].format(
-                examples=count, what=what, width=similarity.width
-            )
-        )
-    frame.how_to_read("compare.cka", examples=count, what=what)
+            CKA_DIAGONAL.show(None, similarity, drawn={"estimate": estimate}, **shown)
+    if similarity.num_examples < 2 * similarity.width:
+        width = similarity.width
+        st.warning(FEW_EXAMPLES.format(examples=examples, what=what, width=width))
+    CKA.caption(examples=examples, what=what)
 
 
-def _show_heads(case: compare.Case, found: TextsComparison, code: str) -> None:
+def _show_heads(case: Case, found: TextsComparison, code: str) -> None:
     """Draw how differently each head looks, on average over the texts."""
     if found.divergence is None:
         return
     st.subheader("Heads over these texts", anchor=False)
-    best = figures.most_changed(found.divergence, 1)
-    fig = figures.divergence_grid(found.divergence, best[0] if best else None)
-    table = head_table({"divergence_bits": found.divergence})
-    name = "compare-heads-texts"
-    frame.figure(fig, name, table, code, on_select=compare_heads.pick(name, opens=True))
-    frame.how_to_read("compare.heads_texts", sentences=f"{found.num_sentences:,}")
+    best = most_changed(found.divergence, 1)
+    HEADS.show(
+        None,
+        found.divergence,
+        drawn={"opened": best[0] if best else None},
+        setup=code_of(case),
+        on_select=pick(HEADS.name, opens=True),
+        chosen=code,
+        sentences=f"{found.num_sentences:,}",
+    )
 
 
-def _show_answers(case: compare.Case, found: TextsComparison, code: str) -> None:
+def _show_answers(case: Case, found: TextsComparison, code: str) -> None:
     """Draw how many answers changed, and the texts on which both differ most."""
     if not found.answers:
         return
@@ -142,8 +255,7 @@ def _show_answers(case: compare.Case, found: TextsComparison, code: str) -> None
     }
     height = min(38 + 35 * len(table), 400)
     st.dataframe(shown.head(MOST_ROWS), hide_index=True, height=height, column_config=columns)
-    frame.downloads("compare-texts", table, code)
-    frame.how_to_read("compare.changed")
+    CHANGED_ANSWERS.offer(None, found, setup=code_of(case), chosen=code)
 
 
 def _with_share(table: pd.DataFrame, which: str) -> list[str]:
@@ -154,23 +266,3 @@ def _with_share(table: pd.DataFrame, which: str) -> list[str]:
             table[which], table[f"p_{which}"], table["question"], strict=True
         )
     ]
-
-
-def _answer_table(found: TextsComparison) -> pd.DataFrame:
-    """Return a row for each text and question, those that differ most first."""
-    return pd.DataFrame(
-        [
-            {
-                "text": answer.sentence.text,
-                "text_b": answer.sentence.text_pair or "",
-                "question": answer.kind,
-                "first": answer.answers[0],
-                "p_first": answer.probabilities[0],
-                "second": answer.answers[1],
-                "p_second": answer.probabilities[1],
-                "distance": answer.distance,
-                "changed": answer.is_changed,
-            }
-            for answer in found.answers
-        ]
-    ).sort_values("distance", ascending=False, kind="stable")

@@ -2,30 +2,32 @@
 
 import streamlit as st
 
-from app.compare import PAGE, answers
-from app.compare import case as compare
-from app.compare import choice as compare_choice
-from app.compare import heads as compare_heads
-from app.compare import layers as compare_layers
-from app.compare import weights as compare_weights
-from app.shell import frame, state
+from app.compare import PAGE
+from app.compare.answers import show_answers
+from app.compare.case import Case
+from app.compare.choice import choose
+from app.compare.fields import VIEW
+from app.compare.heads import show_heads
+from app.compare.layers import show_layers
+from app.compare.weights import show_weights
+from app.shell import frame
 
 VIEWS = {
-    "answers": ("Answers", answers.show),
-    "heads": ("Heads", compare_heads.show),
-    "weights": ("Weights", compare_weights.show),
-    "texts": ("Layers over many texts", compare_layers.show),
+    "answers": ("Answers", show_answers),
+    "heads": ("Heads", show_heads),
+    "weights": ("Weights", show_weights),
+    "texts": ("Layers over many texts", show_layers),
 }
 
 
 @st.fragment
-def show(case: compare.Case) -> None:
+def show(case: Case) -> None:
     """Draw the chosen view; runs alone when a choice changes."""
     view = st.segmented_control(
         "View",
         list(VIEWS),
         format_func=lambda name: VIEWS[name][0],
-        key=state.keep("compare_view", "answers", options=list(VIEWS)),
+        key=VIEW.key(options=list(VIEWS)),
         required=True,
         label_visibility="collapsed",
     )
@@ -36,5 +38,5 @@ def show(case: compare.Case) -> None:
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
-    first, second = compare_choice.choose(page)
-    show(compare.Case(first, second, page.text_a, page.text_b))
+    first, second = choose(page)
+    show(Case(first, second, page.text_a, page.text_b))

@@ -1,17 +1,17 @@
-"""The saved moments of runs in a folder: steps of pretraining, kept epochs of fine-tuning."""
+"""The checkpoints of runs in a folder: steps of pretraining, kept epochs of fine-tuning."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from app.training import runs as training_runs
+from app.training.runs import checkpoints, list_runs
 from bertcore.finetuning.epochs import EPOCHS_FOLDER, kept_epochs
 from bertcore.finetuning.experiment import RUNS_FOLDER, SETTINGS_FILE
 
 
 def of_runs(folder: Path) -> dict[str, list[Path]]:
-    """Return the moments of each run that has at least two, the oldest first.
+    """Return the checkpoints of each run that has at least two, the oldest first.
 
     Args:
         folder: Of runs, of a fine-tuning, or in which fine-tunings lie.
@@ -22,9 +22,7 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
     Raises:
         OSError: If the folder is there and cannot be read.
     """
-    found = {
-        run.name: training_runs.checkpoints(run.path) for run in training_runs.list_runs(folder)
-    }
+    found = {run.name: checkpoints(run.path) for run in list_runs(folder)}
     if folder.is_dir():
         found = {name: paths for name, paths in found.items() if paths} | kept_epochs(folder)
     return {name: paths for name, paths in found.items() if len(paths) > 1}
@@ -33,12 +31,12 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
 def own_run(checkpoint: Path) -> tuple[Path, str] | None:
     """Return the folder of runs that a checkpoint comes from and how its run's name begins.
 
-    None if it is no moment of a run, and not what a fine-tuning came to.
+    None if it is no checkpoint of a run, and not the result of a fine-tuning.
     """
     if (checkpoint / SETTINGS_FILE).is_file():
         return checkpoint.parent, f"{checkpoint.name}/"
-    is_moment = re.fullmatch(r"(step|epoch)-\d+", checkpoint.name)
-    if not is_moment or checkpoint.parent.name != EPOCHS_FOLDER or len(checkpoint.parents) <= 2:
+    is_kept = re.fullmatch(r"(step|epoch)-\d+", checkpoint.name)
+    if not is_kept or checkpoint.parent.name != EPOCHS_FOLDER or len(checkpoint.parents) <= 2:
         return None
     run = checkpoint.parents[1]
     whole = fine_tuning_of(checkpoint)
@@ -56,5 +54,5 @@ def fine_tuning_of(checkpoint: Path) -> Path | None:
 
 
 def label(path: Path) -> str:
-    """Return what a moment is called in a list, such as "step 500" or "epoch 2"."""
+    """Return a label for a list, such as "step 500" or "epoch 2"."""
     return path.name.replace("-", " ")

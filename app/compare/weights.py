@@ -1,61 +1,102 @@
-"""How far the weights moved: a grid of layers by parts, and what lies outside the layers."""
+"""How far the weights moved: a grid of layers by parts, and the parts outside the layers."""
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
-from app.compare import case as compare
-from app.compare import grid_figures as figures
+from app.compare.case import Case, opening_code
+from app.compare.fields import MEASURE
+from app.compare.grid_figures import MEASURES, drift_grid, drift_table, other_bars
 from app.plots.untrusted_text import plain
-from app.shell import frame, state, texts_lookup
+from app.shell.picture import Picture
 from bertcore.analysis.compare.weight_drift import WeightDrift, part_of
 
+NOT_FINITE = (
+    "NaN or infinity is in {count}: {names}. Such a drift is not a number and its cell is empty."
+)
+OTHER_SHAPES = (
+    "Not compared, since their shapes differ: {count}, such as {example} ({first} and {second})."
+)
 
-def show(case: compare.Case) -> None:
+
+def _other_table(found: WeightDrift) -> pd.DataFrame:
+    table = drift_table(found)
+    return table[table["layer"].isna()]
+
+
+_CODE = """
+from bertcore.analysis.compare.weight_drift import weight_drift
+
+drift = weight_drift(first, second)
+drift.layers, drift.others, drift.tensors
+"""
+WEIGHTS = Picture(
+    name="compare-weights",
+    figure=drift_grid,
+    table=drift_table,
+    how=(
+        "How far each matrix, with its bias, moved from the first to the second. Relative change: "
+        "the Frobenius norm of the difference divided by that of the first; 10% is a tenth of its "
+        "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning moves "
+        "the matrices of a small BERT by about 5 to 20%; between unrelated networks the change is "
+        "over 100% and 1 − cosine near 1."
+    ),
+    code=_CODE,
+)
+OTHERS = Picture(
+    name="compare-others",
+    figure=other_bars,
+    table=_other_table,
+    how=(
+        "The same measure for what is outside the encoder's layers: embeddings, pooler, and the "
+        "heads that both have. Bars of all zeros and of NaN are named, not drawn."
+    ),
+    code=_CODE,
+)
+
+
+def show_weights(case: Case) -> None:
     """Draw the drift of all weights."""
     found = case.drift
-    code = compare.opening_code(case) + texts_lookup.CODE["compare.weights"]
+    setup = opening_code(case)
     picture = st.container()
     measure = st.segmented_control(
         "Measure",
-        list(figures.MEASURES),
-        format_func=figures.MEASURES.__getitem__,
-        key=state.keep("compare_measure", "relative", options=list(figures.MEASURES)),
+        list(MEASURES),
+        format_func=MEASURES.__getitem__,
+        key=MEASURE.key(),
         required=True,
         label_visibility="collapsed",
     )
     with picture:
         if found.layers:
-            fig = figures.drift_grid(found, measure)
-            frame.figure(fig, "compare-weights", figures.drift_table(found), code)
+            drawn = {"measure": measure}
+            WEIGHTS.show(None, found, drawn=drawn, setup=setup, with_caption=False)
         else:
-            st.info(texts_lookup.TEXTS["compare.no_weights"])
-    frame.how_to_read("compare.weights")
+            st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
+    WEIGHTS.caption()
     if found.others:
         st.subheader("Outside the layers", anchor=False)
-        fig = figures.other_bars(found, measure)
-        table = figures.drift_table(found)
-        frame.figure(fig, "compare-others", table[table["layer"].isna()], code)
-    _say(case, found)
+        OTHERS.show(None, found, drawn={"measure": measure}, setup=setup)
+    _note_left_out(case, found)
 
 
-def _say(case: compare.Case, found: WeightDrift) -> None:
+def _note_left_out(case: Case, found: WeightDrift) -> None:
     """Say which tensors are not numbers, missing, or of other shapes."""
     if found.not_finite:
         names = ", ".join(plain(name) for name in found.not_finite[:3])
         count = len(found.not_finite)
         names += f" and {count - 3} more" if count > 3 else ""
-        said = texts_lookup.TEXTS["compare.not_finite"].format(count=_tensors(count), names=names)
-        st.error(said)
+        st.error(NOT_FINITE.format(count=_tensors(count), names=names))
     for name, tensors in zip(case.names, (found.only_first, found.only_second), strict=True):
         if tensors:
             parts = dict.fromkeys(_part_words(tensor) for tensor in tensors)
-            text = texts_lookup.TEXTS["compare.missing"]
-            st.caption(text.format(name=plain(name), parts=plain(_listed(list(parts)))))
+            st.caption(f"Only {plain(name)} has: {plain(_listed(list(parts)))}.")
     if found.mis_shaped:
         example, (one, two) = next(iter(found.mis_shaped.items()))
         st.caption(
-            texts_lookup.TEXTS["compare.shapes"].format(
+            OTHER_SHAPES.format(
                 count=_tensors(len(found.mis_shaped)),
                 example=plain(example),
                 first=" x ".join(map(str, one)),

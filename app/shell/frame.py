@@ -18,7 +18,7 @@ from app.html_file.chart import Data
 from app.html_file.document import Scheme
 from app.plots.special_tokens import Marks, marks_of, own_markdown
 from app.plots.untrusted_text import plain
-from app.shell import cache, data_files, html_offer, sidebar, state, texts_lookup
+from app.shell import cache, data_files, html_offer, sidebar, state
 from app.shell.page_info import PageInfo
 from app.shell.sentence import example_box, sentence_box
 from bertcore import Model, Trace
@@ -199,22 +199,6 @@ def sentence_of(error: Exception) -> str:
     return message[0].upper() + message[1:]
 
 
-def how_to_read(key: str, **values: object) -> None:
-    """Draw the caption that says how to read a picture; arguments as `reading`."""
-    st.caption(f"**How to read this.** {reading(key, **values)}")
-
-
-def reading(key: str, **values: object) -> str:
-    """Return how to read a picture, as Markdown, with the chosen checkpoint's special tokens.
-
-    Args:
-        key: Of `texts.TEXTS`.
-        values: What its braces stand for; texts from outside go through `texts.plain` first.
-    """
-    text = own_tokens(texts_lookup.TEXTS[key])
-    return text.format(**values) if values else text
-
-
 def own_tokens(text: str) -> str:
     """Return Markdown of ours with the chosen checkpoint's special tokens in place of BERT's."""
     chosen = sidebar.chosen_key()
@@ -245,7 +229,7 @@ def figure(
         on_select: Called when points are clicked; they are in the session under "figure_" and
             the name.
         record: What is offered as JSON too; see `downloads`.
-        how: How to read it, from `reading`, for the HTML file.
+        how: How to read it, in Markdown, for the HTML file.
     """
     picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
     config = {

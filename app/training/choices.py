@@ -1,25 +1,44 @@
-"""What the form of a new run lets one choose: text, length, and what becomes of the network."""
+"""The options of a new run: text, length, model and optimizer."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from app.shell import sidebar, state, texts_lookup
+from app.shell import sidebar, state
+from app.training.fields import (
+    LENGTH_UNIT,
+    OBJECTIVE,
+    SOURCE,
+    SOURCES,
+    START_FROM,
+    STARTS,
+)
 from bertcore.configs.data import OBJECTIVES
 from bertcore.pretraining.data.bundled import NOVEL
 
-SOURCES = {
-    "novel": "A novel",
-    "upload": "Upload",
-    "path": "File or folder",
-}
 HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
 PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
 ROW_LENGTHS = (32, 64, 128, 256, 512)
 BATCH_SIZES = (8, 16, 32, 64, 128)
-KEPT_MOMENTS = 20
-STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
+KEPT_CHECKPOINTS = 20
 LEARNS = {"mlm+nsp": "Words and pairs", "mlm": "Words alone"}
+
+HOW_NOVEL = (
+    "{title}, in the public domain: 121,000 words. Enough to watch a model learn, far too little "
+    "for one that knows English."
+)
+HOW_TEXT = (
+    "UTF-8 text (.txt, or packed as .xz or .gz): a paragraph a line and a blank line between "
+    "documents. Sentence pairs need several documents."
+)
+HELP_START = (
+    "Word counts: the first vectors encode which words stand beside each other in the text, which "
+    "saves the slow first part. Noise: BERT's own start. A checkpoint: goes on from its weights."
+)
+HELP_OBJECTIVE = (
+    "Words and pairs: masked words and next sentences, from pairs of text, as BERT. Words alone: "
+    "masked words from rows packed full of running text, as RoBERTa; there is no pair score then."
+)
 
 
 def choose_text() -> str:
@@ -27,12 +46,12 @@ def choose_text() -> str:
     source = st.segmented_control(
         "Text to learn from",
         list(SOURCES),
-        key=state.keep("corpus", "novel", options=list(SOURCES)),
+        key=SOURCE.key(),
         format_func=SOURCES.__getitem__,
     )
     source = source or "novel"
     if source == "novel":
-        st.caption(texts_lookup.TEXTS["training.novel"].format(title=NOVEL.title))
+        st.caption(HOW_NOVEL.format(title=NOVEL.title))
     elif source == "upload":
         st.file_uploader(
             "Text files",
@@ -41,7 +60,7 @@ def choose_text() -> str:
             key="corpus_upload",
             label_visibility="collapsed",
         )
-        st.caption(texts_lookup.TEXTS["training.form_of_text"])
+        st.caption(HOW_TEXT)
     else:
         st.text_input(
             "File or folder",
@@ -54,7 +73,7 @@ def choose_text() -> str:
             key="valid_path",
             placeholder="left empty, every 20th document is held out",
         )
-        st.caption(texts_lookup.TEXTS["training.form_of_text"])
+        st.caption(HOW_TEXT)
     return source
 
 
@@ -63,8 +82,8 @@ def choose_length() -> list[str]:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     unit = row.segmented_control(
         "How long",
-        ["minutes", "steps"],
-        key=state.keep("length_unit", "minutes", options=["minutes", "steps"]),
+        LENGTH_UNIT.options,
+        key=LENGTH_UNIT.key(),
     )
     if unit == "steps":
         steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
@@ -79,16 +98,16 @@ def choose_kind() -> tuple[str, str]:
     start = row.segmented_control(
         "Start from",
         list(STARTS),
-        key=state.keep("start_from", "warm", options=list(STARTS)),
+        key=START_FROM.key(),
         format_func=STARTS.__getitem__,
-        help=texts_lookup.TEXTS["training.starts"],
+        help=HELP_START,
     )
     objective = row.segmented_control(
         "Learns",
         OBJECTIVES,
-        key=state.keep("objective", OBJECTIVES[0], options=OBJECTIVES),
+        key=OBJECTIVE.key(),
         format_func=LEARNS.__getitem__,
-        help=texts_lookup.TEXTS["training.objectives"],
+        help=HELP_OBJECTIVE,
     )
     return start or "warm", objective or OBJECTIVES[0]
 
@@ -133,7 +152,7 @@ def _choose_row() -> int:
 
 
 def _choose_checkpoint() -> str:
-    chosen = state.value("checkpoint") or state.default_source()
+    chosen = sidebar.CHECKPOINT.value or state.default_source()
     known = list(dict.fromkeys([chosen, "default", *sidebar.local_checkpoints()]))
     names = sidebar.distinct_names(known)
     source = st.selectbox(
@@ -144,7 +163,7 @@ def _choose_checkpoint() -> str:
         format_func=lambda source: names.get(source) or sidebar.short_name(source),
         help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
     )
-    st.caption(texts_lookup.TEXTS["training.from_checkpoint"])
+    st.caption("It brings its own layers, width and word pieces. A copy is kept in the run.")
     return source or chosen
 
 
@@ -170,7 +189,7 @@ def _choose_rhythm() -> Options:
             100_000,
             100,
             key="shape_save",
-            help=f"The newest {KEPT_MOMENTS} moments are kept.",
+            help=f"The newest {KEPT_CHECKPOINTS} checkpoints are kept.",
         )
     return {
         "--batch-size": batch,
@@ -179,5 +198,5 @@ def _choose_rhythm() -> Options:
         **({"--muon-learning-rate": f"{rate:g}"} if optimizer == "muon" else {}),
         "--evaluate-every": every,
         "--save-every": save,
-        "--keep-checkpoints": KEPT_MOMENTS,
+        "--keep-checkpoints": KEPT_CHECKPOINTS,
     }

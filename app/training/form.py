@@ -1,4 +1,4 @@
-"""The form that starts a small run: what was chosen becomes a process."""
+"""The form that starts a run as a process."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.shell import frame, state, texts_lookup
-from app.training import choices
-from app.training import process as training_process
-from app.training import runs as training_runs
+from app.shell import frame
+from app.training import choices, process
+from app.training.fields import RUN, VIEW, WATCH
+from app.training.runs import check_room, list_runs
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.split import split_held_out
 
 SUFFIXES = (".txt", ".xz", ".gz")
+
+
+FORBIDDEN = (
+    "This server starts no runs from the browser. They can be watched here; `bertscope pretrain` "
+    "starts them in a terminal."
+)
+_STARTED = "_run_started"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +35,10 @@ class Corpus:
     """None: a part of `train` is to be held out."""
 
 
-def draw(folder: Path) -> None:
+def show_form(folder: Path) -> None:
     """Draw the form and its button; a started run is shown at once."""
-    if not training_process.may_start():
-        st.info(texts_lookup.TEXTS["training.forbidden"])
+    if not process.may_start():
+        st.info(FORBIDDEN)
         return
     source = choices.choose_text()
     start, objective = choices.choose_kind()
@@ -60,15 +67,12 @@ def draw(folder: Path) -> None:
     )
 
 
-_STARTED = "_run_started"
-
-
 def show_started() -> None:
     """Choose the run that was just started; called before the widgets that hold the choice."""
     name = st.session_state.pop(_STARTED, None)
     if name is not None:
-        state.put("run", name)
-        state.put("training_view", "Watch")
+        RUN.put(name)
+        VIEW.put(WATCH)
 
 
 def _free_name(folder: Path) -> str:
@@ -125,12 +129,12 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
         ValueError: If the name or the text is not good, or too many runs are at work.
         OSError: If something cannot be written.
     """
-    training_process.check_name(name)
+    process.check_name(name)
     run = folder / name
-    known = training_runs.list_runs(folder)
+    known = list_runs(folder)
     if name in [other.name for other in known if other.is_active] or run.exists():
         raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
-    training_runs.check_room(known)
+    check_room(known)
     train, valid = corpus.train, corpus.valid
     if not train:
         train = _write_upload(run)
@@ -141,7 +145,7 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
             split_held_out(train, own / "train.txt", own / "valid.txt")
         train, valid = (own / "train.txt",), own / "valid.txt"
     files = [part for path in train for part in ("--corpus", str(path))]
-    training_process.start(run, [*files, "--valid", str(valid), *options])
+    process.start(run, [*files, "--valid", str(valid), *options])
 
 
 def _write_upload(run: Path) -> tuple[Path, ...]:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from app.plots import theme
 from bertcore.analysis.heads.history import HeadHistory
+
+
+def heads_arrays(history: HeadHistory) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    """Return steps [S], spread [S, L, H] and each head's favourite."""
+    return {
+        "steps": np.asarray(history.steps),
+        "spread": history.spread,
+        "favourite": np.asarray(history.favourite),
+    }
 
 
 def heads_over_time(history: HeadHistory) -> go.Figure:

@@ -1,51 +1,52 @@
-"""Training: start a run, watch it learn, and play it again."""
+"""Training: start a run, watch it learn, and replay it."""
 
 from pathlib import Path
 
 import streamlit as st
 
 from app.plots.untrusted_text import plain
-from app.shell import frame, state, texts_lookup
+from app.shell import frame
 from app.training import PAGE
-from app.training import form as training_form
-from app.training import runs as training_runs
+from app.training.fields import FOLDER, REPLAY, RUN, START, VIEW, WATCH
+from app.training.form import show_form, show_started
 from app.training.replay import show_replay
+from app.training.runs import default_folder, list_runs
 from app.training.watch import watch
-
-VIEWS = ["Watch", "Replay", "Start a run"]
 
 
 def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
-    training_form.show_started()
+    show_started()
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    default = str(training_runs.default_folder())
+    default = str(default_folder())
     typed = row.text_input(
         "Folder of the runs",
-        key=state.keep("runs", default),
-        help=texts_lookup.TEXTS["training.folder"],
+        key=FOLDER.key(default=default),
+        help="Each run is a folder in it. `bertscope pretrain --out` writes such folders too: give "
+        "the one that they are in.",
     )
     folder = Path(typed.strip() or default).expanduser().absolute()
     with frame.guard(stop=True):
-        runs = training_runs.list_runs(folder)
+        runs = list_runs(folder)
     names = [run.name for run in runs]
     view = row.segmented_control(
         "View",
-        VIEWS,
-        key=state.keep("training_view", VIEWS[0] if names else VIEWS[-1], options=VIEWS),
+        VIEW.options,
+        key=VIEW.key(default=WATCH if names else START),
         label_visibility="collapsed",
     )
-    if view == "Start a run":
-        training_form.draw(folder)
+    if view == START:
+        show_form(folder)
         frame.end_page()
     if not names:
-        st.info(texts_lookup.TEXTS["training.no_runs"].format(folder=plain(str(folder))))
+        st.info(
+            f"There is no run in {plain(str(folder))} yet. Choose *Start a run*, or the folder of "
+            "your own runs above."
+        )
         frame.end_page()
-    chosen = st.selectbox(
-        "Run", names, key=state.keep("run", "", options=names), label_visibility="collapsed"
-    )
-    if view == "Replay":
+    chosen = st.selectbox("Run", names, key=RUN.key(options=names), label_visibility="collapsed")
+    if view == REPLAY:
         st.fragment(show_replay)(folder / chosen)
     else:
         watch(folder / chosen, runs)

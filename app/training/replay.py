@@ -1,20 +1,99 @@
-"""A run played again from its probes."""
+"""The replay of a run from its probes."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from app.layer_map.layer_watch import layer_watch
 from app.plots import theme
-from app.shell import frame, state, tables, texts_lookup
-from app.training import replay_figures as figures
-from app.training.head_figures import heads_over_time
+from app.shell import frame
+from app.shell.picture import Picture
+from app.training.fields import HEAD, LAYER, MOMENT, SENTENCE
+from app.training.head_figures import heads_arrays, heads_over_time
+from app.training.replay_figures import probe_answers, replay, spread_moments
 from app.training.watch import probes
 from bertcore.analysis.heads.history import head_history
-from bertcore.analysis.space.probe_map import probe_map
+from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.training.probes import Probe
+
+NO_PROBES = (
+    "This run has no probes yet. They are taken at its start and with each held-out score; runs "
+    "of older versions have none."
+)
+MEAN = -1
+"""Stands for the mean of a layer's heads."""
+
+
+class Shown(NamedTuple):
+    """The probes of a run, and those under the slider with their map."""
+
+    probes: list[Probe]
+    drawn: list[Probe]
+    mapped: ProbeMap
+
+
+def _replay(
+    shown: Shown, *, sentence: int, layer: int, head: int | None, moment: int, ink: str
+) -> go.Figure:
+    return replay(
+        shown.drawn,
+        shown.mapped,
+        sentence=sentence,
+        layer=layer,
+        head=head,
+        moment=moment,
+        ink=ink,
+    )
+
+
+def _answers(shown: Shown) -> pd.DataFrame:
+    return probe_answers(shown.probes)
+
+
+REPLAY = Picture(
+    name="replay",
+    figure=_replay,
+    table=_answers,
+    how=(
+        "Press Play, or move the slider: all four pictures follow. *Attention*: rows look, columns "
+        "are looked at; brighter is more, and the colours mean the same at every step. *Map*: each "
+        "point is a word in its sentence, large for this one; its path is the grey trail. The axes "
+        "are those of the last step (they show {explained} of its variance), so that a place means "
+        "the same at every step. *Guesses*: the best five for the hidden word, pink if right. "
+        "*Answers*: the probability of the hidden word{pairs}."
+    ),
+    code="""
+from pathlib import Path
+from bertcore.analysis.space.probe_map import probe_map
+from bertcore.training.probes import read_probes
+
+probes = read_probes(Path({path!r}))
+[probe.sentences[{sentence}].attention[{layer}, {head}] for probe in probes]    # each [T, T]
+probe_map(probes).coordinates                                        # [S, P, 2]
+""",
+)
+PAIRS = ", and that B follows A; the first pair belongs together and the second does not"
+HEADS = Picture(
+    name="training-heads",
+    figure=heads_over_time,
+    table=heads_arrays,
+    how=(
+        "A row for each attention head. Bright: it looks at all tokens alike, as most heads do at "
+        "the start. Dark: at one token. A head forms where its row turns dark."
+    ),
+    code="""
+from pathlib import Path
+from bertcore.analysis.heads.history import head_history
+from bertcore.training.probes import read_probes
+
+head_history(read_probes(Path({path!r}))).spread                     # [S, L, H]
+""",
+)
 
 
 def show_replay(path: Path) -> None:
@@ -22,19 +101,10 @@ def show_replay(path: Path) -> None:
     with frame.guard():  # inside the fragment: it must not let an error out
         found = probes(path)
         if not found:
-            st.info(texts_lookup.TEXTS["training.no_probes"])
+            st.info(NO_PROBES)
             return
         _play(path, found)
-        _show_heads(path, found)
-
-
-def _show_heads(path: Path, found: list[Probe]) -> None:
-    history = head_history(found)
-    arrays = {"steps": history.steps, "spread": history.spread, "favourite": history.favourite}
-    code = texts_lookup.CODE["training.heads"].format(path=str(path))
-    fig = heads_over_time(history)
-    frame.figure(fig, "training-heads", arrays, code, how=frame.reading("training.heads"))
-    frame.how_to_read("training.heads")
+        HEADS.show(None, head_history(found), setup="", path=str(path))
 
 
 @st.fragment
@@ -43,59 +113,69 @@ def _keep_moment(count: int) -> None:
     label = "Training by moments: the arrow keys change the moment"
     moment = layer_watch(".st-key-figure_replay", key="replay_watch", label=label)
     if moment is not None:
-        st.session_state["replay_moment"] = min(moment, count - 1)
-    state.keep("replay_moment", count - 1, low=0, high=count - 1)
+        st.session_state[MOMENT.name] = min(moment, count - 1)
+    MOMENT.key(default=count - 1, low=0, high=count - 1)
 
 
 def _play(path: Path, found: list[Probe]) -> None:
-    sentences = found[-1].sentences
-    num_layers, num_heads = sentences[0].codes.shape[:2]
+    """Draw the controls and the replay."""
+    sentence, layer, head = _choose(found[-1])
+    drawn = [found[index] for index in spread_moments(len(found))]
+    shown = Shown(found, drawn, probe_map(drawn))
+    _keep_moment(len(drawn))
+    has_pairs = any(one.is_next is not None for one in found[-1].sentences)
+    reading = {
+        "explained": f"{shown.mapped.explained[-1]:.0%}",
+        "pairs": PAIRS if has_pairs else "",
+    }
+    REPLAY.show(
+        None,
+        shown,
+        drawn={
+            "sentence": sentence,
+            "layer": layer,
+            "head": None if head == MEAN else head,
+            "moment": MOMENT.value,
+            "ink": theme.INK[st.context.theme.type == "dark"],
+        },
+        setup="",
+        with_caption=False,
+        path=str(path),
+        sentence=sentence,
+        layer=layer,
+        head=max(head, 0),
+        **reading,
+    )
+    if len(drawn) < len(found):
+        st.caption(f"{len(drawn)} of {len(found)} steps are under the slider.")
+    REPLAY.caption(**reading)
+
+
+def _choose(probe: Probe) -> tuple[int, int, int]:
+    """Draw the choice of sentence, layer and head; return them, the head MEAN for the mean."""
+    num_layers, num_heads = probe.sentences[0].codes.shape[:2]
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    names = [
-        one.text.text_a + (f" | {one.text.text_b}" if one.text.text_b else "") for one in sentences
-    ]
+    texts = [one.text for one in probe.sentences]
+    names = [text.text_a + (f" | {text.text_b}" if text.text_b else "") for text in texts]
     sentence = row.selectbox(
         "Sentence",
         range(len(names)),
-        key=state.keep("replay_sentence", 0, options=range(len(names))),
+        key=SENTENCE.key(options=range(len(names))),
         format_func=names.__getitem__,
         width=420,
     )
     layer = row.selectbox(
         "Layer",
         range(num_layers),
-        key=state.keep("replay_layer", num_layers - 1, options=range(num_layers)),
+        key=LAYER.key(default=num_layers - 1, options=range(num_layers)),
         width=100,
     )
-    heads = [-1, *range(num_heads)]
+    heads = [MEAN, *range(num_heads)]
     head = row.selectbox(
         "Head",
         heads,
-        key=state.keep("replay_head", 0, options=heads),
-        format_func=lambda number: "mean" if number < 0 else str(number),
+        key=HEAD.key(options=heads),
+        format_func=lambda number: "mean" if number == MEAN else str(number),
         width=100,
     )
-    shown = [found[index] for index in figures.spread_moments(len(found))]
-    mapped = probe_map(shown)
-    _keep_moment(len(shown))
-    fig = figures.replay(
-        shown,
-        mapped,
-        sentence=sentence,
-        layer=layer,
-        head=None if head < 0 else head,
-        moment=st.session_state["replay_moment"],
-        ink=theme.INK[st.context.theme.type == "dark"],
-    )
-    code = texts_lookup.CODE["training.replay"].format(
-        path=str(path), sentence=sentence, layer=layer, head=max(head, 0)
-    )
-    frame.figure(fig, "replay", tables.probe_answers(found), code)
-    if len(shown) < len(found):
-        st.caption(f"{len(shown)} of {len(found)} moments are under the slider.")
-    has_pairs = any(one.is_next is not None for one in sentences)
-    frame.how_to_read(
-        "training.replay",
-        explained=f"{mapped.explained[-1]:.0%}",
-        pairs=texts_lookup.TEXTS["training.replay.pairs"] if has_pairs else "",
-    )
+    return sentence, layer, head

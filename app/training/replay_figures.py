@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -259,3 +260,24 @@ def _whose(found: ProbeMap, probe: Probe, row: int) -> str:
 
 def _round(values: Any) -> list[float]:
     return [float(f"{value:.4g}") for value in np.asarray(values, dtype=float).tolist()]
+
+
+def probe_answers(probes: Sequence[Probe]) -> pd.DataFrame:
+    """Return a row for each step and sentence: the hidden word's rank, the best guess, the pair."""
+    return pd.DataFrame(
+        [
+            {
+                "step": probe.step,
+                "text_a": found.text.text_a,
+                "text_b": found.text.text_b,
+                "hidden": found.word,
+                "p_hidden": found.probability,
+                "rank_hidden": found.rank,
+                "best_guess": found.top_words[0],
+                "p_best_guess": found.top_probabilities[0],
+                "p_is_next": found.is_next,
+            }
+            for probe in probes
+            for found in probe.sentences
+        ]
+    )

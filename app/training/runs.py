@@ -1,4 +1,4 @@
-"""The runs in a folder: what state each is in, how far it is, and how good."""
+"""The runs in a folder: the state, progress and scores of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.shell import cache
-from app.training import process as training_process
+from app.training import process
 from bertcore.pretraining import RunFolder
 from bertcore.training.run_lock import lock_holder
 
@@ -114,8 +114,8 @@ def check_room(runs: Sequence[Run]) -> None:
         ValueError: If there are too many.
     """
     active = [run.name for run in runs if run.is_active]
-    count = max(len(active), training_process.num_alive())
-    if count >= training_process.MAX_RUNNING:
+    count = max(len(active), process.num_alive())
+    if count >= process.MAX_RUNNING:
         names = f" ({', '.join(active)})" if active else ""
         raise ValueError(
             f"{count} runs are at work already{names}, and more would only slow each other down. "
@@ -149,7 +149,7 @@ def read_run(path: Path) -> Run:
         detail = "" if pid or where is None else f"by {where}"
         failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)
         if state == "stopped":
-            detail = f"diverged: {failed}" if failed else training_process.last_error(path)
+            detail = f"diverged: {failed}" if failed else process.last_error(path)
         tokens = int(trained.get("num_tokens", 0))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return Run(path, "damaged", " ".join(str(error).split()))
@@ -162,12 +162,12 @@ def metrics(path: Path) -> list[Line]:
 
 
 def checkpoints(path: Path) -> list[Path]:
-    """Return the saved moments of a run, the oldest first."""
+    """Return the checkpoints of a run, the oldest first."""
     return RunFolder(path).checkpoints()
 
 
 def best_checkpoint(path: Path) -> Path | None:
-    """Return the saved moment with the lowest held-out loss; None if none was scored."""
+    """Return the checkpoint with the lowest held-out loss; None if none was scored."""
     return RunFolder(path).best_checkpoint()
 
 
@@ -176,7 +176,7 @@ def _before_the_folder(path: Path) -> Run:
     pid, where = _worker(path, path.with_name(f".{path.name}.partial"))
     if where is not None:
         return Run(path, "preparing", "", pid=pid)
-    error = training_process.last_error(path) or "its process ended before it had begun"
+    error = process.last_error(path) or "its process ended before it had begun"
     return Run(path, "not started", error)
 
 
@@ -192,7 +192,7 @@ def _worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
         here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
         return here, str(holder)
     # In its first seconds, and where there are no locks, only we know of it, if we started it.
-    child = training_process.pid_of(run)
+    child = process.pid_of(run)
     return child, None if child is None else f"process {child}"
 
 

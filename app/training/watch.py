@@ -1,4 +1,4 @@
-"""A run while it trains: numbers, buttons, the coach's sentences, curves and saved moments."""
+"""A run while it trains: numbers, buttons, the coach's findings, curves and checkpoints."""
 
 from __future__ import annotations
 
@@ -9,26 +9,65 @@ import pandas as pd
 import streamlit as st
 
 from app.plots.untrusted_text import plain
-from app.shell import cache, frame, sidebar, state, texts_lookup
+from app.shell import cache, frame, sidebar
+from app.shell.picture import Picture
 from app.shell.render_signal import arrival
-from app.training import process as training_process
-from app.training import runs as training_runs
+from app.training import process
 from app.training.curve_figures import curve_table, curves
-from app.training.runs import STATES, Run
+from app.training.runs import (
+    STATES,
+    Run,
+    best_checkpoint,
+    check_room,
+    checkpoints,
+    list_runs,
+    metrics,
+)
 from bertcore.analysis.heads.history import HeadHistory, head_history
 from bertcore.analysis.health.run import check_run
 from bertcore.cli.progress import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 
 REFRESH_SECONDS = 2.0
-_OPENED = "_moment_opened"
+_OPENED = "_checkpoint_opened"
 _CHANGED = "training_changed"
 """Key of the runs' container when one of them began or ended since the page was drawn."""
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
 _COLUMNS = ("step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy")
 """What the Python under the curves shows of a run's metrics, where it has them."""
 LATEST_PROBES = 5
-"""Moments from which the coach judges the heads."""
+"""Probes from which the coach judges the heads."""
+PREPARING = (
+    "It learns the vocabulary and reads the text first; training begins when that is done. You may "
+    "leave this page: the run goes on by itself."
+)
+HOW_CHECKPOINTS = (
+    "Open a checkpoint here for all other pages, or open two in two tabs and compare them side by "
+    "side."
+)
+
+
+def _same(table: pd.DataFrame) -> pd.DataFrame:
+    return table
+
+
+CURVES = Picture(
+    name="training",
+    figure=curves,
+    table=_same,
+    how=(
+        "Blue: the training text, one batch each, so it jumps. Orange: held-out text, which it "
+        "never learns from; believe this one. A loss of ln V means pure guessing{unigrams}. If "
+        "orange rises while blue falls, the model overfits."
+    ),
+    code="""
+import pandas as pd
+
+table = pd.read_json({path!r}, lines=True)
+table[{columns!r}]
+""",
+)
+UNIGRAMS = "; at the dashed line the model knows how frequent words are and nothing else"
 
 
 def table_of_runs(runs: list[Run]) -> pd.DataFrame:
@@ -53,7 +92,7 @@ def table_of_runs(runs: list[Run]) -> pd.DataFrame:
 def show_runs(runs: list[Run]) -> None:
     """Draw the table of all runs, what one compares before what fits a wide window only."""
     number = st.column_config.NumberColumn
-    held_out = texts_lookup.TEXTS["training.held_out"]
+    held_out = "on held-out text at the last evaluation of the run."
     st.dataframe(
         table_of_runs(runs),
         hide_index=True,
@@ -95,7 +134,7 @@ def watch(path: Path, others: list[Run]) -> None:
         if st.session_state.pop(_OPENED, False):
             st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
         with frame.guard():
-            runs = training_runs.list_runs(path.parent)
+            runs = list_runs(path.parent)
             has_changed = {run.name: run.state for run in runs} != states
             with st.container(key=_CHANGED if has_changed else "training_as_before"):
                 if len(runs) > 1:
@@ -116,18 +155,18 @@ def _show_run(run: Run) -> None:
     _show_coach(run)
     _show_curves(run)
     if run.state not in ("preparing", "not started", "damaged"):
-        _show_moments(run.path)
+        _show_checkpoints(run.path)
 
 
 def _show_state(run: Run) -> None:
     word, colour, icon = STATES[run.state]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.badge(word, color=colour, icon=icon)
-    may_start = training_process.may_start()
-    if run.is_active and run.pid and training_process.CAN_STOP and may_start:
+    may_start = process.may_start()
+    if run.is_active and run.pid and process.CAN_STOP and may_start:
         help_text = "It saves first, and can be resumed."
         if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_asked(run)):
-            training_process.stop(run.pid, has_begun=run.state == "running")
+            process.stop(run.pid, has_begun=run.state == "running")
             st.session_state["_stopping"] = (str(run.path), run.pid)
             st.rerun(scope="app")
         if _asked(run):
@@ -142,7 +181,7 @@ def _show_state(run: Run) -> None:
     elif run.detail and run.state == "stopped":
         st.warning(f"It stopped by itself: {plain(run.detail)}")
     if run.state == "preparing":
-        st.info(texts_lookup.TEXTS["training.preparing"])
+        st.info(PREPARING)
     if run.step:
         _show_numbers(run)
 
@@ -152,8 +191,8 @@ def _asked(run: Run) -> bool:
 
 
 def _resume(run: Run) -> None:
-    training_runs.check_room(training_runs.list_runs(run.path.parent))
-    training_process.start(run.path, ["--resume"], append=True)
+    check_room(list_runs(run.path.parent))
+    process.start(run.path, ["--resume"], append=True)
     st.rerun(scope="app")
 
 
@@ -174,7 +213,7 @@ def _show_numbers(run: Run) -> None:
 
 
 def _show_coach(run: Run) -> None:
-    lines = training_runs.metrics(run.path)
+    lines = metrics(run.path)
     if not lines:
         return
     findings = check_run(
@@ -187,7 +226,7 @@ def _show_coach(run: Run) -> None:
     for finding in findings:
         boxes[finding.severity](plain(finding.sentence), icon=":material/stethoscope:")
     if not findings and run.scores is not None:
-        st.success(texts_lookup.TEXTS["training.healthy"], icon=":material/stethoscope:")
+        st.success("The coach sees nothing wrong with this run.", icon=":material/stethoscope:")
 
 
 def _heads(path: Path) -> HeadHistory | None:
@@ -203,7 +242,7 @@ def probes(path: Path, *, latest: int | None = None) -> list[Probe]:
 
 def _show_curves(run: Run) -> None:
     peak = run.config.get("optimizer", {}).get("learning_rate")
-    table = curve_table(training_runs.metrics(run.path), peak)
+    table = curve_table(metrics(run.path), peak)
     if table.empty:
         if run.state == "running":
             st.caption("The first numbers come after 20 steps.")
@@ -211,25 +250,28 @@ def _show_curves(run: Run) -> None:
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)
     columns = [name for name in _COLUMNS if name in table]
-    code = texts_lookup.CODE["training.curves"].format(
-        path=str(run.path / "metrics.jsonl"), columns=columns
+    CURVES.show(
+        None,
+        table,
+        drawn={"unigram_entropy": run.unigram_entropy, "chance": chance},
+        setup="",
+        path=str(run.path / "metrics.jsonl"),
+        columns=columns,
+        unigrams="" if run.unigram_entropy is None else UNIGRAMS,
     )
-    frame.figure(curves(table, run.unigram_entropy, chance), "training", table, code)
-    dashed = "" if run.unigram_entropy is None else texts_lookup.TEXTS["training.curves.unigrams"]
-    frame.how_to_read("training.curves", unigrams=dashed)
 
 
-def _show_moments(path: Path) -> None:
-    found = training_runs.checkpoints(path)
-    st.subheader("Saved moments", anchor=False)
+def _show_checkpoints(path: Path) -> None:
+    found = checkpoints(path)
+    st.subheader("Checkpoints of the run", anchor=False)
     if not found:
-        st.caption("No moment is saved yet.")
+        st.caption("No checkpoint is saved yet.")
         return
-    st.caption(texts_lookup.TEXTS["training.moments"])
-    best = training_runs.best_checkpoint(path)
+    st.caption(HOW_CHECKPOINTS)
+    best = best_checkpoint(path)
     for folder in reversed(found):
         row = st.container(horizontal=True, vertical_alignment="center")
-        chosen = state.value("checkpoint") == str(folder)
+        chosen = sidebar.CHECKPOINT.value == str(folder)
         marks = [mark for mark, holds in (("best", folder == best), ("open here", chosen)) if holds]
         more = f" ({', '.join(marks)})" if marks else ""
         row.markdown(f"**{folder.name.replace('-', ' ')}**{more}")
@@ -250,7 +292,7 @@ def _show_moments(path: Path) -> None:
 
 
 def _open(folder: Path) -> None:
-    """Make a saved moment the checkpoint of all pages."""
+    """Open a checkpoint of the run on all pages."""
     sidebar.choose(str(folder))
     st.session_state[_OPENED] = True
 

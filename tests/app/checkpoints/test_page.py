@@ -156,7 +156,7 @@ def test_a_link_fetches_nothing_before_the_visitor_agrees(page, monkeypatch):
     page.query_params["checkpoint"] = "somebody/some-bert"
     at = page.run()
     assert not asked
-    assert "Nothing is fetched unless you say so" in at.info[0].value
+    assert "Nothing is fetched unless you agree" in at.info[0].value
     next(b for b in at.button if b.label == FETCH).click().run()
     assert asked[0] == "somebody/some-bert"
     assert "hub cannot be reached" in at.error[0].value

@@ -309,7 +309,7 @@ def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
     page.query_params["runs"] = str(tmp_path / "runs")
     app = ok(page.run())
-    button = next(b for b in app.button if b.label == "Compare these moments")
+    button = next(b for b in app.button if b.label == "Compare these checkpoints")
     app = ok(button.click().run())
     assert app.session_state["checkpoint"].endswith("step-10")
     assert app.session_state["compare_with"].endswith("step-20")
@@ -333,8 +333,8 @@ def test_two_epochs_of_a_fine_tuning(
     app = ok(page.run())
     choices = {box.label: box for box in app.selectbox}
     assert choices["Run"].value == "mine/lr-0.0003-seed-1"
-    assert choices["First moment"].options == ["epoch 1", "epoch 2"]
-    button = next(b for b in app.button if b.label == "Compare these moments")
+    assert choices["First checkpoint"].options == ["epoch 1", "epoch 2"]
+    button = next(b for b in app.button if b.label == "Compare these checkpoints")
     app = ok(button.click().run())
     assert app.session_state["checkpoint"].endswith("epoch-1")
     assert app.session_state["compare_with"].endswith("epoch-2")
@@ -356,7 +356,7 @@ def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: P
     page.query_params["checkpoint"] = str(tmp_path / "one" / "classify")
     page.query_params["compare_with"] = str(tmp_path / "two" / "classify")
     app = ok(page.run())
-    assert "Both call their labels by numbers alone" in said(app)
+    assert "Both have numbers for labels" in said(app)
     assert "label 0" in charts(app)["answers"][0]["customdata"]
 
 

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 import pytest
 
 from app.plots import theme
-from app.shell import tables
 from app.training import curve_figures as curves
 from app.training import replay_figures as figures
 from app.training.head_figures import heads_over_time
@@ -136,7 +135,7 @@ def test_answers_over_time(probes: list[Probe], mapped: ProbeMap) -> None:
         ("B follows A, pair 2", [p.sentences[5].is_next for p in probes]),
     ):
         assert answers[name].y == pytest.approx(expected, rel=1e-3)
-    table = tables.probe_answers(probes)
+    table = figures.probe_answers(probes)
     assert len(table) == 4 * len(probes[0].sentences)
     assert math.isnan(table["p_is_next"][0])
 

@@ -1,0 +1,103 @@
+"""What a checkpoint holds: its tensors, its parameters, and its config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from app.checkpoints.figures import parameter_bars
+from app.plots.untrusted_text import plain
+from app.shell import cache, frame
+from app.shell.picture import Picture
+from bertcore.analysis.health.parameters import count_parameters, tensor_rows
+from bertcore.checkpoints.report import LoadReport
+
+CONFIG_MEANINGS: dict[str, str] = {
+    "vocab_size": "rows of the token table, V",
+    "hidden_size": "width of a token's vector, D",
+    "num_hidden_layers": "encoder layers, L",
+    "num_attention_heads": "attention heads of a layer, H",
+    "intermediate_size": "width inside the feed-forward block, F",
+    "hidden_act": "activation function",
+    "hidden_dropout_prob": "fraction of activations dropped in training",
+    "attention_probs_dropout_prob": "fraction of attention weights dropped in training",
+    "max_position_embeddings": "rows of the position table: the longest input in tokens",
+    "type_vocab_size": "rows of the segment table",
+    "initializer_range": "standard deviation of the starting weights",
+    "layer_norm_eps": "added to the variance inside LayerNorm",
+    "pad_token_id": "id of the padding token",
+    "embedding_size": "width of the embeddings, E, which a matrix brings to D",
+    "sinusoidal_pos_embds": "whether the position table holds sines and is not trained",
+    "num_hidden_groups": "groups of layers with weights of their own; 1: all layers are one",
+}
+"""Meaning of each field of config.json."""
+
+
+def _tensor_table(report: LoadReport) -> pd.DataFrame:
+    return pd.DataFrame(tensor_rows(report), columns=["tensor", "shape", "what happened"])
+
+
+def _parameter_table(counts: Mapping[str, int]) -> pd.DataFrame:
+    return pd.DataFrame(counts.items(), columns=["part", "parameters"])
+
+
+TENSORS = Picture(
+    name="tensors",
+    table=_tensor_table,
+    how=(
+        "Every tensor of the file and every one that the network needs. Missing ones belong to a "
+        "head that the file does not have; those of a task head (a classifier from fine-tuning) "
+        "are used on the Inspect page; unexpected ones are no part of the network and are not "
+        "used. A tensor of the wrong shape is never loaded."
+    ),
+    code="""
+for line in bert.report.sentences():
+    print(line)
+bert.report.matched, bert.report.missing, bert.report.unexpected
+""",
+)
+PARAMETERS = Picture(
+    name="parameters",
+    figure=parameter_bars,
+    table=_parameter_table,
+    how=(
+        "Each bar is a part of the network, its length the number of trainable parameters. In "
+        "small BERTs most of them are in the token table."
+    ),
+    code="""
+from bertcore.analysis.health.parameters import count_parameters
+
+count_parameters(bert)
+""",
+)
+
+
+def show_tensors(page: frame.Page) -> None:
+    """Draw the load report."""
+    report = page.bert.report
+    assert report is not None  # the page opened a folder
+    row = st.container(horizontal=True, gap="medium", key="checkpoint_counts")
+    for label, found in {
+        "Loaded": report.matched,
+        "Missing": report.missing,
+        "Task head": report.task_heads,
+        "Unexpected": report.unexpected,
+        "Wrong shape": report.mis_shaped,
+    }.items():
+        row.metric(label, len(found), width="content")
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.sentences()))
+    st.dataframe(_tensor_table(report), hide_index=True, width="stretch", height=320)
+    TENSORS.offer(page, report)
+
+
+def show_shape(page: frame.Page) -> None:
+    """Draw where the parameters are, and the config as a table."""
+    PARAMETERS.show(page, cache.call(count_parameters, page.bert_key))
+    config = page.bert.config.to_hf_dict()
+    names = page.bert.config.family.fields  # theirs, in config.json, where they differ
+    meanings = {names.get(ours, ours): text for ours, text in CONFIG_MEANINGS.items()}
+    rows = [(key, str(config[key]), text) for key, text in meanings.items() if key in config]
+    table = pd.DataFrame(rows, columns=["field of config.json", "value", "meaning"])
+    st.table(table.set_index("field of config.json"))

@@ -1,0 +1,97 @@
+"""The question that is open on the page: its choice, its place, and the answer that is followed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from streamlit.delta_generator import DeltaGenerator
+
+from app.compare.case import Case
+from app.compare.fields import ANSWER, PLACE, QUESTION
+from app.compare.figures import AnswerRows
+from app.plots.untrusted_text import label_name
+from bertcore.analysis.compare.checkpoints import Question
+from bertcore.analysis.compare.decision import KINDS
+from bertcore.analysis.compare.layer_decisions import LayerDecisions
+
+
+class Asked(NamedTuple):
+    """A question that is open on the page, the answers of both, and where."""
+
+    question: Question
+    sides: tuple[LayerDecisions | None, LayerDecisions | None]
+    places: tuple[int, int]
+    """The place of each, as in `LayerDecisions.places`."""
+
+
+def choose_question(case: Case, row: DeltaGenerator) -> Asked:
+    """Draw the choice of a question and of its place."""
+    by_kind = {question.kind: (question, (one, two)) for question, one, two in case.found.answers}
+    kinds = list(by_kind)
+    kind = row.selectbox(
+        "Question",
+        kinds,
+        format_func=KINDS.__getitem__,
+        key=QUESTION.key(default=kinds[0], options=kinds),
+        width=250,
+    )
+    question, sides = by_kind[kind]
+    places = places_of(case, kind, sides)
+    if len(places) == 1:
+        return Asked(question, sides, places[0][1])
+    numbers = list(range(len(places)))
+    chosen = row.selectbox(
+        {"word": "Mask", "span": "Start or end"}.get(kind, "Token"),
+        numbers,
+        format_func=lambda number: places[number][0],
+        key=PLACE.key(options=numbers),
+        width=170,
+    )
+    return Asked(question, sides, places[chosen][1])
+
+
+def places_of(
+    case: Case, kind: str, sides: tuple[LayerDecisions | None, LayerDecisions | None]
+) -> list[tuple[str, tuple[int, int]]]:
+    """Return the names of the places of a question, and the index of each in both."""
+    if kind == "span":
+        return [("start of the answer", (0, 0)), ("end of the answer", (1, 1))]
+    if kind == "tag":
+        units = [unit for unit in case.found.units.units if not unit.is_special]
+        return [(unit.name[:30], (unit.first[0], unit.second[0])) for unit in units]
+    count = min(len(side.places) for side in sides if side is not None)
+    return [(f"number {n + 1}", (n, n)) for n in range(count)]
+
+
+def choose_answer(
+    case: Case,
+    asked: Asked,
+    rows: AnswerRows,
+    row: DeltaGenerator,
+) -> str:
+    """Draw the choice of the answer that is followed.
+
+    By default it is the second's own, or the first's if the second borrows a head or is
+    untrained.
+    """
+    own = {
+        side: read.final[place]
+        for side, (read, place) in enumerate(zip(asked.sides, asked.places, strict=True))
+        if read is not None
+    }
+    first_choice = 0 if asked.question.borrower == 1 or case.second.is_untrained else 1
+    followed = first_choice if first_choice in own else next(iter(own))
+    if asked.question.kind == "score":
+        return own[followed]
+    named = label_name if asked.question.kind == "class" else str
+    options = ["", *dict.fromkeys([*own.values(), *rows.names])]
+    chosen: str = row.selectbox(
+        "Follow the answer",
+        options,
+        format_func=lambda name: (
+            named(name) if name else f"{named(own[followed])} (of {case.names[followed]})"
+        ),
+        key=ANSWER.key(options=options),
+        width=240,
+    )
+    return chosen or own[followed]

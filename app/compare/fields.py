@@ -1,0 +1,24 @@
+"""The visitor's choices on the Compare page."""
+
+from __future__ import annotations
+
+from app.compare.grid_figures import MEASURES
+from app.shell.state import Field
+
+SUGGESTED = ""
+"""Stands for what the first checkpoint was fine-tuned from, or else an untrained network."""
+MOST_CHANGED = "best"
+"""Stands for the head that differs most."""
+ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
+
+SECOND = Field("compare_with", SUGGESTED)
+"""Source of the second checkpoint."""
+VIEW = Field("compare_view", "answers")
+QUESTION = Field("compare_question", "")
+PLACE = Field("compare_place", 0)
+ANSWER = Field("compare_answer", "")
+HEAD = Field("compare_head", MOST_CHANGED)
+MAP_OPTIONS = Field("compare_map", "")
+"""View options of the two heat maps."""
+MEASURE = Field("compare_measure", "relative", tuple(MEASURES))
+ESTIMATE = Field("compare_cka", "plain", tuple(ESTIMATES))

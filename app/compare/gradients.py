@@ -1,0 +1,101 @@
+"""Which tokens support the answer, in both checkpoints."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from numpy.typing import NDArray
+
+from app.compare.asked import Asked
+from app.compare.case import Case, code_of
+from app.compare.figures import attribution_bars
+from app.compare.heads import MERGED_WORDS
+from app.shell.picture import Picture
+
+
+class Attributed(NamedTuple):
+    """What each token contributes to an answer, in both checkpoints."""
+
+    tokens: list[str]
+    """[U]"""
+    values: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
+    """Gradient x input of the first and the second, each [U]; None where one has no such answer."""
+    shares: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
+    """The same, divided by the sum of absolute values."""
+
+
+def _bars(found: Attributed, *, names: tuple[str, str]) -> go.Figure:
+    return attribution_bars(found.shares, found.tokens, names)
+
+
+def _table(found: Attributed) -> pd.DataFrame:
+    columns: dict[str, object] = {"token": found.tokens}
+    for which, values, shares in zip(("first", "second"), found.values, found.shares, strict=True):
+        if values is not None:
+            columns[f"gradient_x_input_{which}"] = values
+            columns[f"share_{which}"] = shares
+    first, second = found.shares
+    if first is not None and second is not None:
+        columns["change"] = second - first
+    return pd.DataFrame(columns)
+
+
+GRADIENTS = Picture(
+    name="compare-gradients",
+    figure=_bars,
+    table=_table,
+    how=(
+        "Gradient × input of the {unit}: bars above zero {up}, below {down}. Each checkpoint's "
+        "bars are divided by the sum of their absolute values, since the two differ in confidence. "
+        "It is a first-order estimate, not a proof of cause. The lower bars are the second minus "
+        "the first."
+    ),
+    code="""
+from bertcore.analysis.compare.checkpoints import compare_gradients
+
+both = compare_gradients(first, second, traces, question, {answers}, {places})
+shares = [part and part.shares() for part in both]      # [T] each
+""",
+)
+
+
+def show_gradients(case: Case, asked: Asked, answer: str, question_code: str) -> None:
+    """Draw which tokens support the answer, in both."""
+    st.subheader("Which tokens support it", anchor=False)
+    numbers = tuple(
+        None if side is None or answer not in side.names else side.names.index(answer)
+        for side in asked.sides
+    )
+    wording = {"unit": "log-odds of the answer", "up": "support it", "down": "oppose it"}
+    if asked.question.kind == "score":
+        wording = {"unit": "score", "up": "raise it", "down": "lower it"}
+    GRADIENTS.show(
+        None,
+        _attributed(case, asked, (numbers[0], numbers[1])),
+        drawn={"names": case.names},
+        setup=code_of(case) + question_code,
+        with_caption=False,
+        answers=numbers,
+        places=asked.places,
+        **wording,
+    )
+    if not case.found.units.are_tokens:
+        st.caption(MERGED_WORDS)
+    GRADIENTS.caption(**wording)
+
+
+def _attributed(case: Case, asked: Asked, answers: tuple[int | None, int | None]) -> Attributed:
+    """Return the attribution of an answer, summed over the pieces where words are compared."""
+    units = case.found.units
+    values: list[NDArray[np.float32] | None] = []
+    shares: list[NDArray[np.float32] | None] = []
+    for side, found in enumerate(case.gradients(asked.question.kind, answers, asked.places)):
+        is_there = found is not None
+        values.append(units.merged_sums(found.values, side).numpy() if is_there else None)
+        shares.append(units.merged_sums(found.shares(), side).numpy() if is_there else None)
+    tokens = [unit.name for unit in units.units]
+    return Attributed(tokens, (values[0], values[1]), (shares[0], shares[1]))
