@@ -136,6 +136,10 @@ def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:
     text = " ".join(" ".join(guide.read_text(encoding="utf-8").split()) for guide in guides)
     for page in ("checkpoints", "inspect_checkpoint", "compare", "what_if"):
         assert f"**{PAGES[page].title}**" in text
-    shown = ("What is taken for what", "Is it as often right as it is confident?", "Where is it weak?")
+    shown = (
+        "What is taken for what",
+        "Is it as often right as it is confident?",
+        "Where is it weak?",
+    )
     for title in (*shown, "Most confident, and wrong", "Use this text", "Two checkpoints of a run"):
         assert f"*{title}" in text
