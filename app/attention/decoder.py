@@ -79,7 +79,7 @@ def choose(num_layers: int, num_heads: int) -> tuple[str, int, str]:
     """Draw the choice of a side, a layer and a head, and return it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     row.segmented_control(
-        "Where it looks", list(SIDES), format_func=SIDES.get, key=SIDE.key(), required=True
+        "Where it looks", list(SIDES), format_func=SIDES.__getitem__, key=SIDE.key(), required=True
     )
     layers = list(range(num_layers))
     key = LAYER.key(default=layers[-1], options=layers)

@@ -10,6 +10,7 @@ from app.canvas.shared.attention_data import shown_heads
 from app.plots.special_tokens import Marks
 from app.plots.untrusted_text import plain
 from app.shell import frame
+from app.shell.one_of import one_of
 from app.shell.state import Field
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
@@ -39,14 +40,7 @@ def views(page: frame.Page) -> None:
         row.markdown(said, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
-    view = st.segmented_control(
-        "View",
-        list(names),
-        format_func=names.get,
-        key=VIEW.key(options=list(names)),
-        label_visibility="collapsed",
-        required=True,
-    )
+    view = one_of("View", names, key=VIEW.key(options=list(names)))
     with frame.guard():
         if view == "decoder":
             decoder.draw(page)
