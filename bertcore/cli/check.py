@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bertcore.cli.evaluate_task import TASKS as FINETUNED
 from bertcore.cli.evaluate_task import evaluate_task
 from bertcore.cli.finetune import TASKS_HELP
 from bertcore.cli.options import (
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from bertcore.analysis.health.checkpoint import Diagnosis
     from bertcore.pretraining import Batch, PretrainingScores
 
-TASKS = ("mlm", *FINETUNED)
-"""What `bertscope evaluate` can score."""
+MASKED_WORDS = "mlm"
+"""The task of `bertscope evaluate` that is not one of fine-tuning."""
 _ONLY_MLM = {"rows", "dtype", "objective"}
 _ONLY_FINETUNED = {
     "text",
@@ -196,11 +195,12 @@ def evaluate(
       bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
       bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
-    if task not in TASKS:
-        raise ValueError(f"--task is {task!r}; this version scores {', '.join(TASKS)}.")
-    if task in FINETUNED:
-        from bertcore.finetuning import Columns
+    if task != MASKED_WORDS:
+        from bertcore.finetuning import TASKS, Columns
 
+        if task not in TASKS:
+            names = ", ".join((MASKED_WORDS, *TASKS))
+            raise ValueError(f"--task is {task!r}; this version scores {names}.")
         refuse_options(context, _ONLY_MLM, "it is for --task mlm")
         evaluate_task(
             task,

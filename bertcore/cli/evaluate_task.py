@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bertcore.evaluation.breakdown import Breakdown
     from bertcore.finetuning import Columns
 
-TASKS = ("classify", "pair", "regress", "tag", "qa", "choice")
 MOST_LABELS = 20
 """Labels whose accuracy is printed; of more the worst. JSON has all."""
 
@@ -41,7 +40,7 @@ def evaluate_task(
     """Score a fine-tuned checkpoint on a labelled file and print what came out.
 
     Args:
-        task: Of TASKS.
+        task: Name of a fine-tuning task.
         checkpoint, device: As for `bertcore.load`.
         data: The file, or a name as `fetch_hub_data` takes it.
         columns, skip_bad_rows: As for `read_task_data`.

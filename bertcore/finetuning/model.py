@@ -222,7 +222,7 @@ def _sharing(network: Network) -> Network:
 def _encoder(network: Network, task: Task, generator: Generator | None) -> Network:
     """Return the encoder with only what the task reads: no pretraining heads."""
     network.mlm = network.nsp = None
-    if task.kind not in ("sequence", "choice"):
+    if task.answers_each_token:
         network.pooler = None
     elif network.pooler is None and generator is not None:
         from bertcore.network import Pooler

@@ -1,0 +1,35 @@
+"""One view a task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.inspect_checkpoint.choices import COLUMNS
+from app.inspect_checkpoint.task_views import TASK_VIEWS, view_of
+from bertcore.finetuning.tasks import TASKS, InspectableTask
+from tests.support.finetuning_files import write_questions, write_reviews, write_tags
+
+
+def test_every_task_that_answers_one_text_has_a_view() -> None:
+    tasks = [task for task in TASKS.values() if isinstance(task, InspectableTask)]
+    assert {task.name for task in tasks} == TASK_VIEWS.keys()
+    for task in tasks:
+        view = view_of(task)
+        assert view.upload
+        assert view.columns.keys() <= COLUMNS.keys()
+
+
+@pytest.mark.parametrize(
+    ("task", "write", "ending"),
+    [
+        ("classify", write_reviews, ".tsv"),
+        ("tag", write_tags, ".txt"),
+        ("qa", write_questions, ".json"),
+    ],
+)
+def test_the_rough_number_is_near(task: str, write: object, ending: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"file{ending}", 20)  # type: ignore[operator]
+    assert TASK_VIEWS[task].rough_number(path) == pytest.approx(20, abs=1)
+    assert bool(TASK_VIEWS[task].column_names(path)) == (task == "classify")
