@@ -19,86 +19,94 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/what_if/head_switches.js
+  // app/what_if/head_switches.ts
   var head_switches_exports = {};
   __export(head_switches_exports, {
     default: () => head_switches_default
   });
 
-  // app/canvas/shared/elements.js
+  // app/canvas/shared/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") node[name] = value;
-      else node.setAttribute(name, value);
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
     }
     node.append(...children);
     return node;
   }
-  var LETTERS = new Intl.Segmenter(void 0, { granularity: "grapheme" });
 
-  // app/what_if/head_switches.js
-  var views = /* @__PURE__ */ new WeakMap();
-  var PATIENCE_MS = 2e3;
-  function head_switches_default(component) {
-    const { data, parentElement, setTriggerValue } = component;
-    let view = views.get(parentElement);
-    if (!view) {
-      view = new Switches(parentElement);
+  // app/canvas/shared/text.ts
+  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+  function range(number) {
+    return Array.from({ length: number }, (_, k) => k);
+  }
+
+  // app/what_if/keep_view.ts
+  function keepView(View, name) {
+    const views = /* @__PURE__ */ new WeakMap();
+    return ({ data, parentElement, setTriggerValue }) => {
+      const view = views.get(parentElement) ?? new View(parentElement);
       views.set(parentElement, view);
-    }
-    view.report = (state) => setTriggerValue("switched", state);
-    view.update(data);
-    return () => {
-      view.root.remove();
-      views.delete(parentElement);
+      view.report = (value) => setTriggerValue(name, value);
+      view.update(data);
+      return () => {
+        view.close();
+        views.delete(parentElement);
+      };
     };
   }
+
+  // app/what_if/head_switches.ts
+  var PATIENCE_MS = 2e3;
   var Switches = class {
+    report = () => {
+    };
+    root = element("div", { className: "view switches" });
+    told = element("p", { className: "told", ariaLive: "polite" });
+    count = element("span", { className: "count" });
+    allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
+    only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
+    layers = 0;
+    heads = 0;
+    off = /* @__PURE__ */ new Set();
+    skipped = /* @__PURE__ */ new Set();
+    cells = [];
+    skips = [];
+    place = [0, 0];
+    // the cell that Tab leads to
+    isOnly = false;
+    // whether the next click keeps one head alone
+    sent = null;
     constructor(parent) {
-      this.root = element("div", { className: "view switches" });
-      parent.append(this.root);
-      this.place = [0, 0];
-      this.isOnly = false;
-      this.told = element("p", { className: "told", ariaLive: "polite" });
+      parent.appendChild(this.root);
+    }
+    close() {
+      this.root.remove();
     }
     update(data) {
-      const shape = `${data.num_layers} ${data.num_heads}`;
+      const isSameShape = data.num_layers === this.layers && data.num_heads === this.heads;
       const sent = this.sent && Date.now() - this.sent.when < PATIENCE_MS ? this.sent.state : null;
-      if (sent && shape === this.shape && JSON.stringify([data.off, data.skipped]) !== sent) return;
+      if (sent && isSameShape && JSON.stringify([data.off, data.skipped]) !== sent) return;
       this.sent = null;
       Object.assign(this, { layers: data.num_layers, heads: data.num_heads });
       this.off = new Set(data.off);
       this.skipped = new Set(data.skipped);
-      if (shape !== this.shape) this.build();
-      this.shape = shape;
+      if (!isSameShape) this.build();
       this.refresh();
     }
     build() {
       this.place = [0, 0];
-      const button = (text, title, act) => {
-        const made = element("button", { type: "button", textContent: text, title });
-        made.onclick = act;
-        return made;
-      };
-      this.allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
-      this.only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
-      this.count = element("span", { className: "count" });
       const grid = element("div", { className: "grid", role: "group", ariaLabel: "Heads, on or off; the arrows move" });
-      grid.style.setProperty("--heads", this.heads);
+      grid.style.setProperty("--heads", String(this.heads));
       grid.style.setProperty("--cell", this.heads > 8 || this.layers > 12 ? "25px" : "36px");
-      grid.append(element("span", { className: "name", ariaHidden: "true" }));
-      for (let head = 0; head < this.heads; head++) {
-        grid.append(element("span", { className: "name", textContent: head, ariaHidden: "true" }));
-      }
-      grid.append(element("span", { className: "name", ariaHidden: "true" }));
+      grid.append(columnName(""), ...range(this.heads).map((head) => columnName(String(head))), columnName(""));
       this.cells = [];
       this.skips = [];
-      for (let layer = 0; layer < this.layers; layer++) grid.append(...this.row(layer));
+      for (const layer of range(this.layers)) grid.append(...this.row(layer));
       grid.onkeydown = (event) => this.key(event);
       grid.onmouseleave = () => this.tell(null);
-      const bar = element("div", { className: "bar" }, this.allOn, this.only, this.count);
-      this.root.replaceChildren(bar, grid, this.told);
+      this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.told);
     }
     row(layer) {
       const name = element("button", {
@@ -120,9 +128,9 @@ var bundle = (() => {
       });
       skip.onclick = () => this.set([...this.off], [...toggled(this.skipped, layer)]);
       this.skips.push(skip);
-      const cells = Array.from({ length: this.heads }, (_, head) => {
+      const cells = range(this.heads).map((head) => {
         const cell = element("button", { type: "button", className: "cell", role: "switch" });
-        cell.dataset.head = `${layer}.${head}`;
+        cell.dataset.head = nameOf(layer, head);
         cell.onclick = (event) => this.click(layer, head, event.shiftKey);
         cell.onmouseenter = cell.onfocus = () => this.tell([layer, head]);
         return cell;
@@ -131,17 +139,16 @@ var bundle = (() => {
       return [name, ...cells, skip];
     }
     refresh() {
-      const isSkipped = (layer) => this.skipped.has(layer);
       this.cells.forEach((cells, layer) => cells.forEach((cell, head) => {
-        const isOn = !this.off.has(`${layer}.${head}`);
-        cell.setAttribute("aria-checked", isOn);
-        cell.setAttribute("aria-label", `Layer ${layer} head ${head}${isSkipped(layer) ? ", layer skipped" : ""}`);
-        cell.classList.toggle("skipped", isSkipped(layer));
+        const isSkipped = this.skipped.has(layer);
+        cell.setAttribute("aria-checked", String(!this.off.has(nameOf(layer, head))));
+        cell.setAttribute("aria-label", `Layer ${layer} head ${head}${isSkipped ? ", layer skipped" : ""}`);
+        cell.classList.toggle("skipped", isSkipped);
         cell.tabIndex = layer === this.place[0] && head === this.place[1] ? 0 : -1;
       }));
-      this.skips.forEach((skip, layer) => skip.setAttribute("aria-pressed", isSkipped(layer)));
+      this.skips.forEach((skip, layer) => skip.setAttribute("aria-pressed", String(this.skipped.has(layer))));
       this.allOn.disabled = !this.off.size && !this.skipped.size;
-      this.only.setAttribute("aria-pressed", this.isOnly);
+      this.only.setAttribute("aria-pressed", String(this.isOnly));
       const skipped = this.skipped.size ? `, ${this.skipped.size} layer${this.skipped.size > 1 ? "s" : ""} skipped` : "";
       this.count.textContent = `${this.off.size} of ${this.layers * this.heads} heads off${skipped}`;
     }
@@ -152,20 +159,18 @@ var bundle = (() => {
     }
     click(layer, head, isOnly) {
       this.place = [layer, head];
-      if (isOnly || this.isOnly) {
-        this.keepOnly((...at) => at[0] === layer && at[1] === head);
-      } else {
-        this.set([...toggled(this.off, `${layer}.${head}`)], [...this.skipped]);
-      }
+      if (isOnly || this.isOnly) this.keepOnly((...at) => at[0] === layer && at[1] === head);
+      else this.set([...toggled(this.off, nameOf(layer, head))], [...this.skipped]);
       this.tell([layer, head]);
     }
-    // Switch off all heads but those for which `stays(layer, head)`.
+    // Switches off all heads but those for which `stays(layer, head)`.
     keepOnly(stays) {
       this.isOnly = false;
-      this.set(this.names().filter((name) => !stays(...name.split(".").map(Number))), [...this.skipped]);
+      const off = this.places().filter((place) => !stays(...place)).map((place) => nameOf(...place));
+      this.set(off, [...this.skipped]);
     }
     toggleLayer(layer) {
-      const own = this.cells[layer].map((cell) => cell.dataset.head);
+      const own = range(this.heads).map((head) => nameOf(layer, head));
       const anyOn = own.some((name) => !this.off.has(name));
       const others = [...this.off].filter((name) => !own.includes(name));
       this.set(anyOn ? [...others, ...own] : others, [...this.skipped]);
@@ -173,13 +178,14 @@ var bundle = (() => {
     set(off, skipped) {
       this.off = new Set(off);
       this.skipped = new Set(skipped);
-      const state = { off: this.names().filter((name) => this.off.has(name)), skipped: skipped.sort((a, b) => a - b) };
+      const names = this.places().map((place) => nameOf(...place));
+      const state = { off: names.filter((name) => this.off.has(name)), skipped: skipped.sort((a, b) => a - b) };
       this.sent = { state: JSON.stringify([state.off, state.skipped]), when: Date.now() };
       this.refresh();
       this.report(state);
     }
-    names() {
-      return this.cells.flat().map((cell) => cell.dataset.head);
+    places() {
+      return range(this.layers).flatMap((layer) => range(this.heads).map((head) => [layer, head]));
     }
     key(event) {
       const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -198,14 +204,21 @@ var bundle = (() => {
         return;
       }
       const [layer, head] = place;
-      const isOn = !this.off.has(`${layer}.${head}`);
+      const isOn = !this.off.has(nameOf(layer, head));
       const does = this.isOnly ? "click: only this one stays on" : `click: ${isOn ? "off" : "on"}; with Shift: only this one`;
-      this.told.replaceChildren(
-        element("b", { textContent: `Layer ${layer} head ${head}` }),
-        ` is ${isOn ? "on" : "off"} (${does})`
-      );
+      this.told.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
     }
   };
+  var head_switches_default = keepView(Switches, "switched");
+  function nameOf(layer, head) {
+    return `${layer}.${head}`;
+  }
+  function columnName(textContent) {
+    return element("span", { className: "name", textContent, ariaHidden: "true" });
+  }
+  function button(textContent, title, onclick) {
+    return element("button", { type: "button", textContent, title, onclick });
+  }
   function toggled(set, entry) {
     const copy = new Set(set);
     if (!copy.delete(entry)) copy.add(entry);

@@ -19,46 +19,53 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/what_if/mask_drawing.js
+  // app/what_if/mask_drawing.ts
   var mask_drawing_exports = {};
   __export(mask_drawing_exports, {
     default: () => mask_drawing_default
   });
 
-  // app/canvas/shared/elements.js
+  // app/canvas/shared/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") node[name] = value;
-      else node.setAttribute(name, value);
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
     }
     node.append(...children);
     return node;
   }
+  function context2d(canvas) {
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("the browser gives no 2D context for a canvas");
+    return context;
+  }
+
+  // app/canvas/shared/text.ts
+  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+  var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function letters(text, most) {
     const found = [];
-    for (const { segment } of LETTERS.segment(text.slice(0, most * 12))) {
+    for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
       if (found.push(segment) === most) break;
     }
     return found;
   }
-  var LETTERS = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   function shorten(text, most) {
     const kept = letters(text, most).join("");
     return kept.length < text.length ? `${kept}\u2026` : text;
   }
-  var TURNING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-  var NOTHING_SEEN = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function legible(token) {
-    const named = token.toWellFormed().replace(TURNING, signName).replace(/(\p{M}{3})\p{M}+/gu, "$1");
+    const named = token.toWellFormed().replace(CONTROLS, codePoint).replace(/(\p{M}{3})\p{M}+/gu, "$1");
     if (!named) return "(empty)";
-    return NOTHING_SEEN.test(named) ? named.slice(0, 60).replace(/[^]/gu, signName) : named;
+    return INVISIBLE.test(named) ? named.slice(0, 60).replace(/[^]/gu, codePoint) : named;
   }
-  function signName(sign) {
-    return `\u2039U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
+  function codePoint(character) {
+    return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
   }
 
-  // app/canvas/shared/canvas.js
+  // app/canvas/shared/canvas.ts
   function readTheme(node) {
     const style = getComputedStyle(node);
     const read = (name, other) => style.getPropertyValue(name).trim() || other;
@@ -80,7 +87,7 @@ var bundle = (() => {
       canvas.style.width = `${width}px`;
       canvas.style.height = `${height}px`;
     }
-    const context = canvas.getContext("2d");
+    const context = context2d(canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     return context;
@@ -97,64 +104,259 @@ var bundle = (() => {
     }
     return `${parts.slice(0, low).join("")}\u2026`;
   }
-  function turnedText(context, text, x, y, angle) {
-    if (context.turnedText) return context.turnedText(text, x, y, angle);
-    context.save();
-    context.translate(x, y);
-    context.rotate(angle * Math.PI / 180);
-    context.fillText(text, 0, 0);
-    return context.restore();
-  }
   function stride(step, room) {
     const needed = Math.max(1, Math.ceil(room / step));
     const power = 10 ** Math.floor(Math.log10(needed));
-    return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed);
+    return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed) ?? needed;
   }
 
-  // app/what_if/mask_drawing.js
-  var views = /* @__PURE__ */ new WeakMap();
+  // app/canvas/shared/pictures.ts
+  var MAX_SHAPES = 4096;
+  var SvgContext = class {
+    constructor(width, height) {
+      this.width = width;
+      this.height = height;
+    }
+    width;
+    height;
+    globalAlpha = 1;
+    lineWidth = 1;
+    fillStyle = "#000";
+    strokeStyle = "#000";
+    font = "10px sans-serif";
+    textAlign = "left";
+    // Set by the views; SVG text is always centred on its line and drawn from left to right.
+    textBaseline = "middle";
+    direction = "ltr";
+    lineCap = "round";
+    lineJoin = "round";
+    parts = [];
+    path = "";
+    ruler = context2d(element("canvas"));
+    measureText(text) {
+      this.ruler.font = this.font;
+      return this.ruler.measureText(text);
+    }
+    beginPath() {
+      this.path = "";
+    }
+    moveTo(x, y) {
+      this.path += `M${round(x)} ${round(y)}`;
+    }
+    lineTo(x, y) {
+      this.path += `L${round(x)} ${round(y)}`;
+    }
+    roundRect(x, y, width, height) {
+      this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
+    }
+    stroke() {
+      this.add("path", {
+        d: this.path,
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": round(this.lineWidth),
+        "stroke-opacity": round(this.globalAlpha),
+        "stroke-linecap": "round"
+      });
+    }
+    fill() {
+      this.add("path", { d: this.path, ...this.filled() });
+    }
+    fillRect(x, y, width, height) {
+      this.add("rect", { x: round(x), y: round(y), width: round(width), height: round(height), ...this.filled() });
+    }
+    fillText(text, x, y) {
+      this.text(text, x, y, this.filled());
+    }
+    strokeText(text, x, y) {
+      this.text(text, x, y, {
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": round(this.lineWidth),
+        "stroke-opacity": round(this.globalAlpha),
+        "stroke-linejoin": "round"
+      });
+    }
+    turnedText(text, x, y, angle) {
+      this.text(text, x, y, { ...this.filled(), transform: `rotate(${round(angle)} ${round(x)} ${round(y)})` });
+    }
+    // A field of cells: shapes while there are few, else an image; see paintCells.
+    cells(source, [sx, sy, sw, sh], [x, y, width, height]) {
+      const [left, top] = [Math.floor(sx), Math.floor(sy)];
+      const [wide, high] = [Math.ceil(sx + sw) - left, Math.ceil(sy + sh) - top];
+      this.parts.push(`<svg x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" viewBox="${sx} ${sy} ${sw} ${sh}" preserveAspectRatio="none">`);
+      if (wide * high <= MAX_SHAPES) {
+        const { data } = context2d(source).getImageData(left, top, wide, high);
+        for (let k = 0; k < wide * high; k++) {
+          this.add("rect", {
+            x: left + k % wide,
+            y: top + Math.floor(k / wide),
+            width: 1,
+            height: 1,
+            fill: `rgb(${data.subarray(k * 4, k * 4 + 3).join(",")})`,
+            "shape-rendering": "crispEdges"
+          });
+        }
+      } else {
+        const copy = element("canvas", { width: wide, height: high });
+        context2d(copy).drawImage(source, left, top, wide, high, 0, 0, wide, high);
+        this.add("image", {
+          href: copy.toDataURL("image/png"),
+          x: left,
+          y: top,
+          width: wide,
+          height: high,
+          preserveAspectRatio: "none",
+          style: "image-rendering:pixelated"
+        });
+      }
+      this.parts.push("</svg>");
+    }
+    toString() {
+      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
+      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
+${this.parts.join("\n")}
+</svg>
+`;
+    }
+    filled() {
+      return { fill: String(this.fillStyle), "fill-opacity": round(this.globalAlpha) };
+    }
+    text(text, x, y, paint) {
+      const anchors = { left: "start", right: "end", center: "middle" };
+      this.add("text", {
+        x: round(x),
+        y: round(y),
+        style: `font:${this.font}`,
+        "text-anchor": anchors[this.textAlign] ?? "start",
+        "dominant-baseline": "central",
+        ...paint
+      }, text);
+    }
+    add(tag, attributes, text) {
+      const written = Object.entries(attributes).map(([name, value]) => `${name}="${xml(String(value))}"`);
+      this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
+    }
+  };
+  function turnedText(context, text, x, y, angle) {
+    if (context instanceof SvgContext) return context.turnedText(text, x, y, angle);
+    const canvas = context;
+    canvas.save();
+    canvas.translate(x, y);
+    canvas.rotate(angle * Math.PI / 180);
+    canvas.fillText(text, 0, 0);
+    return canvas.restore();
+  }
+  function round(number) {
+    return Math.round(number * 100) / 100;
+  }
+  function xml(text) {
+    return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  }
+
+  // app/canvas/shared/timers.ts
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/what_if/blocks.ts
+  function blocksOf(allowed, size) {
+    const blocks = [];
+    const rowOf = (row) => allowed.subarray(row * size, (row + 1) * size);
+    let start = 0;
+    for (let row = 1; row <= size; row++) {
+      if (row < size && rowOf(row).every((value, column) => value === rowOf(start)[column])) continue;
+      let first = -1;
+      for (let column = 0; column <= size; column++) {
+        const isBlocked = column < size && !allowed[start * size + column];
+        if (isBlocked && first < 0) first = column;
+        if (!isBlocked && first >= 0) {
+          blocks.push([start, row - 1, first, column - 1]);
+          first = -1;
+        }
+      }
+      start = row;
+    }
+    return blocks;
+  }
+  function maskOf(blocks, size) {
+    const allowed = new Uint8Array(size * size).fill(1);
+    for (const [top, bottom, left, right] of blocks) {
+      for (let row = top; row <= bottom; row++) allowed.fill(0, row * size + left, row * size + right + 1);
+    }
+    return allowed;
+  }
+
+  // app/what_if/keep_view.ts
+  function keepView(View, name) {
+    const views = /* @__PURE__ */ new WeakMap();
+    return ({ data, parentElement, setTriggerValue }) => {
+      const view = views.get(parentElement) ?? new View(parentElement);
+      views.set(parentElement, view);
+      view.report = (value) => setTriggerValue(name, value);
+      view.update(data);
+      return () => {
+        view.close();
+        views.delete(parentElement);
+      };
+    };
+  }
+
+  // app/what_if/mask_drawing.ts
   var LARGEST = 22;
   var NAMES = 84;
   var PATIENCE_MS = 2e3;
-  function mask_drawing_default(component) {
-    const { data, parentElement, setTriggerValue } = component;
-    let view = views.get(parentElement);
-    if (!view) {
-      view = new Drawing(parentElement);
-      views.set(parentElement, view);
-    }
-    view.report = (blocks) => setTriggerValue("drawn", blocks);
-    view.update(data);
-    return () => {
-      view.observer.disconnect();
-      view.root.remove();
-      views.delete(parentElement);
-    };
-  }
   var Drawing = class {
+    report = () => {
+    };
+    root = element("div", { className: "view drawing" });
+    told = element("p", { className: "told", ariaLive: "polite" });
+    canvas = element("canvas", { ariaHidden: "true" });
+    plane;
+    frames = new FrameLoop(() => this.paint());
+    observer = new ResizeObserver(() => this.layout());
+    tokens = [];
+    allowed = new Uint8Array();
+    cell = 1;
+    // pixels
+    cursor = [0, 0];
+    // of the keyboard
+    anchor = null;
+    // where a rectangle of the keyboard begins
+    start = null;
+    // where a stroke of the pointer begins
+    end = [0, 0];
+    pointed = null;
+    sent = null;
     constructor(parent) {
-      this.root = element("div", { className: "view drawing" });
-      parent.append(this.root);
-      this.cursor = [0, 0];
-      this.canvas = element("canvas", { ariaHidden: "true" });
       this.plane = element("div", {
         className: "plane",
         tabIndex: 0,
         role: "application",
-        ariaLabel: "Who may look at whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen."
+        ariaLabel: "Who may look at whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+        onpointerdown: (event) => this.press(event),
+        onpointermove: (event) => this.move(event),
+        onpointerup: () => {
+          if (this.start) this.change();
+        },
+        onpointercancel: () => this.drop(),
+        onpointerleave: () => {
+          if (!this.start) this.tell(null);
+        },
+        onkeydown: (event) => this.key(event)
       }, this.canvas);
-      this.plane.onpointerdown = (event) => this.press(event);
-      this.plane.onpointermove = (event) => this.move(event);
-      this.plane.onpointerup = (event) => this.release(event);
-      this.plane.onpointercancel = () => this.drop();
-      this.plane.onpointerleave = () => !this.start && this.tell(null);
-      this.plane.onkeydown = (event) => this.key(event);
-      this.told = element("p", { className: "told", ariaLive: "polite" });
-      const preset = (text, title, allows) => {
-        const made = element("button", { type: "button", textContent: text, title });
-        made.onclick = () => this.set((row, column) => allows(row, column));
-        return made;
-      };
+      const preset = (textContent, title, allows) => element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
       const bar = element(
         "div",
         { className: "bar", role: "group", ariaLabel: "Start from" },
@@ -164,74 +366,71 @@ var bundle = (() => {
         preset("Neighbours", "At itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2)
       );
       this.root.append(bar, this.plane, this.told);
-      this.observer = new ResizeObserver(() => this.layout());
+      parent.appendChild(this.root);
       this.observer.observe(this.root);
+    }
+    close() {
+      this.observer.disconnect();
+      this.frames.cancel();
+      this.root.remove();
     }
     update(data) {
       const tokens = data.tokens.map(legible);
-      const same = JSON.stringify(tokens) === JSON.stringify(this.tokens);
+      const isSame = JSON.stringify(tokens) === JSON.stringify(this.tokens);
       const sent = this.sent && Date.now() - this.sent.when < PATIENCE_MS ? this.sent.blocks : null;
-      if (same && sent && JSON.stringify(data.blocks) !== sent) return;
+      if (isSame && sent && JSON.stringify(data.blocks) !== sent) return;
       this.sent = null;
       this.tokens = tokens;
-      this.size = tokens.length;
-      if (!same) this.cursor = [0, 0];
-      this.allowed = new Uint8Array(this.size * this.size).fill(1);
-      for (const [top, bottom, left, right] of data.blocks) {
-        for (let row = top; row <= bottom; row++) {
-          this.allowed.fill(0, row * this.size + left, row * this.size + right + 1);
-        }
-      }
+      if (!isSame) this.cursor = [0, 0];
+      this.allowed = maskOf(data.blocks, this.size);
       this.tell(null);
       this.layout();
     }
+    get size() {
+      return this.tokens.length;
+    }
+    // ---- drawing ----
     layout() {
-      if (!this.tokens || !this.root.clientWidth) return;
+      if (!this.size || !this.root.clientWidth) return;
       const room = this.root.clientWidth - NAMES - 2;
       this.cell = Math.min(LARGEST, Math.max(1, room / this.size));
       if (this.cell > 3) this.cell = Math.floor(this.cell);
       this.draw();
     }
     draw() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
+      this.frames.request();
     }
     paint() {
-      const { size, cell } = this;
       const theme = readTheme(this.root);
-      const side = NAMES + size * cell + 1;
+      const side = NAMES + this.size * this.cell + 1;
       const context = fitCanvas(this.canvas, side, side);
+      this.paintCells(context, theme);
+      this.paintNames(context, theme);
+      this.paintCursor(context, theme);
+    }
+    paintCells(context, theme) {
+      const { size, cell } = this;
       const gap = cell >= 6 ? 1 : 0;
       const box = this.rectangle();
-      const fresh = box && !this.at(this.start ?? this.anchor);
+      const fresh = box && !this.at(this.start ?? this.anchor ?? this.cursor);
       const edges = Array.from({ length: size + 1 }, (_, index) => Math.round(NAMES + index * cell));
-      for (let row2 = 0; row2 < size; row2++) {
-        for (let column2 = 0; column2 < size; column2++) {
-          const inBox = box && row2 >= box[0] && row2 <= box[1] && column2 >= box[2] && column2 <= box[3];
-          const isOn = inBox ? fresh : this.allowed[row2 * size + column2];
+      for (let row = 0; row < size; row++) {
+        for (let column = 0; column < size; column++) {
+          const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
+          const isOn = inBox ? fresh : this.allowed[row * size + column];
           context.globalAlpha = isOn ? inBox ? 0.7 : 1 : inBox ? 0.5 : 0.22;
           context.fillStyle = isOn ? theme.primary : theme.text;
           context.fillRect(
-            edges[column2],
-            edges[row2],
-            edges[column2 + 1] - edges[column2] - gap,
-            edges[row2 + 1] - edges[row2] - gap
+            edges[column],
+            edges[row],
+            edges[column + 1] - edges[column] - gap,
+            edges[row + 1] - edges[row] - gap
           );
         }
       }
       context.globalAlpha = 1;
-      this.names(context, theme);
-      const [row, column] = this.pointed ?? this.cursor;
-      context.strokeStyle = theme.text;
-      context.lineWidth = 1.5;
-      context.beginPath();
-      if (this.pointed || this.plane.matches(":focus-visible")) {
-        const [x, y] = [NAMES + Math.max(column, 0) * cell, NAMES + Math.max(row, 0) * cell];
-        context.rect(x - 0.5, y - 0.5, column < 0 ? size * cell : cell, row < 0 ? size * cell : cell);
-      }
-      context.stroke();
     }
-    names(context, theme) {
+    paintNames(context, theme) {
       context.fillStyle = theme.text;
       context.textBaseline = "middle";
       context.font = `${Math.max(9, Math.min(12.5, this.cell * 0.72))}px ${theme.font}`;
@@ -245,8 +444,16 @@ var bundle = (() => {
         turnedText(context, name, middle, NAMES - 6, -90);
       }
     }
+    paintCursor(context, theme) {
+      if (!this.pointed && !this.plane.matches(":focus-visible")) return;
+      const { size, cell } = this;
+      const [row, column] = this.pointed ?? this.cursor;
+      const [x, y] = [NAMES + Math.max(column, 0) * cell, NAMES + Math.max(row, 0) * cell];
+      context.strokeStyle = theme.text;
+      context.lineWidth = 1.5;
+      context.strokeRect(x - 0.5, y - 0.5, column < 0 ? size * cell : cell, row < 0 ? size * cell : cell);
+    }
     // ---- pointing ----
-    // The cell under the pointer; -1 for a name: a whole row or column.
     hit(event) {
       const box = this.canvas.getBoundingClientRect();
       const place = (value) => {
@@ -266,14 +473,12 @@ var bundle = (() => {
       this.draw();
     }
     move(event) {
+      const { start } = this;
       const place = this.hit(event);
-      if (this.start) this.end = place.map((index, axis) => this.start[axis] < 0 ? -1 : Math.max(index, 0));
+      if (start) this.end = [0, 1].map((axis) => start[axis] < 0 ? -1 : Math.max(place[axis], 0));
       this.pointed = place[0] < 0 && place[1] < 0 ? null : place;
       this.tell(this.pointed);
       this.draw();
-    }
-    release() {
-      if (this.start) this.change();
     }
     drop() {
       this.start = this.anchor = null;
@@ -288,14 +493,17 @@ var bundle = (() => {
     }
     // All cells of the rectangle become what the first one is not.
     change() {
-      const [top, bottom, left, right] = this.rectangle();
-      const fresh = this.at(this.start ?? this.anchor) ? 0 : 1;
+      const start = this.start ?? this.anchor;
+      const box = this.rectangle();
+      if (!start || !box) return;
+      const [top, bottom, left, right] = box;
+      const fresh = !this.at(start);
       this.start = this.anchor = null;
-      this.set((row, column) => row >= top && row <= bottom && column >= left && column <= right ? fresh : this.allowed[row * this.size + column]);
+      this.set((row, column) => row >= top && row <= bottom && column >= left && column <= right ? fresh : Boolean(this.allowed[row * this.size + column]));
     }
     set(allows) {
       const { size } = this;
-      this.allowed = Uint8Array.from({ length: size * size }, (_, at) => allows(Math.floor(at / size), at % size));
+      this.allowed = Uint8Array.from({ length: size * size }, (_, at) => Number(allows(Math.floor(at / size), at % size)));
       const blocks = blocksOf(this.allowed, size);
       this.sent = { blocks: JSON.stringify(blocks), when: Date.now() };
       this.draw();
@@ -305,7 +513,8 @@ var bundle = (() => {
       const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
       if (event.key in moves) {
         if (event.shiftKey) this.anchor ??= [...this.cursor];
-        this.cursor = this.cursor.map((index, axis) => Math.max(0, Math.min(this.size - 1, index + moves[event.key][axis])));
+        const move = moves[event.key];
+        this.cursor = this.cursor.map((index, axis) => Math.max(0, Math.min(this.size - 1, index + move[axis])));
         this.pointed = null;
         this.tell(this.cursor);
       } else if (event.key === " " || event.key === "Enter") {
@@ -334,24 +543,6 @@ var bundle = (() => {
       }
     }
   };
-  function blocksOf(allowed, size) {
-    const blocks = [];
-    const rowOf = (row) => allowed.subarray(row * size, (row + 1) * size);
-    let start = 0;
-    for (let row = 1; row <= size; row++) {
-      if (row < size && rowOf(row).every((value, column) => value === rowOf(start)[column])) continue;
-      let first = -1;
-      for (let column = 0; column <= size; column++) {
-        const isBlocked = column < size && !allowed[start * size + column];
-        if (isBlocked && first < 0) first = column;
-        if (!isBlocked && first >= 0) {
-          blocks.push([start, row - 1, first, column - 1]);
-          first = -1;
-        }
-      }
-      start = row;
-    }
-    return blocks;
-  }
+  var mask_drawing_default = keepView(Drawing, "drawn");
   return __toCommonJS(mask_drawing_exports);
 })();

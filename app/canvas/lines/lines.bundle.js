@@ -19,14 +19,14 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/canvas/lines/lines.js
+  // app/canvas/lines/lines.ts
   var lines_exports = {};
   __export(lines_exports, {
     default: () => component,
     standAlone: () => standAlone
   });
 
-  // app/canvas/shared/transport.js
+  // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
     const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength);
@@ -35,6 +35,20 @@ var bundle = (() => {
     const start = 4 + length;
     const blocks = header.blocks.map(([from, size]) => whole.subarray(start + from, start + from + size));
     return { header, blocks };
+  }
+  function changeHeader(bytes, values) {
+    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    const header = { ...JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), ...values };
+    const text = new TextEncoder().encode(JSON.stringify(header));
+    const padded = Math.ceil(text.length / 4) * 4;
+    const out = new Uint8Array(4 + padded + bytes.length - 4 - length).fill(32, 4, 4 + padded);
+    new DataView(out.buffer).setUint32(0, padded, true);
+    out.set(text, 4);
+    out.set(bytes.subarray(4 + length), 4 + padded);
+    return out;
+  }
+  function isDeflated({ header }) {
+    return header.blocks.some(([, , deflated]) => deflated);
   }
   async function inflate({ header, blocks }) {
     const whole = await Promise.all(blocks.map(async (block, k) => {
@@ -62,48 +76,63 @@ var bundle = (() => {
       return low;
     };
   }
+  function quickEncoder(table) {
+    const encode = encoder(table);
+    const known = Uint8Array.from({ length: 4096 }, (_, k) => encode((k / 4095) ** 2));
+    return (weight) => known[Math.round(4095 * Math.sqrt(Math.min(1, weight)))];
+  }
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
 
-  // app/html_file/alone.js
+  // app/html_file/alone.ts
   function showAlone(component2, place, css, messages) {
     const root = place.attachShadow({ mode: "open" });
     const style = document.createElement("style");
     style.textContent = css;
     root.append(style);
     const held = messages.map(heldBytes);
-    const heard = (name, value) => {
-      if (name !== "selection" || value.layer === void 0) return;
-      const found = held.find((bytes) => unpack(bytes).header.layer === value.layer);
-      if (found) show(withHeader(found, { heads: value.heads, revision: value.revision }));
-    };
-    const show = (data) => component2({ data, parentElement: root, setStateValue: heard, setTriggerValue: () => {
+    const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
     } });
-    show(held[0]);
-  }
-  function heldBytes(id) {
-    return Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
-  }
-  function withHeader(bytes, values) {
-    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-    const header = { ...JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), ...values };
-    const text = new TextEncoder().encode(JSON.stringify(header));
-    const padded = Math.ceil(text.length / 4) * 4;
-    const out = new Uint8Array(4 + padded + bytes.length - 4 - length).fill(32, 4, 4 + padded);
-    new DataView(out.buffer).setUint32(0, padded, true);
-    out.set(text, 4);
-    out.set(bytes.subarray(4 + length), 4 + padded);
-    return out;
+    const answer = (name, value) => {
+      if (name !== "selection") return;
+      const { layer, heads, revision } = value;
+      if (layer === void 0) return;
+      const found = held.find((bytes) => unpack(bytes).header.layer === layer);
+      if (found) show2(changeHeader(found, { heads, revision }));
+    };
+    show2(held[0]);
   }
 
-  // app/canvas/shared/elements.js
+  // app/canvas/shared/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") node[name] = value;
-      else node.setAttribute(name, value);
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
     }
     node.append(...children);
     return node;
   }
+  function context2d(canvas) {
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("the browser gives no 2D context for a canvas");
+    return context;
+  }
+  function disableInFile(controls, header, what) {
+    if (!header.alone) return;
+    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+  }
+  function brokenNote(missing, instead) {
+    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  }
+
+  // app/canvas/shared/text.ts
+  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+  var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function percent(weight) {
     if (Number.isNaN(weight)) return "NaN";
     if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
@@ -112,37 +141,132 @@ var bundle = (() => {
   function exact(value) {
     return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
   }
-  function onlyHere(controls, header, what) {
-    if (!header.alone) return;
-    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-  }
   function letters(text, most) {
     const found = [];
-    for (const { segment } of LETTERS.segment(text.slice(0, most * 12))) {
+    for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
       if (found.push(segment) === most) break;
     }
     return found;
   }
-  var LETTERS = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   function shorten(text, most) {
     const kept = letters(text, most).join("");
     return kept.length < text.length ? `${kept}\u2026` : text;
   }
-  var TURNING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-  var NOTHING_SEEN = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function legible(token) {
-    const named = token.toWellFormed().replace(TURNING, signName).replace(/(\p{M}{3})\p{M}+/gu, "$1");
+    const named = token.toWellFormed().replace(CONTROLS, codePoint).replace(/(\p{M}{3})\p{M}+/gu, "$1");
     if (!named) return "(empty)";
-    return NOTHING_SEEN.test(named) ? named.slice(0, 60).replace(/[^]/gu, signName) : named;
+    return INVISIBLE.test(named) ? named.slice(0, 60).replace(/[^]/gu, codePoint) : named;
   }
-  function signName(sign) {
-    return `\u2039U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
+  function codePoint(character) {
+    return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
   }
-  function brokenNote(missing, instead) {
-    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  function range(number) {
+    return Array.from({ length: number }, (_, k) => k);
   }
 
-  // app/canvas/shared/levels.js
+  // app/canvas/shared/canvas.ts
+  var NOT_A_NUMBER = [214, 40, 90];
+  var STRIPES = 5;
+  function readTheme(node) {
+    const style = getComputedStyle(node);
+    const read = (name, other) => style.getPropertyValue(name).trim() || other;
+    return {
+      text: read("--st-text-color", "#222"),
+      background: read("--st-background-color", "#fff"),
+      secondary: read("--st-secondary-background-color", "#f0f2f6"),
+      primary: read("--st-primary-color", "#3366cc"),
+      border: read("--st-border-color", "#ccc"),
+      font: read("--st-font", "sans-serif")
+    };
+  }
+  function fitCanvas(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = context2d(canvas);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    return context;
+  }
+  function fitText(context, text, room) {
+    const parts = letters(text, 80);
+    const start = parts.join("");
+    if (start.length === text.length && context.measureText(text).width <= room) return text;
+    let [low, high] = [0, parts.length];
+    while (low < high) {
+      const middle = low + high + 1 >> 1;
+      if (context.measureText(`${parts.slice(0, middle).join("")}\u2026`).width <= room) low = middle;
+      else high = middle - 1;
+    }
+    return `${parts.slice(0, low).join("")}\u2026`;
+  }
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  }
+  function paintMissing(context, [x, y, width, height]) {
+    context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
+    context.fillRect(x, y, width, height);
+    context.strokeStyle = "#fff";
+    context.lineWidth = 1.2;
+    context.beginPath();
+    for (let sum = Math.ceil((x + y + 1) / STRIPES) * STRIPES; sum < x + y + width + height; sum += STRIPES) {
+      const [from, to] = [Math.max(x, sum - y - height), Math.min(x + width, sum - y)];
+      context.moveTo(from, sum - from);
+      context.lineTo(to, sum - to);
+    }
+    context.stroke();
+  }
+
+  // app/canvas/shared/data_table.ts
+  var DataTable = class {
+    constructor(summary, make) {
+      this.make = make;
+      this.holder = element("div", { className: "holder", tabIndex: 0, role: "region", ariaLabel: summary });
+      this.root = element("details", { className: "data-table" }, element("summary", { textContent: summary }), this.holder);
+      this.root.addEventListener("toggle", () => this.refresh());
+    }
+    make;
+    root;
+    holder;
+    waiting;
+    // Called whenever the picture changes; does nothing while closed, and fills at most once in 150 ms.
+    refresh() {
+      clearTimeout(this.waiting);
+      if (this.root.open) this.waiting = window.setTimeout(() => this.fill(), 150);
+    }
+    close() {
+      clearTimeout(this.waiting);
+    }
+    fill() {
+      const { caption, columns, rows } = this.make();
+      const body = rows.map(([first, ...others]) => element("tr", {}, cell("th", first, "row"), ...others.map((value) => cell("td", value))));
+      this.holder.replaceChildren(element(
+        "table",
+        {},
+        element("caption", { textContent: caption }),
+        element("thead", {}, element("tr", {}, ...columns.map((name) => cell("th", name, "col")))),
+        element("tbody", {}, ...body)
+      ));
+    }
+  };
+  function cell(tag, value, scope) {
+    const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
+    const made = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) made.scope = scope;
+    if (typeof value === "number") made.className = "number";
+    return made;
+  }
+
+  // app/canvas/shared/levels.ts
   function unitsOf(header, byWord) {
     const starts = byWord ? header.starts : header.tokens.map((_, place) => place);
     const pick = (list) => starts.map((start) => list[start]);
@@ -170,6 +294,9 @@ var bundle = (() => {
     });
     return out;
   }
+  function sameTokens(a, b) {
+    return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
+  }
   function kindColour(header, textId) {
     return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
   }
@@ -182,751 +309,46 @@ var bundle = (() => {
     });
   }
 
-  // app/canvas/lines/bundles.js
-  var AttentionLines = class {
-    // The heads that the server has sent of this layer: codes, and flags of what is not a number.
-    keepHeads({ sent, broken, tokens }, codes, bits) {
-      const cells = tokens.length ** 2;
-      sent.forEach((head, k) => {
-        const number = broken.indexOf(head);
-        this.given.set(head, {
-          codes: codes.subarray(k * cells, (k + 1) * cells),
-          gaps: number < 0 ? null : asFlags(bits, number * cells, cells)
-        });
-      });
+  // app/canvas/shared/mount.ts
+  var keptViews = /* @__PURE__ */ new WeakMap();
+  function mount(View, { data, parentElement }, events) {
+    let kept = keptViews.get(parentElement);
+    if (!kept) {
+      kept = { view: new View(parentElement), turn: 0 };
+      keptViews.set(parentElement, kept);
     }
-    // Pieces as the server sent them, or words: maps of a head's codes, exact values (words), gaps.
-    refreshUnits() {
-      const { header, given, table } = this;
-      this.units = unitsOf(header, this.byWord);
-      this.size = this.units.size;
-      this.maps = this.byWord ? /* @__PURE__ */ new Map() : given;
-      if (!this.byWord) return;
-      const encode = quickEncoder(table);
-      for (const [head, { codes, gaps }] of given) {
-        const read = gaps ? (at) => gaps[at] ? NaN : table[codes[at]] : (at) => table[codes[at]];
-        const values = mergeToWords(read, header.tokens.length, this.units.starts).map((weight) => Math.min(1, weight));
-        this.maps.set(head, {
-          values,
-          codes: Uint8Array.from(values, (weight) => encode(weight || 0)),
-          gaps: gaps && Uint8Array.from(values, Number.isNaN)
-        });
-      }
-    }
-    takesPart(side, unit) {
-      if (this.hideSpecial && this.units.textIds[unit] === -1) return false;
-      if (this.filter === "all") return true;
-      const wanted = Number(this.filter[side === "left" ? 0 : 2]);
-      return this.units.segmentIds[unit] === wanted;
-    }
-    // Heads that are shown and have not come yet.
-    awaited() {
-      return [...this.shown].filter((head) => !this.given.has(head)).sort((a, b) => a - b);
-    }
-    select() {
-      const { size, table } = this;
-      this.heads = [...this.shown].filter((head) => this.maps.has(head)).sort((a, b) => a - b);
-      this.averaged = this.mean && this.heads.length > 1;
-      const maps = this.averaged ? [this.meanCodes()] : this.heads.map((head) => this.maps.get(head).codes);
-      this.mapColours = this.averaged ? [this.header.mean_colour] : this.heads.map((h) => this.header.colours[h]);
-      this.broken = this.heads.some((head) => this.maps.get(head).gaps) ? this.units.names.map((_, i) => this.isBroken(i)) : [];
-      const rows = this.units.names.map((_, i) => this.takesPart("left", i));
-      const columns = this.units.names.map((_, j) => this.takesPart("right", j));
-      const lowest = Math.max(1, table.findIndex((weight) => weight >= this.threshold));
-      const counts = new Uint32Array(257);
-      const visit = (see) => {
-        maps.forEach((map, m) => {
-          for (let i = 0; i < size; i++) {
-            if (!rows[i]) continue;
-            for (let j = 0, at = i * size; j < size; j++, at++) {
-              if (map[at] >= lowest && columns[j]) see(map[at], m, i, j);
-            }
-          }
-        });
-      };
-      visit((code) => {
-        counts[code + 1] += 1;
-      });
-      for (let code = 1; code < 257; code++) counts[code] += counts[code - 1];
-      const total = counts[256];
-      const lines = { code: new Uint8Array(total), map: new Uint8Array(total), row: new Uint16Array(total), column: new Uint16Array(total) };
-      visit((code, m, i, j) => {
-        const at = counts[code]++;
-        lines.code[at] = code;
-        lines.map[at] = m;
-        lines.row[at] = i;
-        lines.column[at] = j;
-      });
-      this.lines = lines;
-      this.total = total;
-      this.refreshPanel();
-    }
-    meanCodes() {
-      const { table } = this;
-      const encode = quickEncoder(table);
-      const maps = this.heads.map((head) => this.maps.get(head));
-      return Uint8Array.from({ length: this.size ** 2 }, (_, at) => {
-        if (maps.some(({ gaps }) => gaps?.[at])) return 0;
-        return encode(maps.reduce((sum, { codes }) => sum + table[codes[at]], 0) / maps.length);
-      });
-    }
-    // NaN where the checkpoint gave no number.
-    weight(head, row, column) {
-      const { values, codes, gaps } = this.maps.get(head);
-      const at = row * this.size + column;
-      if (values) return values[at];
-      return gaps?.[at] ? NaN : this.table[codes[at]];
-    }
-    // Whether a token's row of any shown head holds something that is not a number.
-    isBroken(row) {
-      return this.heads.some((head) => {
-        const { gaps } = this.maps.get(head);
-        return gaps?.subarray(row * this.size, (row + 1) * this.size).includes(1);
-      });
-    }
-    // Of a line's map: one head, or the mean of the shown ones.
-    mapWeight(map, row, column) {
-      if (!this.averaged) return this.weight(this.heads[map], row, column);
-      return this.heads.reduce((sum, head) => sum + this.weight(head, row, column), 0) / this.heads.length;
-    }
-  };
-  function quickEncoder(table) {
-    const encode = encoder(table);
-    const known = Uint8Array.from({ length: 4096 }, (_, k) => encode((k / 4095) ** 2));
-    return (weight) => known[Math.round(4095 * Math.sqrt(Math.min(1, weight)))];
-  }
-
-  // app/canvas/lines/choice.js
-  var AttentionChoice = class extends AttentionLines {
-    get anyChosen() {
-      return this.chosen.left.size + this.chosen.right.size > 0;
-    }
-    clearChoice() {
-      this.chosen = { left: /* @__PURE__ */ new Set(), right: /* @__PURE__ */ new Set() };
-    }
-    // As the address has it: places of tokens, "l2.5r7"; at most a hundred on a side.
-    writtenChoice() {
-      return ["left", "right"].map((side) => {
-        const places = [...this.chosen[side]].slice(0, 100).map((unit) => this.units.starts[unit]);
-        return places.length ? side[0] + places.join(".") : "";
-      }).join("");
-    }
-    // Tokens that are not there are left out.
-    readChoice(written) {
-      this.clearChoice();
-      for (const [, letter, places] of written.matchAll(/([lr])([\d.]+)/g)) {
-        const units = places.split(".").map((place) => this.units.starts.indexOf(Number(place)));
-        this.chosen[letter === "l" ? "left" : "right"] = new Set(units.filter((unit) => unit >= 0));
-      }
-    }
-    // What the view is about: the chosen tokens, else the pointed one; null for everything.
-    focus() {
-      if (this.anyChosen) return this.chosen;
-      if (!this.pointed) return null;
-      const { side, index } = this.pointed;
-      return { left: new Set(side === "left" ? [index] : []), right: new Set(side === "right" ? [index] : []) };
-    }
-    // Choose a token alone (or let it go), or with `add` put it to the others (or take it away).
-    pick(place, add) {
-      if (!place) this.clearChoice();
-      else {
-        const own = this.chosen[place.side];
-        const had = own.has(place.index);
-        if (!add) {
-          const alone = had && this.chosen.left.size + this.chosen.right.size === 1;
-          this.clearChoice();
-          if (!alone) this.chosen[place.side].add(place.index);
-        } else if (had) own.delete(place.index);
-        else own.add(place.index);
-      }
-      this.pointed = place;
-      this.noteLook();
-      this.refreshPanel();
-      this.draw();
-    }
-    isInFocus(focus, row, column) {
-      return (!focus.left.size || focus.left.has(row)) && (!focus.right.size || focus.right.has(column));
-    }
-    // The tokens on the other side and what flows between each of them and all in focus; with tokens
-    // in focus on both sides, those on the left and what each gives to those on the right.
-    // sum: over the tokens in focus, the mean of the heads; share: the part of a looking token's
-    // attention, which for several looking tokens is the mean over them; shares: that of each head.
-    targets(focus) {
-      const both = focus.left.size > 0 && focus.right.size > 0;
-      const fromLeft = focus.left.size > 0;
-      const own = fromLeft && !both ? "left" : "right";
-      const other = own === "left" ? "right" : "left";
-      const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
-      const listed = both ? [...focus.left] : this.units.names.map((_, k) => k);
-      if (!summed.length || !this.heads.length) return { other, number: 0, found: [] };
-      const divisor = own === "left" ? summed.length : 1;
-      const found = listed.filter((k) => this.takesPart(other, k)).map((index) => {
-        const weights = this.heads.map((head) => {
-          let sum2 = 0;
-          for (const unit of summed) sum2 += own === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
-          return sum2;
-        });
-        const sum = weights.reduce((a, b) => a + b, 0) / weights.length;
-        return { index, sum, share: sum / divisor, shares: weights.map((weight) => weight / divisor) };
-      });
-      const rank = ({ sum }) => Number.isNaN(sum) ? -1 : sum;
-      return { other, number: summed.length, averages: divisor > 1, found: found.sort((a, b) => rank(b) - rank(a)) };
-    }
-  };
-
-  // app/canvas/shared/canvas.js
-  var NOT_A_NUMBER = [214, 40, 90];
-  var STRIPES = 5;
-  function readTheme(node) {
-    const style = getComputedStyle(node);
-    const read = (name, other) => style.getPropertyValue(name).trim() || other;
-    return {
-      text: read("--st-text-color", "#222"),
-      background: read("--st-background-color", "#fff"),
-      secondary: read("--st-secondary-background-color", "#f0f2f6"),
-      primary: read("--st-primary-color", "#3366cc"),
-      border: read("--st-border-color", "#ccc"),
-      font: read("--st-font", "sans-serif")
+    const current = kept;
+    const view = current.view;
+    view.events = events;
+    const turn = ++current.turn;
+    const show2 = (message2) => {
+      if (current.turn !== turn || keptViews.get(parentElement) !== current) return;
+      view.update(message2);
+      view.root.removeAttribute("aria-busy");
+    };
+    const message = unpack(data);
+    if (isDeflated(message)) {
+      view.root.setAttribute("aria-busy", "true");
+      void inflate(message).then(show2);
+    } else show2(message);
+    return () => {
+      view.close();
+      keptViews.delete(parentElement);
     };
   }
-  function fitCanvas(canvas, width, height) {
-    const ratio = window.devicePixelRatio || 1;
-    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (canvas.width !== w || canvas.height !== h) {
-      canvas.width = w;
-      canvas.height = h;
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    const context = canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    return context;
+
+  // app/canvas/shared/csv.ts
+  function csv({ columns, rows }) {
+    return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
+`;
   }
-  function fitText(context, text, room) {
-    const parts = letters(text, 80);
-    const start = parts.join("");
-    if (start.length === text.length && context.measureText(text).width <= room) return text;
-    let [low, high] = [0, parts.length];
-    while (low < high) {
-      const middle = low + high + 1 >> 1;
-      if (context.measureText(`${parts.slice(0, middle).join("")}\u2026`).width <= room) low = middle;
-      else high = middle - 1;
-    }
-    return `${parts.slice(0, low).join("")}\u2026`;
-  }
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
-  }
-  function paintMissing(context, x, y, width, height) {
-    context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
-    context.fillRect(x, y, width, height);
-    context.strokeStyle = "#fff";
-    context.lineWidth = 1.2;
-    context.beginPath();
-    for (let sum = Math.ceil((x + y + 1) / STRIPES) * STRIPES; sum < x + y + width + height; sum += STRIPES) {
-      const [from, to] = [Math.max(x, sum - y - height), Math.min(x + width, sum - y)];
-      context.moveTo(from, sum - from);
-      context.lineTo(to, sum - to);
-    }
-    context.stroke();
+  function csvCell(value) {
+    if (typeof value !== "string") return String(value ?? "");
+    const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
-  // app/canvas/lines/paint.js
-  var MAX_LINES = 2e4;
-  var MAX_HEIGHT = 660;
-  var LINE_STEPS = [0.02, 0.1, 0.3, 1];
-  var opacity = (weight) => Math.min(1, 0.1 + 0.9 * Math.pow(weight, 0.55));
-  var thickness = (weight) => 0.8 + 2.6 * weight;
-  var AttentionPainter = class extends AttentionChoice {
-    layout() {
-      if (!this.header || !this.root.clientWidth) return;
-      this.root.classList.toggle("narrow", this.root.clientWidth < 700);
-      this.width = this.scroller.clientWidth;
-      const roomy = this.size <= 24 ? 26 : this.size <= 32 ? 22 : 19;
-      this.rowHeight = this.fit ? Math.max(1.2, (MAX_HEIGHT - 12) / this.size) : roomy;
-      this.fontSize = this.rowHeight >= 22 ? 14 : 12.5;
-      this.top = 6;
-      const content = Math.ceil(this.size * this.rowHeight + 2 * this.top);
-      this.height = Math.min(MAX_HEIGHT, content);
-      this.scroller.style.height = `${this.height + 2}px`;
-      this.spacer.style.height = `${content}px`;
-      this.width = this.scroller.clientWidth;
-      this.column = Math.max(84, Math.min(190, this.width * 0.3));
-      this.labels = /* @__PURE__ */ new Map();
-      this.draw();
-    }
-    draw() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    y(index) {
-      return this.top + (index + 0.5) * this.rowHeight - this.offset;
-    }
-    paint() {
-      if (!this.width || !this.lines) return;
-      this.drawOn(fitCanvas(this.canvas, this.width, this.height), this.scroller.scrollTop, this.height);
-      this.refreshFoot();
-    }
-    // Draw the rows from `offset` on, as many as fit into `height`.
-    drawOn(context, offset, height) {
-      this.offset = offset;
-      this.seen = height;
-      const focus = this.focus();
-      if (focus) this.paintRows(context, focus);
-      this.paintLines(context, focus);
-      const found = focus && this.targets(focus);
-      if (focus) this.paintBoxes(context, focus, found);
-      this.paintTokens(context, "left", focus, found);
-      this.paintTokens(context, "right", focus, found);
-      if (this.anyChosen && this.pointed) this.paintCursor(context);
-    }
-    // Grounds of the tokens in focus.
-    paintRows(context, focus) {
-      context.fillStyle = this.theme.secondary;
-      const height = Math.max(this.rowHeight, 14);
-      for (const side of ["left", "right"]) {
-        const x = side === "left" ? 0 : this.width - this.column;
-        for (const unit of focus[side]) {
-          context.beginPath();
-          context.roundRect(x + 2, this.y(unit) - height / 2, this.column - 4, height, 4);
-          context.fill();
-        }
-      }
-    }
-    // Where the next key or click acts, while other tokens are chosen.
-    paintCursor(context) {
-      const height = Math.max(this.rowHeight, 14);
-      const x = this.pointed.side === "left" ? 0 : this.width - this.column;
-      context.strokeStyle = this.theme.primary;
-      context.lineWidth = 1.5;
-      context.beginPath();
-      context.roundRect(x + 2, this.y(this.pointed.index) - height / 2, this.column - 4, height, 4);
-      context.stroke();
-    }
-    // Fainter and thinner when lines would cover everything: [opacity, thickness], each at most 1.
-    ink(focus) {
-      const thin = Math.max(0.35, Math.min(1, this.rowHeight / 13));
-      if (focus) return [1, thin];
-      const { code } = this.lines;
-      let sum = 0;
-      for (let k = Math.max(0, this.total - MAX_LINES); k < this.total; k++) {
-        const weight = this.table[code[k]];
-        sum += opacity(weight) * thickness(weight) * thin;
-      }
-      const cover = sum / (this.size * this.rowHeight);
-      return [Math.max(0.2, Math.min(1, Math.pow(0.7 / cover, 0.6))), thin];
-    }
-    paintLines(context, focus) {
-      const { code, map, row, column } = this.lines;
-      const [x1, x2] = [this.column, this.width - this.column];
-      const spread = this.spread();
-      const [faint, thin] = this.ink(focus);
-      this.faint = faint;
-      context.lineCap = "round";
-      const last = this.total;
-      const first = focus ? 0 : Math.max(0, last - MAX_LINES);
-      let style = -1;
-      for (let k = first; k < last; k++) {
-        if (focus && !this.isInFocus(focus, row[k], column[k])) continue;
-        const from = this.y(row[k]) + spread[map[k]];
-        const to = this.y(column[k]) + spread[map[k]];
-        if (Math.max(from, to) < 0 || Math.min(from, to) > this.seen) continue;
-        const next = code[k] * 256 + map[k];
-        if (next !== style) {
-          style = next;
-          const weight = this.table[code[k]];
-          context.globalAlpha = opacity(weight) * faint;
-          context.lineWidth = thickness(weight) * thin * (focus ? 1.15 : 1);
-          context.strokeStyle = this.mapColours[map[k]];
-        }
-        context.beginPath();
-        context.moveTo(x1, from);
-        context.lineTo(x2, to);
-        context.stroke();
-      }
-      context.globalAlpha = 1;
-    }
-    // Lines of several heads between the same two tokens lie side by side, not on top of each other.
-    spread() {
-      const n = this.mapColours.length;
-      const step = Math.min(2.4, this.rowHeight * 0.6 / n);
-      return this.mapColours.map((_, m) => (m - (n - 1) / 2) * step);
-    }
-    // Behind the tokens of the other column: one field per head, as strong as its share.
-    paintBoxes(context, focus, { other, found }) {
-      if (focus.left.size && focus.right.size) return;
-      const x = other === "right" ? this.width - this.column + 4 : 4;
-      const wide = (this.column - 8) / this.mapColours.length;
-      for (const { index, shares, share } of found) {
-        const y = this.y(index);
-        if (y < -this.rowHeight || y > this.seen + this.rowHeight) continue;
-        (this.averaged ? [share] : shares).forEach((weight, m) => {
-          if (!(weight >= 4e-3)) return;
-          context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
-          context.fillStyle = this.mapColours[m];
-          context.fillRect(x + m * wide, y - this.rowHeight / 2 + 0.5, wide, Math.max(1, this.rowHeight - 1));
-        });
-      }
-      context.globalAlpha = 1;
-    }
-    paintTokens(context, side, focus, targets) {
-      const left = side === "left";
-      const inner = left ? this.column : this.width - this.column;
-      const isFocus = (k) => Boolean(focus?.[side].has(k));
-      const numbers = this.numbersBeside(side, targets);
-      const wanted = this.namedFirst(side, focus, numbers);
-      const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
-      const taken = [];
-      context.textBaseline = "middle";
-      context.textAlign = left ? "right" : "left";
-      context.direction = "ltr";
-      const edge = left ? inner - 12 : inner + 12;
-      for (const k of wanted) {
-        const y = this.y(k);
-        if (y < -20 || y > this.seen + 20) continue;
-        if (lineHeight && taken.some((other) => Math.abs(other - y) < lineHeight)) continue;
-        taken.push(y);
-        const part = this.takesPart(side, k);
-        context.globalAlpha = part ? 1 : 0.35;
-        context.font = `${isFocus(k) ? 600 : 400} ${this.fontSize}px ${this.theme.font}`;
-        const room = this.column - 22 - (numbers.has(k) ? 38 : 0);
-        const text = this.label(context, k, room, isFocus(k));
-        context.lineWidth = 3;
-        context.lineJoin = "round";
-        context.strokeStyle = this.theme.background;
-        if (focus && !isFocus(k)) context.strokeText(text, edge, y + 0.5);
-        context.fillStyle = this.theme.text;
-        context.fillText(text, edge, y + 0.5);
-        if (!numbers.has(k)) continue;
-        context.textAlign = left ? "left" : "right";
-        context.font = `400 11.5px ${this.theme.font}`;
-        context.strokeText(percent(numbers.get(k)), left ? 8 : this.width - 8, y + 0.5);
-        context.fillText(percent(numbers.get(k)), left ? 8 : this.width - 8, y + 0.5);
-        context.textAlign = left ? "right" : "left";
-      }
-      for (let k = 0; k < this.size; k++) {
-        const y = this.y(k);
-        if (y < -this.rowHeight || y > this.seen + this.rowHeight) continue;
-        context.globalAlpha = this.takesPart(side, k) ? 1 : 0.3;
-        context.fillStyle = kindColour(this.header, this.units.textIds[k]);
-        const tall = Math.max(1, this.rowHeight - 2);
-        context.fillRect(left ? inner - 6 : inner + 2, y - tall / 2, 4, tall);
-        if (left && this.broken[k]) paintMissing(context, inner + 1, y - this.rowHeight / 2, 12, this.rowHeight);
-      }
-      context.globalAlpha = 1;
-    }
-    // The shares worth printing beside the tokens that the focus is tied to.
-    numbersBeside(side, targets) {
-      if (!targets || targets.other !== side) return /* @__PURE__ */ new Map();
-      const strongest = targets.found.slice(0, 16).filter((target) => target.share >= 0.01);
-      return new Map(strongest.map((target) => [target.index, target.share]));
-    }
-    // Order in which names claim room when rows are squeezed: the focus, what it is tied to, the rest.
-    namedFirst(side, focus, numbers) {
-      const all = this.units.names.map((_, k) => k);
-      if (this.rowHeight >= this.fontSize || !focus) return all;
-      return [...focus[side], ...numbers.keys(), ...all];
-    }
-    label(context, index, room, bold) {
-      const key = `${index} ${room} ${bold}`;
-      let text = this.labels.get(key);
-      if (text === void 0) {
-        text = fitText(context, legible(this.units.names[index].slice(0, 400)), room);
-        this.labels.set(key, text);
-      }
-      return text;
-    }
-  };
-
-  // app/canvas/lines/words.js
-  var AttentionWords = class extends AttentionPainter {
-    refreshPanel() {
-      this.twin?.refresh();
-      const focus = this.focus();
-      if (!this.heads.length) {
-        this.panel.replaceChildren(element("p", { className: "note", textContent: "The head is on its way." }));
-        return;
-      }
-      if (!focus) {
-        this.panel.replaceChildren(
-          element("h4", { textContent: "Point at a token" }),
-          element("p", { className: "note", textContent: "On the left: where it looks. On the right: which tokens look at it. A click keeps it; Shift and a click adds more, on either side, and sums over them. Esc lets go. With the keyboard: arrows, Enter to keep, Space to add, Esc." })
-        );
-        return;
-      }
-      const { found, number, averages } = this.targets(focus);
-      const many = this.heads.length > 1;
-      const note = !found.length ? "What is chosen is left out by the choice above." : this.panelNote(focus, number, averages);
-      const shown = found.slice(0, 8);
-      this.panel.replaceChildren(
-        this.panelTitle(focus),
-        element("p", { className: "note", textContent: note }),
-        ...shown.map((target) => this.targetRow(target, many, averages)),
-        ...this.totals(focus, found.slice(shown.length), found, averages)
-      );
-      const list = found.slice(0, 4).map((t) => `${this.shortName(t.index)} ${percent(t.share)}`).join(", ");
-      clearTimeout(this.saying);
-      this.saying = setTimeout(() => {
-        this.said.textContent = `${this.panel.querySelector("h4").textContent}: ${list || "nothing shown"}`;
-      }, 200);
-    }
-    shortName(unit, most = 40) {
-      return shorten(legible(this.units.names[unit].slice(0, 1e3)), most);
-    }
-    panelTitle(focus) {
-      const name = (units) => {
-        const [first, ...others] = [...units].sort((a, b) => a - b);
-        if (others.length) return [element("span", { textContent: `${units.size} tokens together` })];
-        return ["\u201C", element("bdi", { textContent: this.shortName(first, 60) }), "\u201D"];
-      };
-      const plural = focus.left.size > 1;
-      if (focus.left.size && focus.right.size) {
-        return element("h4", {}, ...name(focus.left), plural ? " look at " : " looks at ", ...name(focus.right));
-      }
-      if (focus.left.size) return element("h4", {}, ...name(focus.left), plural ? " look at" : " looks at");
-      return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are looked at by" : " is looked at by");
-    }
-    panelNote(focus, number, averages) {
-      const heads = this.heads.length > 1 ? `mean of ${this.heads.length} heads` : `head ${this.heads[0]}`;
-      const units = [...focus.left, ...focus.right].sort((a, b) => a - b).map((unit) => this.units.starts[unit]);
-      const list = units.length > 6 ? `${units.slice(0, 6).join(", ")} \u2026` : units.join(", ");
-      const kept = this.anyChosen ? " (kept: Esc lets go)" : "";
-      const sums = averages ? ". Percentages are the mean over these tokens, numbers their sum" : number > 1 ? ". Summed over what is looked at" : "";
-      return `Layer ${this.header.layer}, ${heads}, token${units.length > 1 ? "s" : ""} ${list}${kept}${sums}`;
-    }
-    // What the rows do not list, and the sum over all.
-    totals(focus, rest, found, averages) {
-      const add = (list, name) => list.reduce((sum, target) => sum + target[name], 0);
-      const both = focus.left.size > 0 && focus.right.size > 0;
-      const out = [];
-      if (rest.length && focus.left.size && !both) {
-        out.push(element(
-          "div",
-          { className: "target rest" },
-          element("span", { textContent: `${rest.length} others` }),
-          element("span"),
-          this.numbers(add(rest, "sum"), add(rest, "share"), averages)
-        ));
-      }
-      if (both && found.length) {
-        const all = add(found, "sum");
-        out.push(element("p", { className: "note", textContent: `Together ${all.toFixed(3)} of ${found.length} (each token gives 1 in all): ${percent(all / found.length)}.` }));
-      } else if (!focus.left.size && found.length) {
-        out.push(element("p", { className: "note", textContent: "Each number is a share of the looking token's attention; these do not add up to 100%." }));
-      }
-      return out;
-    }
-    numbers(sum, share, averages) {
-      const made = element("span", { className: "share", textContent: percent(share) });
-      if (averages) made.append(element("small", { textContent: sum.toFixed(2) }));
-      return made;
-    }
-    targetRow({ index, shares, sum, share }, many, averages) {
-      const bar = element("div", { className: "bar", ariaHidden: "true" });
-      shares.forEach((part, k) => {
-        const field = element("span");
-        field.style.width = `${100 * part / shares.length}%`;
-        field.style.background = this.averaged ? this.header.mean_colour : this.header.colours[this.heads[k]];
-        bar.append(field);
-      });
-      const name = element(
-        "span",
-        { className: "name", title: this.shortName(index, 240) },
-        element("bdi", { textContent: this.shortName(index) }),
-        " ",
-        element("span", { className: "place", textContent: this.units.starts[index] })
-      );
-      const row = element("div", { className: "target" }, name, bar, this.numbers(sum, share, averages));
-      if (many) {
-        const best = shares.map((part, k) => [part, this.heads[k]]).filter(([part]) => !Number.isNaN(part)).sort((a, b) => b[0] - a[0]);
-        const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 5e-3);
-        row.append(element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
-          const dot = element("i");
-          dot.style.background = this.header.colours[head];
-          return element("span", {}, dot, `head ${head} ${percent(weight)}`);
-        })));
-      }
-      return row;
-    }
-    refreshFoot() {
-      const more = this.total - MAX_LINES;
-      const awaited = this.awaited();
-      const text = awaited.length ? `Head${awaited.length > 1 ? "s" : ""} ${awaited.join(", ")} on the way \u2026` : !this.focus() && more > 0 ? `The ${MAX_LINES.toLocaleString("en")} strongest of ${this.total.toLocaleString("en")} lines are drawn.` : "";
-      const { missing } = this.header;
-      const state = JSON.stringify([text, missing, this.header.is_pair, this.theme, this.averaged, this.mapColours[0], this.faint]);
-      if (state === this.footState) return;
-      this.footState = state;
-      const scale = element("canvas", { role: "img", ariaLabel: "Key: thicker and darker lines are larger weights" });
-      const context = fitCanvas(scale, 168, 16);
-      context.font = `11px ${this.theme.font}`;
-      context.textBaseline = "middle";
-      LINE_STEPS.forEach((weight, k) => {
-        context.globalAlpha = opacity(weight) * this.faint;
-        context.strokeStyle = this.averaged || this.mapColours.length === 1 ? this.mapColours[0] : this.theme.text;
-        context.lineWidth = thickness(weight);
-        context.beginPath();
-        context.moveTo(k * 42 + 1, 8);
-        context.lineTo(k * 42 + 13, 8);
-        context.stroke();
-        context.globalAlpha = 0.75;
-        context.fillStyle = this.theme.text;
-        context.fillText(percent(weight), k * 42 + 16, 8.5);
-      });
-      this.foot.replaceChildren(
-        element("span", { className: "key" }, "weight", scale),
-        ...kindKeys(this.header),
-        element("span", { className: "note", textContent: text }),
-        ...brokenNote(missing, "no line is drawn"),
-        this.saving
-      );
-    }
-  };
-
-  // app/canvas/lines/files.js
-  var TABLE_ROWS = 200;
-  var LINE_COLUMNS = ["place", "looks", "place looked at", "looked at", "head", "weight"];
-  var AttentionFiles = class extends AttentionWords {
-    // The drawn lines, the strongest first: [map, row, column] of each.
-    drawnLines(most) {
-      const { map, row, column } = this.lines;
-      const focus = this.focus();
-      const first = focus ? 0 : Math.max(0, this.total - MAX_LINES);
-      const out = [];
-      for (let k = this.total - 1; k >= first && out.length < most; k--) {
-        if (!focus || this.isInFocus(focus, row[k], column[k])) out.push([map[k], row[k], column[k]]);
-      }
-      return out;
-    }
-    lineRow([map, row, column]) {
-      const { names, starts } = this.units;
-      const head = this.averaged ? "mean" : this.heads[map];
-      return [starts[row], names[row], starts[column], names[column], head, exact(this.mapWeight(map, row, column))];
-    }
-    sheet() {
-      return {
-        columns: LINE_COLUMNS,
-        rows: this.drawnLines(Infinity).map((line) => this.lineRow(line))
-      };
-    }
-    twinTable() {
-      const focus = this.focus();
-      const what = `Layer ${this.header.layer}, ${this.headWords()}`;
-      if (focus) return this.sumTable(what, focus);
-      return {
-        caption: `${what}: the strongest ${Math.min(TABLE_ROWS, this.total)} of ${this.total} lines. Weights are within 0.003.`,
-        columns: LINE_COLUMNS,
-        rows: this.drawnLines(TABLE_ROWS).map((line) => this.lineRow(line).map((v, k) => k === 5 ? v.toFixed(3) : v))
-      };
-    }
-    // Every token's part in what is in focus.
-    sumTable(what, focus) {
-      const { found, number, other } = this.targets(focus);
-      const heads = this.heads.length > 1 ? this.heads : [];
-      const verb = other === "right" ? "is looked at" : "looks";
-      const several = number > 1 ? `; over ${number} tokens` : "";
-      return {
-        caption: `${what}: ${this.panelTitle(focus).textContent}${several}. Weights are within 0.003.`,
-        columns: ["place", verb, "sum", "share", ...heads.map((head) => `head ${head}`)],
-        rows: found.map(({ index, shares, sum, share }) => [
-          this.units.starts[index],
-          this.units.names[index],
-          sum.toFixed(3),
-          share.toFixed(3),
-          ...heads.length ? shares.map((part) => part.toFixed(3)) : []
-        ])
-      };
-    }
-    headWords() {
-      if (this.heads.length === 1) return `head ${this.heads[0]}`;
-      return this.averaged ? `mean of heads ${this.heads.join(", ")}` : `heads ${this.heads.join(", ")}`;
-    }
-    fileName() {
-      return `bertscope-attention-layer-${this.header.layer}`;
-    }
-    picture() {
-      const height = Math.ceil(this.size * this.rowHeight + 2 * this.top);
-      return {
-        width: this.width,
-        height,
-        ground: this.theme.background,
-        draw: (context) => {
-          this.drawOn(context, 0, height);
-          this.draw();
-        }
-      };
-    }
-    facts() {
-      const names = (side) => [...this.chosen[side]].map((unit) => this.units.starts[unit]);
-      return {
-        what: `Attention of layer ${this.header.layer}, ${this.headWords()}`,
-        layer: this.header.layer,
-        heads: this.heads,
-        unit: this.byWord ? "words: the sum over the pieces looked at, the mean over those that look" : "word pieces",
-        at_least: this.threshold,
-        between: this.filter,
-        without_special: this.hideSpecial,
-        chosen_looking: names("left"),
-        chosen_looked_at: names("right"),
-        lines_in_all: this.total,
-        precision: "each weight is within 0.003",
-        ...this.header.missing ? { not_numbers: this.header.missing } : {}
-      };
-    }
-    arrays() {
-      const lines = this.drawnLines(Infinity);
-      const { names, starts } = this.units;
-      const of = (values) => ({ shape: [values.length], values });
-      return {
-        row: of(Int32Array.from(lines, ([, row]) => row)),
-        column: of(Int32Array.from(lines, ([, , column]) => column)),
-        head: of(Int32Array.from(lines, ([map]) => this.averaged ? -1 : this.heads[map])),
-        weight: of(Float32Array.from(lines, ([map, row, column]) => this.mapWeight(map, row, column))),
-        names: of(names),
-        places: of(Int32Array.from(starts))
-      };
-    }
-  };
-
-  // app/canvas/shared/data_table.js
-  var Twin = class {
-    // make() returns { caption, columns: [string], rows: [[string | number]] }.
-    constructor(summary, make) {
-      this.make = make;
-      this.holder = element("div", { className: "holder", tabIndex: 0, role: "region", ariaLabel: summary });
-      this.root = element("details", { className: "twin" }, element("summary", { textContent: summary }), this.holder);
-      this.root.addEventListener("toggle", () => this.refresh());
-    }
-    // Called whenever the picture changes; costs nothing while closed, and once in 150 ms while open.
-    refresh() {
-      clearTimeout(this.waiting);
-      if (this.root.open) this.waiting = setTimeout(() => this.fill(), 150);
-    }
-    fill() {
-      const { caption, columns, rows } = this.make();
-      const cell = (tag, value, scope) => {
-        const bdi = element("bdi", { textContent: typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013" });
-        const made = element(tag, {}, bdi);
-        if (scope) made.scope = scope;
-        if (typeof value === "number") made.className = "number";
-        return made;
-      };
-      const body = rows.map(([first, ...others]) => element("tr", {}, cell("th", first, "row"), ...others.map((value) => cell("td", value))));
-      this.holder.replaceChildren(element(
-        "table",
-        {},
-        element("caption", { textContent: caption }),
-        element("thead", {}, element("tr", {}, ...columns.map((name) => cell("th", name, "col")))),
-        element("tbody", {}, ...body)
-      ));
-    }
-    close() {
-      clearTimeout(this.waiting);
-    }
-  };
-
-  // app/canvas/shared/npz.js
+  // app/canvas/shared/npz.ts
   function npz(arrays) {
     const files = Object.entries(arrays).map(([name, array]) => {
       const bytes = npy(array);
@@ -978,10 +400,10 @@ var bundle = (() => {
     return out;
   }
   function unicode(strings) {
-    const signs = strings.map((text) => Array.from(text.toWellFormed(), (sign) => sign.codePointAt(0)));
-    const width = Math.max(1, ...signs.map((codes) => codes.length));
+    const characters = strings.map((text) => Array.from(text.toWellFormed(), (character) => character.codePointAt(0) ?? 0));
+    const width = Math.max(1, ...characters.map((codes) => codes.length));
     const out = new Uint32Array(strings.length * width);
-    signs.forEach((codes, row) => out.set(codes, row * width));
+    characters.forEach((codes, row) => out.set(codes, row * width));
     return [`<U${width}`, new Uint8Array(out.buffer)];
   }
   function littleEndian(fields) {
@@ -1002,14 +424,29 @@ var bundle = (() => {
     return (crc ^ 4294967295) >>> 0;
   }
 
-  // app/canvas/shared/pictures.js
+  // app/canvas/shared/pictures.ts
   var MAX_SHAPES = 4096;
   var SvgContext = class {
     constructor(width, height) {
-      Object.assign(this, { width, height, parts: [], path: "", globalAlpha: 1, lineWidth: 1 });
-      Object.assign(this, { fillStyle: "#000", strokeStyle: "#000", font: "10px sans-serif", textAlign: "left" });
-      this.ruler = document.createElement("canvas").getContext("2d");
+      this.width = width;
+      this.height = height;
     }
+    width;
+    height;
+    globalAlpha = 1;
+    lineWidth = 1;
+    fillStyle = "#000";
+    strokeStyle = "#000";
+    font = "10px sans-serif";
+    textAlign = "left";
+    // Set by the views; SVG text is always centred on its line and drawn from left to right.
+    textBaseline = "middle";
+    direction = "ltr";
+    lineCap = "round";
+    lineJoin = "round";
+    parts = [];
+    path = "";
+    ruler = context2d(element("canvas"));
     measureText(text) {
       this.ruler.font = this.font;
       return this.ruler.measureText(text);
@@ -1030,51 +467,40 @@ var bundle = (() => {
       this.add("path", {
         d: this.path,
         fill: "none",
-        stroke: this.strokeStyle,
+        stroke: String(this.strokeStyle),
         "stroke-width": round(this.lineWidth),
         "stroke-opacity": round(this.globalAlpha),
         "stroke-linecap": "round"
       });
     }
     fill() {
-      this.add("path", { d: this.path, fill: this.fillStyle, "fill-opacity": round(this.globalAlpha) });
+      this.add("path", { d: this.path, ...this.filled() });
     }
     fillRect(x, y, width, height) {
-      this.add("rect", {
-        x: round(x),
-        y: round(y),
-        width: round(width),
-        height: round(height),
-        fill: this.fillStyle,
-        "fill-opacity": round(this.globalAlpha)
-      });
+      this.add("rect", { x: round(x), y: round(y), width: round(width), height: round(height), ...this.filled() });
     }
     fillText(text, x, y) {
-      this.text(text, x, y, { fill: this.fillStyle, "fill-opacity": round(this.globalAlpha) });
+      this.text(text, x, y, this.filled());
     }
     strokeText(text, x, y) {
       this.text(text, x, y, {
         fill: "none",
-        stroke: this.strokeStyle,
+        stroke: String(this.strokeStyle),
         "stroke-width": round(this.lineWidth),
         "stroke-opacity": round(this.globalAlpha),
         "stroke-linejoin": "round"
       });
     }
     turnedText(text, x, y, angle) {
-      this.text(text, x, y, {
-        fill: this.fillStyle,
-        "fill-opacity": round(this.globalAlpha),
-        transform: `rotate(${round(angle)} ${round(x)} ${round(y)})`
-      });
+      this.text(text, x, y, { ...this.filled(), transform: `rotate(${round(angle)} ${round(x)} ${round(y)})` });
     }
-    // A field of cells: shapes while there are few, else pixels inside the file; see paintCells.
+    // A field of cells: shapes while there are few, else an image; see paintCells.
     cells(source, [sx, sy, sw, sh], [x, y, width, height]) {
       const [left, top] = [Math.floor(sx), Math.floor(sy)];
       const [wide, high] = [Math.ceil(sx + sw) - left, Math.ceil(sy + sh) - top];
       this.parts.push(`<svg x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" viewBox="${sx} ${sy} ${sw} ${sh}" preserveAspectRatio="none">`);
       if (wide * high <= MAX_SHAPES) {
-        const { data } = source.getContext("2d").getImageData(left, top, wide, high);
+        const { data } = context2d(source).getImageData(left, top, wide, high);
         for (let k = 0; k < wide * high; k++) {
           this.add("rect", {
             x: left + k % wide,
@@ -1086,9 +512,8 @@ var bundle = (() => {
           });
         }
       } else {
-        const copy = document.createElement("canvas");
-        Object.assign(copy, { width: wide, height: high });
-        copy.getContext("2d").drawImage(source, left, top, wide, high, 0, 0, wide, high);
+        const copy = element("canvas", { width: wide, height: high });
+        context2d(copy).drawImage(source, left, top, wide, high, 0, 0, wide, high);
         this.add("image", {
           href: copy.toDataURL("image/png"),
           x: left,
@@ -1101,13 +526,23 @@ var bundle = (() => {
       }
       this.parts.push("</svg>");
     }
+    toString() {
+      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
+      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
+${this.parts.join("\n")}
+</svg>
+`;
+    }
+    filled() {
+      return { fill: String(this.fillStyle), "fill-opacity": round(this.globalAlpha) };
+    }
     text(text, x, y, paint) {
-      const anchor = { left: "start", right: "end", center: "middle" }[this.textAlign];
+      const anchors = { left: "start", right: "end", center: "middle" };
       this.add("text", {
         x: round(x),
         y: round(y),
         style: `font:${this.font}`,
-        "text-anchor": anchor,
+        "text-anchor": anchors[this.textAlign] ?? "start",
         "dominant-baseline": "central",
         ...paint
       }, text);
@@ -1116,86 +551,581 @@ var bundle = (() => {
       const written = Object.entries(attributes).map(([name, value]) => `${name}="${xml(String(value))}"`);
       this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
     }
-    toString() {
-      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
-      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
-${this.parts.join("\n")}
-</svg>
-`;
-    }
   };
   function round(number) {
     return Math.round(number * 100) / 100;
   }
   function xml(text) {
-    return String(text).toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+    return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
   }
-  function savePicture(format, name, width, height, ground, draw) {
+  function savePicture(format, name, picture) {
+    const { width, height } = picture;
+    const draw = (context2) => {
+      context2.fillStyle = picture.ground;
+      context2.fillRect(0, 0, width, height);
+      picture.draw(context2);
+    };
     if (format === "svg") {
       const context2 = new SvgContext(width, height);
-      context2.fillStyle = ground;
-      context2.fillRect(0, 0, width, height);
       draw(context2);
       return download(new Blob([String(context2)], { type: "image/svg+xml" }), `${name}.svg`);
     }
-    const canvas = document.createElement("canvas");
     const scale = Math.min(2, 16e3 / height, 16e3 / width);
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    const context = canvas.getContext("2d");
+    const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
+    const context = context2d(canvas);
     context.scale(scale, scale);
-    context.fillStyle = ground;
-    context.fillRect(0, 0, width, height);
     draw(context);
-    return canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
+    return canvas.toBlob((blob) => {
+      if (!blob) throw new Error(`the browser could not make ${name}.png of ${canvas.width} x ${canvas.height} pixels`);
+      download(blob, `${name}.png`);
+    }, "image/png");
   }
   function download(blob, name) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
+    const link = element("a", { href: URL.createObjectURL(blob), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
   }
 
-  // app/canvas/shared/saving.js
-  function saveButtons(view) {
-    const make = {
-      SVG: () => picture("svg"),
-      PNG: () => picture("png"),
-      CSV: () => keep(csv(view.sheet()), "text/csv"),
-      JSON: () => {
-        const { columns, rows } = view.sheet();
-        return keep(JSON.stringify({ ...view.facts(), columns, rows }, null, 1), "application/json");
-      },
-      NPZ: () => download(npz(view.arrays()), `${view.fileName()}.npz`)
+  // app/canvas/shared/saving.ts
+  function saveButtons(saved) {
+    const picture = (format) => savePicture(format, saved.fileName(), saved.picture());
+    const keep = (text, type, ending) => download(new Blob([text], { type }), `${saved.fileName()}.${ending}`);
+    const json = () => {
+      const { columns, rows } = saved.sheet();
+      return JSON.stringify({ ...saved.facts(), columns, rows }, null, 1);
     };
-    const picture = (format) => {
-      const { width, height, ground, draw } = view.picture();
-      savePicture(format, view.fileName(), width, height, ground, draw);
-    };
-    const keep = (text, type) => {
-      const ending = { "text/csv": "csv", "application/json": "json" }[type];
-      download(new Blob([text], { type }), `${view.fileName()}.${ending}`);
-    };
-    const titles = { SVG: "picture", PNG: "picture at twice the size", CSV: "table", JSON: "table", NPZ: "NumPy arrays" };
-    const buttons = Object.entries(make).map(([name, save]) => {
-      const button = element("button", { type: "button", textContent: name, title: `Save what is shown: ${titles[name]}` });
-      button.onclick = save;
-      return button;
-    });
+    const formats = [
+      ["SVG", "picture", () => picture("svg")],
+      ["PNG", "picture at twice the size", () => picture("png")],
+      ["CSV", "table", () => keep(csv(saved.sheet()), "text/csv", "csv")],
+      ["JSON", "table", () => keep(json(), "application/json", "json")],
+      ["NPZ", "NumPy arrays", () => download(npz(saved.arrays()), `${saved.fileName()}.npz`)]
+    ];
+    const buttons = formats.map(([textContent, what, onclick]) => element("button", { type: "button", textContent, title: `Save what is shown: ${what}`, onclick }));
     return element("span", { className: "saving", role: "group", ariaLabel: "Save what is shown" }, "Save", ...buttons);
   }
-  function csv({ columns, rows }) {
-    return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
-`;
-  }
-  function csvCell(value) {
-    if (typeof value !== "string") return value === null ? "" : String(value);
-    const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+  // app/canvas/shared/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/lines/choice.ts
+  var TokenChoice = class {
+    left = /* @__PURE__ */ new Set();
+    right = /* @__PURE__ */ new Set();
+    get size() {
+      return this.left.size + this.right.size;
+    }
+    get first() {
+      const side = this.left.size ? "left" : "right";
+      const [index] = this[side];
+      return index === void 0 ? null : { side, index };
+    }
+    clear() {
+      this.left = /* @__PURE__ */ new Set();
+      this.right = /* @__PURE__ */ new Set();
+    }
+    add({ side, index }) {
+      this[side].add(index);
+    }
+    // Adds a unit to the chosen ones, or takes it away.
+    toggle({ side, index }) {
+      if (!this[side].delete(index)) this[side].add(index);
+    }
+    // Chooses a unit alone; if it was chosen alone, nothing is chosen.
+    pickAlone(place) {
+      const wasAlone = this.size === 1 && this[place.side].has(place.index);
+      this.clear();
+      if (!wasAlone) this.add(place);
+    }
+    // For the address: first tokens of the units, "l2.5r7"; at most a hundred on a side.
+    written(starts) {
+      return ["left", "right"].map((side) => {
+        const places = [...this[side]].slice(0, 100).map((unit) => starts[unit]);
+        return places.length ? side[0] + places.join(".") : "";
+      }).join("");
+    }
+    // Reads what `written` gives; tokens that start no unit are left out.
+    read(written, starts) {
+      this.clear();
+      for (const [, letter, places] of written.matchAll(/([lr])([\d.]+)/g)) {
+        const units = places.split(".").map((place) => starts.indexOf(Number(place)));
+        this[letter === "l" ? "left" : "right"] = new Set(units.filter((unit) => unit >= 0));
+      }
+    }
+  };
+  function isInFocus(focus, row, column) {
+    return (!focus.left.size || focus.left.has(row)) && (!focus.right.size || focus.right.has(column));
   }
 
-  // app/canvas/lines/controls.js
+  // app/canvas/lines/strongest.ts
+  function sortedLines(maps, size, lowest, rows, columns) {
+    const counts = new Uint32Array(257);
+    const visit = (see) => {
+      maps.forEach((codes, m) => {
+        for (let i = 0; i < size; i++) {
+          if (!rows[i]) continue;
+          for (let j = 0, at = i * size; j < size; j++, at++) {
+            if (codes[at] >= lowest && columns[j]) see(codes[at], m, i, j);
+          }
+        }
+      });
+    };
+    visit((code) => {
+      counts[code + 1] += 1;
+    });
+    for (let code = 1; code < 257; code++) counts[code] += counts[code - 1];
+    const total = counts[256];
+    const lines = { code: new Uint8Array(total), map: new Uint8Array(total), row: new Uint16Array(total), column: new Uint16Array(total), total };
+    visit((code, m, i, j) => {
+      const at = counts[code]++;
+      lines.code[at] = code;
+      lines.map[at] = m;
+      lines.row[at] = i;
+      lines.column[at] = j;
+    });
+    return lines;
+  }
+
+  // app/canvas/lines/model.ts
+  var MAX_LINES = 2e4;
+  var LinesModel = class {
+    header;
+    units;
+    lines = sortedLines([], 0, 0, [], []);
+    choice = new TokenChoice();
+    pointed = null;
+    hideSpecial = false;
+    byWord = false;
+    mean = false;
+    filter = "all";
+    threshold = 0.02;
+    /** Whether the visitor has set the threshold; else it follows the length of the text. */
+    hasOwnThreshold = false;
+    layer = 0;
+    /** Heads that the visitor wants to see. */
+    shown = /* @__PURE__ */ new Set();
+    /** Those of them that have arrived, in order. */
+    heads = [];
+    averaged = false;
+    mapColours = [];
+    /** For each row whether it holds a weight that is not a number; empty if none does. */
+    broken = [];
+    table = new Float32Array(256);
+    given = /* @__PURE__ */ new Map();
+    maps = /* @__PURE__ */ new Map();
+    get size() {
+      return this.units.size;
+    }
+    // ---- messages ----
+    // Keeps the heads of a message; `isSameLayer`: those of earlier messages still count.
+    receive({ header, blocks }, isSameLayer) {
+      this.header = header;
+      this.table = asFloats(blocks[1]);
+      if (!isSameLayer) this.given = /* @__PURE__ */ new Map();
+      this.keepHeads(header, blocks[0], blocks[2]);
+    }
+    keepHeads({ sent, broken, tokens }, codes, bits) {
+      const cells = tokens.length ** 2;
+      sent.forEach((head, k) => {
+        const number = broken.indexOf(head);
+        this.given.set(head, {
+          codes: codes.subarray(k * cells, (k + 1) * cells),
+          gaps: number < 0 ? null : asFlags(bits, number * cells, cells)
+        });
+      });
+    }
+    // Sets the units, word pieces or words, and the maps of the heads between them.
+    refreshUnits() {
+      const { header, given, table } = this;
+      this.units = unitsOf(header, this.byWord);
+      this.maps = given;
+      if (!this.byWord) return;
+      this.maps = /* @__PURE__ */ new Map();
+      const encode = quickEncoder(table);
+      for (const [head, { codes, gaps }] of given) {
+        const read = gaps ? (at) => gaps[at] ? NaN : table[codes[at]] : (at) => table[codes[at]];
+        const values = mergeToWords(read, header.tokens.length, this.units.starts).map((weight) => Math.min(1, weight));
+        this.maps.set(head, {
+          values,
+          codes: Uint8Array.from(values, (weight) => encode(weight || 0)),
+          gaps: gaps && Uint8Array.from(values, (weight) => Number(Number.isNaN(weight)))
+        });
+      }
+    }
+    // Shown heads that have not arrived yet.
+    awaited() {
+      return [...this.shown].filter((head) => !this.given.has(head)).sort((a, b) => a - b);
+    }
+    // ---- the lines ----
+    takesPart(side, unit) {
+      if (this.hideSpecial && this.units.textIds[unit] === -1) return false;
+      if (this.filter === "all") return true;
+      const wanted = Number(this.filter[side === "left" ? 0 : 2]);
+      return this.units.segmentIds[unit] === wanted;
+    }
+    // Finds the lines that the visitor's choices leave.
+    select() {
+      this.heads = [...this.shown].filter((head) => this.maps.has(head)).sort((a, b) => a - b);
+      this.averaged = this.mean && this.heads.length > 1;
+      const maps = this.averaged ? [this.meanCodes()] : this.heads.map((head) => this.map(head).codes);
+      this.mapColours = this.averaged ? [this.header.mean_colour] : this.heads.map((head) => this.header.colours[head]);
+      const anyGaps = this.heads.some((head) => this.map(head).gaps);
+      this.broken = anyGaps ? this.units.names.map((_, row) => this.isBroken(row)) : [];
+      const rows = this.units.names.map((_, unit) => this.takesPart("left", unit));
+      const columns = this.units.names.map((_, unit) => this.takesPart("right", unit));
+      const lowest = Math.max(1, this.table.findIndex((weight) => weight >= this.threshold));
+      this.lines = sortedLines(maps, this.size, lowest, rows, columns);
+    }
+    map(head) {
+      const found = this.maps.get(head);
+      if (!found) throw new Error(`head ${head} of layer ${this.header.layer} has not arrived`);
+      return found;
+    }
+    meanCodes() {
+      const { table } = this;
+      const encode = quickEncoder(table);
+      const maps = this.heads.map((head) => this.map(head));
+      return Uint8Array.from({ length: this.size ** 2 }, (_, at) => {
+        if (maps.some(({ gaps }) => gaps?.[at])) return 0;
+        return encode(maps.reduce((sum, { codes }) => sum + table[codes[at]], 0) / maps.length);
+      });
+    }
+    isBroken(row) {
+      return this.heads.some((head) => this.map(head).gaps?.subarray(row * this.size, (row + 1) * this.size).includes(1));
+    }
+    // NaN where the checkpoint gave no number.
+    weight(head, row, column) {
+      const { values, codes, gaps } = this.map(head);
+      const at = row * this.size + column;
+      if (values) return values[at];
+      return gaps?.[at] ? NaN : this.table[codes[at]];
+    }
+    // Of a line's map: one head, or the mean of the shown ones.
+    mapWeight(map, row, column) {
+      if (!this.averaged) return this.weight(this.heads[map], row, column);
+      return this.heads.reduce((sum, head) => sum + this.weight(head, row, column), 0) / this.heads.length;
+    }
+    // The drawn lines, the strongest first.
+    drawnLines(most) {
+      const { map, row, column, total } = this.lines;
+      const focus = this.focus();
+      const first = focus ? 0 : Math.max(0, total - MAX_LINES);
+      const out = [];
+      for (let k = total - 1; k >= first && out.length < most; k--) {
+        if (!focus || isInFocus(focus, row[k], column[k])) out.push([map[k], row[k], column[k]]);
+      }
+      return out;
+    }
+    // ---- focus ----
+    // The chosen units, else the pointed one; null for everything.
+    focus() {
+      if (this.choice.size) return this.choice;
+      if (!this.pointed) return null;
+      const { side, index } = this.pointed;
+      return { left: new Set(side === "left" ? [index] : []), right: new Set(side === "right" ? [index] : []) };
+    }
+    forgetFocus() {
+      this.choice.clear();
+      this.pointed = null;
+    }
+    // The units on the other side, the strongest first; with units in focus on both sides, those on the
+    // left and what each gives to those on the right.
+    targets(focus) {
+      const both = focus.left.size > 0 && focus.right.size > 0;
+      const own = focus.left.size > 0 && !both ? "left" : "right";
+      const other = own === "left" ? "right" : "left";
+      const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
+      const listed = both ? [...focus.left] : this.units.names.map((_, unit) => unit);
+      if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, found: [] };
+      const divisor = own === "left" ? summed.length : 1;
+      const found = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
+        const weights = this.heads.map((head) => {
+          let sum2 = 0;
+          for (const unit of summed) sum2 += own === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
+          return sum2;
+        });
+        const sum = weights.reduce((a, b) => a + b, 0) / weights.length;
+        return { index, sum, share: sum / divisor, shares: weights.map((weight) => weight / divisor) };
+      });
+      const rank = ({ sum }) => Number.isNaN(sum) ? -1 : sum;
+      return { other, number: summed.length, averages: divisor > 1, found: found.sort((a, b) => rank(b) - rank(a)) };
+    }
+  };
+
+  // app/canvas/lines/painter.ts
+  var MAX_HEIGHT = 660;
+  var ROW_HEIGHT = 19;
+  var opacity = (weight) => Math.min(1, 0.1 + 0.9 * Math.pow(weight, 0.55));
+  var thickness = (weight) => 0.8 + 2.6 * weight;
+  function isLong(size) {
+    return size * ROW_HEIGHT > MAX_HEIGHT;
+  }
+  var LinesPainter = class {
+    constructor(model) {
+      this.model = model;
+    }
+    model;
+    theme;
+    width = 0;
+    /** Of the window on the tokens. */
+    height = 0;
+    /** Of all tokens. */
+    contentHeight = 0;
+    rowHeight = ROW_HEIGHT;
+    /** Opacity of all lines, less than 1 where they would cover everything. */
+    faint = 1;
+    top = 6;
+    fontSize = 14;
+    column = 0;
+    labels = /* @__PURE__ */ new Map();
+    offset = 0;
+    seen = 0;
+    // ---- places ----
+    // `fit`: squeeze the rows into one window.
+    setRows(fit) {
+      const { size } = this.model;
+      const roomy = size <= 24 ? 26 : size <= 32 ? 22 : ROW_HEIGHT;
+      this.rowHeight = fit ? Math.max(1.2, (MAX_HEIGHT - 12) / size) : roomy;
+      this.fontSize = this.rowHeight >= 22 ? 14 : 12.5;
+      this.contentHeight = Math.ceil(size * this.rowHeight + 2 * this.top);
+      this.height = Math.min(MAX_HEIGHT, this.contentHeight);
+    }
+    setWidth(width) {
+      this.width = width;
+      this.column = Math.max(84, Math.min(190, width * 0.3));
+      this.forgetLabels();
+    }
+    forgetLabels() {
+      this.labels = /* @__PURE__ */ new Map();
+    }
+    // The unit at a point; y from the top of all tokens.
+    hit(x, y) {
+      const index = Math.floor((y - this.top) / this.rowHeight);
+      if (index < 0 || index >= this.model.size) return null;
+      if (x <= this.column + 6) return { side: "left", index };
+      if (x >= this.width - this.column - 6) return { side: "right", index };
+      return null;
+    }
+    // How far the window must be scrolled to show a row.
+    scrolledTo(index, scrollTop) {
+      const y = this.top + index * this.rowHeight;
+      if (y + this.rowHeight > scrollTop + this.height) return y + this.rowHeight + this.top - this.height;
+      return y < scrollTop ? y - this.top : scrollTop;
+    }
+    y(index) {
+      return this.top + (index + 0.5) * this.rowHeight - this.offset;
+    }
+    isSeen(y, margin) {
+      return y >= -margin && y <= this.seen + margin;
+    }
+    // ---- painting ----
+    // Draws the rows from `offset` on, as many as fit into `height`.
+    drawOn(context, offset, height) {
+      this.offset = offset;
+      this.seen = height;
+      const focus = this.model.focus();
+      if (focus) this.paintRows(context, focus);
+      this.paintLines(context, focus);
+      const targets = focus && this.model.targets(focus);
+      if (focus && targets) this.paintBoxes(context, focus, targets);
+      this.paintTokens(context, "left", focus, targets);
+      this.paintTokens(context, "right", focus, targets);
+      if (this.model.choice.size && this.model.pointed) this.paintCursor(context, this.model.pointed);
+    }
+    tokenBox(context, { side, index }) {
+      const height = Math.max(this.rowHeight, 14);
+      const x = side === "left" ? 0 : this.width - this.column;
+      context.beginPath();
+      context.roundRect(x + 2, this.y(index) - height / 2, this.column - 4, height, 4);
+    }
+    // Backgrounds of the tokens in focus.
+    paintRows(context, focus) {
+      context.fillStyle = this.theme.secondary;
+      for (const side of ["left", "right"]) {
+        for (const index of focus[side]) {
+          this.tokenBox(context, { side, index });
+          context.fill();
+        }
+      }
+    }
+    // Where the next key or click acts, while other tokens are chosen.
+    paintCursor(context, pointed) {
+      context.strokeStyle = this.theme.primary;
+      context.lineWidth = 1.5;
+      this.tokenBox(context, pointed);
+      context.stroke();
+    }
+    // Fainter and thinner when lines would cover everything: [opacity, thickness], each at most 1.
+    ink(focus) {
+      const thin = Math.max(0.35, Math.min(1, this.rowHeight / 13));
+      if (focus) return [1, thin];
+      const { lines: { code, total }, table, size } = this.model;
+      let sum = 0;
+      for (let k = Math.max(0, total - MAX_LINES); k < total; k++) {
+        const weight = table[code[k]];
+        sum += opacity(weight) * thickness(weight) * thin;
+      }
+      const cover = sum / (size * this.rowHeight);
+      return [Math.max(0.2, Math.min(1, Math.pow(0.7 / cover, 0.6))), thin];
+    }
+    paintLines(context, focus) {
+      const { lines: { code, map, row, column, total }, table, mapColours } = this.model;
+      const [x1, x2] = [this.column, this.width - this.column];
+      const spread = this.spread();
+      const [faint, thin] = this.ink(focus);
+      this.faint = faint;
+      context.lineCap = "round";
+      const first = focus ? 0 : Math.max(0, total - MAX_LINES);
+      let style = -1;
+      for (let k = first; k < total; k++) {
+        if (focus && !isInFocus(focus, row[k], column[k])) continue;
+        const from = this.y(row[k]) + spread[map[k]];
+        const to = this.y(column[k]) + spread[map[k]];
+        if (Math.max(from, to) < 0 || Math.min(from, to) > this.seen) continue;
+        const next = code[k] * 256 + map[k];
+        if (next !== style) {
+          style = next;
+          const weight = table[code[k]];
+          context.globalAlpha = opacity(weight) * faint;
+          context.lineWidth = thickness(weight) * thin * (focus ? 1.15 : 1);
+          context.strokeStyle = mapColours[map[k]];
+        }
+        context.beginPath();
+        context.moveTo(x1, from);
+        context.lineTo(x2, to);
+        context.stroke();
+      }
+      context.globalAlpha = 1;
+    }
+    // Offsets that put the lines of several heads between the same two tokens side by side.
+    spread() {
+      const n = this.model.mapColours.length;
+      const step = Math.min(2.4, this.rowHeight * 0.6 / n);
+      return this.model.mapColours.map((_, m) => (m - (n - 1) / 2) * step);
+    }
+    // Behind the tokens of the other column: one field per head, as strong as its share.
+    paintBoxes(context, focus, { other, found }) {
+      if (focus.left.size && focus.right.size) return;
+      const { mapColours, averaged } = this.model;
+      const x = other === "right" ? this.width - this.column + 4 : 4;
+      const wide = (this.column - 8) / mapColours.length;
+      for (const { index, shares, share } of found) {
+        const y = this.y(index);
+        if (!this.isSeen(y, this.rowHeight)) continue;
+        (averaged ? [share] : shares).forEach((weight, m) => {
+          if (!(weight >= 4e-3)) return;
+          context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
+          context.fillStyle = mapColours[m];
+          context.fillRect(x + m * wide, y - this.rowHeight / 2 + 0.5, wide, Math.max(1, this.rowHeight - 1));
+        });
+      }
+      context.globalAlpha = 1;
+    }
+    paintTokens(context, side, focus, targets) {
+      const numbers2 = sharesBeside(side, targets);
+      const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
+      const taken = [];
+      context.textBaseline = "middle";
+      context.textAlign = side === "left" ? "right" : "left";
+      context.direction = "ltr";
+      for (const unit of this.namedFirst(side, focus, numbers2)) {
+        const y = this.y(unit);
+        if (!this.isSeen(y, 20)) continue;
+        if (lineHeight && taken.some((other) => Math.abs(other - y) < lineHeight)) continue;
+        taken.push(y);
+        this.paintName(context, { side, index: unit }, focus, numbers2.get(unit));
+      }
+      this.paintKinds(context, side);
+      context.globalAlpha = 1;
+    }
+    paintName(context, { side, index }, focus, share) {
+      const { theme } = this;
+      const left = side === "left";
+      const edge = left ? this.column - 12 : this.width - this.column + 12;
+      const y = this.y(index);
+      const isFocus = Boolean(focus?.[side].has(index));
+      context.globalAlpha = this.model.takesPart(side, index) ? 1 : 0.35;
+      context.font = `${isFocus ? 600 : 400} ${this.fontSize}px ${theme.font}`;
+      const room = this.column - 22 - (share === void 0 ? 0 : 38);
+      const text = this.label(context, index, room, isFocus);
+      context.lineWidth = 3;
+      context.lineJoin = "round";
+      context.strokeStyle = theme.background;
+      if (focus && !isFocus) context.strokeText(text, edge, y + 0.5);
+      context.fillStyle = theme.text;
+      context.fillText(text, edge, y + 0.5);
+      if (share === void 0) return;
+      context.textAlign = left ? "left" : "right";
+      context.font = `400 11.5px ${theme.font}`;
+      context.strokeText(percent(share), left ? 8 : this.width - 8, y + 0.5);
+      context.fillText(percent(share), left ? 8 : this.width - 8, y + 0.5);
+      context.textAlign = left ? "right" : "left";
+    }
+    // Bars in the colours of the units' kinds, and stripes where weights are missing.
+    paintKinds(context, side) {
+      const { model } = this;
+      const left = side === "left";
+      const inner = left ? this.column : this.width - this.column;
+      for (let unit = 0; unit < model.size; unit++) {
+        const y = this.y(unit);
+        if (!this.isSeen(y, this.rowHeight)) continue;
+        context.globalAlpha = model.takesPart(side, unit) ? 1 : 0.3;
+        context.fillStyle = kindColour(model.header, model.units.textIds[unit]);
+        const tall = Math.max(1, this.rowHeight - 2);
+        context.fillRect(left ? inner - 6 : inner + 2, y - tall / 2, 4, tall);
+        if (left && model.broken[unit]) paintMissing(context, [inner + 1, y - this.rowHeight / 2, 12, this.rowHeight]);
+      }
+    }
+    // Order in which names claim room when rows are squeezed: the focus, its targets, the rest.
+    namedFirst(side, focus, numbers2) {
+      const all = this.model.units.names.map((_, unit) => unit);
+      if (this.rowHeight >= this.fontSize || !focus) return all;
+      return [...focus[side], ...numbers2.keys(), ...all];
+    }
+    label(context, index, room, bold) {
+      const key = `${index} ${room} ${bold}`;
+      let text = this.labels.get(key);
+      if (text === void 0) {
+        text = fitText(context, legible(this.model.units.names[index].slice(0, 400)), room);
+        this.labels.set(key, text);
+      }
+      return text;
+    }
+  };
+  function sharesBeside(side, targets) {
+    if (!targets || targets.other !== side) return /* @__PURE__ */ new Map();
+    const strongest = targets.found.slice(0, 16).filter((target) => target.share >= 0.01);
+    return new Map(strongest.map((target) => [target.index, target.share]));
+  }
+
+  // app/canvas/lines/controls.ts
   var FILTERS = [
     ["all", "all tokens"],
     ["0>0", "A to A"],
@@ -1203,73 +1133,54 @@ ${this.parts.join("\n")}
     ["1>0", "B to A"],
     ["1>1", "B to B"]
   ];
-  var AttentionControls = class extends AttentionFiles {
-    build() {
-      this.layerSelect = element("select", { ariaLabel: "Layer" });
-      this.layerSelect.onchange = () => this.goToLayer(Number(this.layerSelect.value));
-      this.down = element("button", { className: "step", textContent: "\u2039", ariaLabel: "Layer before" });
-      this.up = element("button", { className: "step", textContent: "\u203A", ariaLabel: "Layer after" });
-      this.down.onclick = () => this.goToLayer(this.layer - 1);
-      this.up.onclick = () => this.goToLayer(this.layer + 1);
-      this.headBox = element("span", { className: "group heads", role: "group", ariaLabel: "Heads" });
-      this.allHeads = element("button", { textContent: "all", title: "Show all heads of this layer" });
-      this.allHeads.onclick = () => this.setHeads(this.header.colours.map((_, head) => head));
-      this.slider = element("input", { type: "range", min: "0", max: "100", step: "1" });
-      this.thresholdText = element("output");
-      this.slider.oninput = () => {
-        this.touchedThreshold = true;
-        this.threshold = (this.slider.value / 100) ** 2 / 2;
-        this.refreshControls();
-        this.select();
-        this.draw();
-        this.noteLook();
-      };
-      const box = (name, text, title) => {
-        const input = element("input", { type: "checkbox" });
-        input.onchange = () => {
-          this[name] = input.checked;
-          if (name === "byWord") this.changeUnits();
-          this.select();
-          this.layout();
-          this.noteLook();
-        };
-        const label = element("label", { title }, input, text);
-        label.input = input;
-        return label;
-      };
-      this.specialBox = box("hideSpecial", "Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]");
-      this.wordBox = box(
-        "byWord",
-        "Whole words",
-        "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks"
+  var LinesControls = class {
+    constructor(model, actions) {
+      this.model = model;
+      this.actions = actions;
+      this.layerSelect = element("select", { ariaLabel: "Layer", onchange: () => actions.goToLayer(Number(this.layerSelect.value)) });
+      this.down = element("button", {
+        className: "step",
+        textContent: "\u2039",
+        ariaLabel: "Layer before",
+        onclick: () => actions.goToLayer(model.layer - 1)
+      });
+      this.up = element("button", {
+        className: "step",
+        textContent: "\u203A",
+        ariaLabel: "Layer after",
+        onclick: () => actions.goToLayer(model.layer + 1)
+      });
+      this.allHeads = element("button", {
+        textContent: "all",
+        title: "Show all heads of this layer",
+        onclick: () => actions.setHeads(this.everyHead())
+      });
+      this.slider = element("input", {
+        type: "range",
+        min: "0",
+        max: "100",
+        step: "1",
+        oninput: () => actions.setThreshold((Number(this.slider.value) / 100) ** 2 / 2)
+      });
+      this.special = checkbox(
+        "Hide special tokens",
+        "Leave out what is added to the text, such as [CLS] and [SEP]",
+        (isOn) => actions.hideSpecial(isOn)
       );
-      this.meanBox = box("mean", "Mean of heads", "One line for the mean weight of the chosen heads");
-      this.fitBox = box("fit", "All tokens in one view", "Squeeze the rows; names that fit are shown");
-      this.filterSelect = element("select", { ariaLabel: "Between sentences" });
-      for (const [value, text] of FILTERS) {
-        this.filterSelect.append(element("option", { value, textContent: text }));
-      }
-      this.filterSelect.onchange = () => {
-        this.filter = this.filterSelect.value;
-        this.select();
-        this.draw();
-        this.noteLook();
-      };
+      this.words = checkbox(
+        "Whole words",
+        "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks",
+        (isOn) => actions.showWords(isOn)
+      );
+      this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (isOn) => actions.showMean(isOn));
+      this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
+      this.filterSelect = element(
+        "select",
+        { ariaLabel: "Between sentences", onchange: () => actions.setFilter(this.filterSelect.value) },
+        ...FILTERS.map(([value, textContent]) => element("option", { value, textContent }))
+      );
       this.filterLabel = element("label", {}, "Show", this.filterSelect);
-      this.canvas = element("canvas", { ariaHidden: "true" });
-      this.spacer = element("div", {}, this.canvas);
-      this.scroller = element("div", {
-        className: "scroller",
-        tabIndex: 0,
-        role: "application",
-        ariaLabel: "Attention lines. Up and down move through the tokens, left and right change the column, Enter keeps a token, Space adds one to the kept ones, Escape lets go. The numbers are in the table below."
-      }, this.spacer);
-      this.panel = element("div", { className: "panel" });
-      this.said = element("div", { className: "said", ariaLive: "polite" });
-      this.foot = element("div", { className: "foot" });
-      this.saving = saveButtons(this);
-      this.twin = new Twin("Numbers as a table", () => this.twinTable());
-      this.root.append(
+      this.rows = [
         element(
           "div",
           { className: "controls" },
@@ -1279,19 +1190,436 @@ ${this.parts.join("\n")}
         element(
           "div",
           { className: "controls" },
-          element(
-            "label",
-            { title: "Lines of smaller weight are hidden" },
-            "Hide weights below",
-            this.slider,
-            this.thresholdText
-          ),
-          this.specialBox,
-          this.wordBox,
+          element("label", { title: "Lines of smaller weight are hidden" }, "Hide weights below", this.slider, this.thresholdText),
+          this.special.root,
+          this.words.root,
           this.filterLabel,
-          this.meanBox,
-          this.fitBox
-        ),
+          this.mean.root,
+          this.fit.root
+        )
+      ];
+    }
+    model;
+    actions;
+    /** Two rows. */
+    rows;
+    layerSelect;
+    down;
+    up;
+    headBox = element("span", { className: "group heads", role: "group", ariaLabel: "Heads" });
+    allHeads;
+    slider;
+    thresholdText = element("output");
+    special;
+    words;
+    mean;
+    fit;
+    filterSelect;
+    filterLabel;
+    // `fit`: whether the rows are squeezed.
+    refresh(fit) {
+      const { model } = this;
+      const { header } = model;
+      this.refreshLayers();
+      this.refreshHeads();
+      this.slider.value = String(Math.round(Math.sqrt(model.threshold * 2) * 100));
+      this.thresholdText.textContent = percent(model.threshold);
+      this.slider.setAttribute("aria-valuetext", percent(model.threshold));
+      show(this.filterLabel, header.is_pair);
+      this.filterSelect.value = model.filter;
+      show(this.special.root, header.text_ids.includes(-1));
+      show(this.words.root, header.starts.length < header.tokens.length);
+      show(this.fit.root, isLong(model.size));
+      this.special.input.checked = model.hideSpecial;
+      this.words.input.checked = model.byWord;
+      this.mean.input.checked = model.mean;
+      this.fit.input.checked = fit;
+    }
+    refreshLayers() {
+      const { header, layer } = this.model;
+      const layers = header.num_layers;
+      if (this.layerSelect.options.length !== layers) {
+        this.layerSelect.replaceChildren(...range(layers).map((k) => element("option", { value: k, textContent: k })));
+      }
+      this.layerSelect.value = String(layer);
+      this.down.disabled = layer === 0;
+      this.up.disabled = layer === layers - 1;
+      if (header.alone && header.alone.length < layers) {
+        disableInFile([this.layerSelect, this.down, this.up], header, `layer ${layer}`);
+      }
+    }
+    refreshHeads() {
+      const { header: { colours }, shown } = this.model;
+      if (this.headBox.children.length !== colours.length) {
+        this.headBox.replaceChildren(...colours.map((colour, head) => this.headButton(colour, head)));
+      }
+      [...this.headBox.children].forEach((button, head) => button.setAttribute("aria-pressed", String(shown.has(head))));
+      this.allHeads.disabled = shown.size === colours.length;
+    }
+    everyHead() {
+      return range(this.model.header.colours.length);
+    }
+    headButton(colour, head) {
+      const button = element("button", {
+        className: "head",
+        textContent: head,
+        ariaLabel: `Head ${head}`,
+        title: `Head ${head}: click shows or hides it, double click shows it alone`
+      });
+      button.style.setProperty("--colour", colour);
+      button.style.setProperty("--ink", inkOver(hexRgb(colour)));
+      button.onclick = (event) => {
+        if (event.shiftKey) return this.actions.setHeads([head]);
+        const next = new Set(this.model.shown);
+        if (!next.delete(head)) next.add(head);
+        return next.size ? this.actions.setHeads([...next]) : void 0;
+      };
+      button.ondblclick = () => {
+        const { shown } = this.model;
+        const alone = shown.size === 1 && shown.has(head);
+        this.actions.setHeads(alone ? this.everyHead() : [head]);
+      };
+      return button;
+    }
+  };
+  function checkbox(text, title, changed) {
+    const input = element("input", { type: "checkbox" });
+    input.onchange = () => changed(input.checked);
+    return { root: element("label", { title }, input, text), input };
+  }
+  function show(node, isShown) {
+    node.style.display = isShown ? "" : "none";
+  }
+
+  // app/canvas/lines/files.ts
+  var TABLE_ROWS = 200;
+  var COLUMNS = ["place", "looks", "place looked at", "looked at", "head", "weight"];
+  var LinesFiles = class {
+    // `redraw` draws the window's own part again.
+    constructor(model, painter, panel, redraw) {
+      this.model = model;
+      this.painter = painter;
+      this.panel = panel;
+      this.redraw = redraw;
+    }
+    model;
+    painter;
+    panel;
+    redraw;
+    fileName() {
+      return `bertscope-attention-layer-${this.model.header.layer}`;
+    }
+    picture() {
+      const { painter } = this;
+      return {
+        width: painter.width,
+        height: painter.contentHeight,
+        ground: painter.theme.background,
+        draw: (context) => {
+          painter.drawOn(context, 0, painter.contentHeight);
+          this.redraw();
+        }
+      };
+    }
+    sheet() {
+      return { columns: COLUMNS, rows: this.model.drawnLines(Infinity).map((line) => this.row(line)) };
+    }
+    // The strongest lines, or each token's part in what is in focus.
+    table() {
+      const focus = this.model.focus();
+      const what = `Layer ${this.model.header.layer}, ${this.headWords()}`;
+      if (focus) return this.focusTable(what, focus);
+      const { total } = this.model.lines;
+      return {
+        caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Weights are within 0.003.`,
+        columns: COLUMNS,
+        rows: this.model.drawnLines(TABLE_ROWS).map((line) => {
+          const [from, looks, to, looked, head, weight] = this.row(line);
+          return [from, looks, to, looked, head, weight?.toFixed(3)];
+        })
+      };
+    }
+    facts() {
+      const { header, heads, units, choice, lines, byWord, threshold, filter, hideSpecial } = this.model;
+      const names = (side) => [...choice[side]].map((unit) => units.starts[unit]);
+      return {
+        what: `Attention of layer ${header.layer}, ${this.headWords()}`,
+        layer: header.layer,
+        heads,
+        unit: byWord ? "words: the sum over the pieces looked at, the mean over those that look" : "word pieces",
+        at_least: threshold,
+        between: filter,
+        without_special: hideSpecial,
+        chosen_looking: names("left"),
+        chosen_looked_at: names("right"),
+        lines_in_all: lines.total,
+        precision: "each weight is within 0.003",
+        ...header.missing ? { not_numbers: header.missing } : {}
+      };
+    }
+    arrays() {
+      const { model } = this;
+      const lines = model.drawnLines(Infinity);
+      const { names, starts } = model.units;
+      const of = (values) => ({ shape: [values.length], values });
+      return {
+        row: of(Int32Array.from(lines, ([, row]) => row)),
+        column: of(Int32Array.from(lines, ([, , column]) => column)),
+        head: of(Int32Array.from(lines, ([map]) => model.averaged ? -1 : model.heads[map])),
+        weight: of(Float32Array.from(lines, ([map, row, column]) => model.mapWeight(map, row, column))),
+        names: of(names),
+        places: of(Int32Array.from(starts))
+      };
+    }
+    row([map, row, column]) {
+      const { model } = this;
+      const { names, starts } = model.units;
+      const head = model.averaged ? "mean" : model.heads[map];
+      return [starts[row], names[row], starts[column], names[column], head, exact(model.mapWeight(map, row, column))];
+    }
+    focusTable(what, focus) {
+      const { units } = this.model;
+      const { found, number, other } = this.model.targets(focus);
+      const heads = this.model.heads.length > 1 ? this.model.heads : [];
+      const several = number > 1 ? `; over ${number} tokens` : "";
+      return {
+        caption: `${what}: ${this.panel.title(focus).textContent}${several}. Weights are within 0.003.`,
+        columns: ["place", other === "right" ? "is looked at" : "looks", "sum", "share", ...heads.map((head) => `head ${head}`)],
+        rows: found.map(({ index, shares, sum, share }) => [
+          units.starts[index],
+          units.names[index],
+          sum.toFixed(3),
+          share.toFixed(3),
+          ...heads.length ? shares.map((part) => part.toFixed(3)) : []
+        ])
+      };
+    }
+    headWords() {
+      const { heads, averaged } = this.model;
+      if (heads.length === 1) return `head ${heads[0]}`;
+      return averaged ? `mean of heads ${heads.join(", ")}` : `heads ${heads.join(", ")}`;
+    }
+  };
+
+  // app/canvas/lines/foot.ts
+  var STEPS = [0.02, 0.1, 0.3, 1];
+  var Foot = class {
+    constructor(model, painter, saving) {
+      this.model = model;
+      this.painter = painter;
+      this.saving = saving;
+    }
+    model;
+    painter;
+    saving;
+    root = element("div", { className: "foot" });
+    shown = "";
+    // Called after each frame; changes the page only if something else is to be said.
+    refresh() {
+      const { header, averaged, mapColours } = this.model;
+      const { theme, faint } = this.painter;
+      const text = this.note();
+      const state = JSON.stringify([text, header.missing, header.is_pair, theme, averaged, mapColours[0], faint]);
+      if (state === this.shown) return;
+      this.shown = state;
+      this.root.replaceChildren(
+        element("span", { className: "key" }, "weight", this.scale()),
+        ...kindKeys(header),
+        element("span", { className: "note", textContent: text }),
+        ...brokenNote(header.missing, "no line is drawn"),
+        this.saving
+      );
+    }
+    note() {
+      const { total } = this.model.lines;
+      const awaited = this.model.awaited();
+      if (awaited.length) return `Head${awaited.length > 1 ? "s" : ""} ${awaited.join(", ")} on the way \u2026`;
+      if (this.model.focus() || total <= MAX_LINES) return "";
+      return `The ${MAX_LINES.toLocaleString("en")} strongest of ${total.toLocaleString("en")} lines are drawn.`;
+    }
+    scale() {
+      const { averaged, mapColours } = this.model;
+      const { theme, faint } = this.painter;
+      const scale = element("canvas", { role: "img", ariaLabel: "Key: thicker and darker lines are larger weights" });
+      const context = fitCanvas(scale, 168, 16);
+      context.font = `11px ${theme.font}`;
+      context.textBaseline = "middle";
+      STEPS.forEach((weight, k) => {
+        context.globalAlpha = opacity(weight) * faint;
+        context.strokeStyle = averaged || mapColours.length === 1 ? mapColours[0] : theme.text;
+        context.lineWidth = thickness(weight);
+        context.beginPath();
+        context.moveTo(k * 42 + 1, 8);
+        context.lineTo(k * 42 + 13, 8);
+        context.stroke();
+        context.globalAlpha = 0.75;
+        context.fillStyle = theme.text;
+        context.fillText(percent(weight), k * 42 + 16, 8.5);
+      });
+      return scale;
+    }
+  };
+
+  // app/canvas/lines/panel.ts
+  var Panel = class {
+    constructor(model) {
+      this.model = model;
+    }
+    model;
+    root = element("div", { className: "panel" });
+    /** Read aloud by screen readers. */
+    said = element("div", { className: "said", ariaLive: "polite" });
+    saying = new Debounce(200);
+    close() {
+      this.saying.cancel();
+    }
+    refresh() {
+      const focus = this.model.focus();
+      if (!this.model.heads.length) this.root.replaceChildren(note("The head is on its way."));
+      else if (focus) this.describe(focus);
+      else {
+        this.root.replaceChildren(element("h4", { textContent: "Point at a token" }), note(
+          "On the left: where it looks. On the right: which tokens look at it. A click keeps it; Shift and a click adds more, on either side, and sums over them. Esc lets go. With the keyboard: arrows, Enter to keep, Space to add, Esc."
+        ));
+      }
+    }
+    describe(focus) {
+      const { found, number, averages } = this.model.targets(focus);
+      const title = this.title(focus);
+      const text = found.length ? this.note(focus, number, averages) : "What is chosen is left out by the choice above.";
+      const shown = found.slice(0, 8);
+      this.root.replaceChildren(
+        title,
+        note(text),
+        ...shown.map((target) => this.row(target, averages)),
+        ...totals(focus, found.slice(shown.length), found, averages)
+      );
+      const list = found.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.share)}`).join(", ");
+      this.saying.run(() => {
+        this.said.textContent = `${title.textContent}: ${list || "nothing shown"}`;
+      });
+    }
+    title(focus) {
+      const name = (units) => {
+        const [first, ...others] = [...units].sort((a, b) => a - b);
+        if (others.length) return [element("span", { textContent: `${units.size} tokens together` })];
+        return ["\u201C", element("bdi", { textContent: this.shortName(first, 60) }), "\u201D"];
+      };
+      const look = focus.left.size > 1 ? " look at" : " looks at";
+      if (focus.left.size && focus.right.size) {
+        return element("h4", {}, ...name(focus.left), `${look} `, ...name(focus.right));
+      }
+      if (focus.left.size) return element("h4", {}, ...name(focus.left), look);
+      return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are looked at by" : " is looked at by");
+    }
+    shortName(unit, most = 40) {
+      return shorten(legible(this.model.units.names[unit].slice(0, 1e3)), most);
+    }
+    note(focus, number, averages) {
+      const { heads, header, units: { starts }, choice } = this.model;
+      const which = heads.length > 1 ? `mean of ${heads.length} heads` : `head ${heads[0]}`;
+      const units = [...focus.left, ...focus.right].sort((a, b) => a - b).map((unit) => starts[unit]);
+      const list = units.length > 6 ? `${units.slice(0, 6).join(", ")} \u2026` : units.join(", ");
+      const kept = choice.size ? " (kept: Esc lets go)" : "";
+      const sums = averages ? ". Percentages are the mean over these tokens, numbers their sum" : number > 1 ? ". Summed over what is looked at" : "";
+      return `Layer ${header.layer}, ${which}, token${units.length > 1 ? "s" : ""} ${list}${kept}${sums}`;
+    }
+    row({ index, shares, sum, share }, averages) {
+      const { heads, header, averaged, units } = this.model;
+      const bar = element("div", { className: "bar", ariaHidden: "true" });
+      shares.forEach((part, k) => {
+        const field = element("span");
+        field.style.width = `${100 * part / shares.length}%`;
+        field.style.background = averaged ? header.mean_colour : header.colours[heads[k]];
+        bar.append(field);
+      });
+      const name = element(
+        "span",
+        { className: "name", title: this.shortName(index, 240) },
+        element("bdi", { textContent: this.shortName(index) }),
+        " ",
+        element("span", { className: "place", textContent: units.starts[index] })
+      );
+      const row = element("div", { className: "target" }, name, bar, numbers(sum, share, averages));
+      if (heads.length > 1) row.append(this.strongestHeads(shares));
+      return row;
+    }
+    strongestHeads(shares) {
+      const { heads, header } = this.model;
+      const best = shares.map((part, k) => [part, heads[k]]).filter(([part]) => !Number.isNaN(part)).sort((a, b) => b[0] - a[0]);
+      const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 5e-3);
+      return element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
+        const dot = element("i");
+        dot.style.background = header.colours[head];
+        return element("span", {}, dot, `head ${head} ${percent(weight)}`);
+      }));
+    }
+  };
+  function note(textContent) {
+    return element("p", { className: "note", textContent });
+  }
+  function totals(focus, rest, found, averages) {
+    const add = (list, name) => list.reduce((sum, target) => sum + target[name], 0);
+    const both = focus.left.size > 0 && focus.right.size > 0;
+    const out = [];
+    if (rest.length && focus.left.size && !both) {
+      out.push(element(
+        "div",
+        { className: "target rest" },
+        element("span", { textContent: `${rest.length} others` }),
+        element("span"),
+        numbers(add(rest, "sum"), add(rest, "share"), averages)
+      ));
+    }
+    if (both && found.length) {
+      const all = add(found, "sum");
+      out.push(note(`Together ${all.toFixed(3)} of ${found.length} (each token gives 1 in all): ${percent(all / found.length)}.`));
+    } else if (!focus.left.size && found.length) {
+      out.push(note("Each number is a share of the looking token's attention; these do not add up to 100%."));
+    }
+    return out;
+  }
+  function numbers(sum, share, averages) {
+    const made = element("span", { className: "share", textContent: percent(share) });
+    if (averages) made.append(element("small", { textContent: sum.toFixed(2) }));
+    return made;
+  }
+
+  // app/canvas/lines/lines.ts
+  function component(mounted) {
+    return mount(LinesView, mounted, {
+      selection: (value) => mounted.setStateValue("selection", value),
+      options: (value) => mounted.setStateValue("look", value)
+    });
+  }
+  function standAlone(place, css, messages) {
+    showAlone(component, place, css, messages);
+  }
+  var LinesView = class {
+    root = element("div", { className: "view" });
+    events;
+    model = new LinesModel();
+    painter = new LinesPainter(this.model);
+    panel = new Panel(this.model);
+    controls = new LinesControls(this.model, this);
+    files = new LinesFiles(this.model, this.painter, this.panel, () => this.draw());
+    foot = new Foot(this.model, this.painter, saveButtons(this.files));
+    table = new DataTable("Numbers as a table", () => this.files.table());
+    canvas = element("canvas", { ariaHidden: "true" });
+    spacer = element("div", {}, this.canvas);
+    scroller;
+    frames = new FrameLoop(() => this.paint());
+    reporting = new Debounce(180);
+    noting = new Debounce(400);
+    observer = new ResizeObserver(() => this.layout());
+    hasMessage = false;
+    revision = 0;
+    // counts our own choices, so that an older echo of the server is not obeyed
+    isFitted = false;
+    constructor(parent) {
+      this.scroller = this.makeScroller();
+      this.root.append(
+        ...this.controls.rows,
         element(
           "div",
           { className: "body" },
@@ -1305,245 +1633,213 @@ ${this.parts.join("\n")}
               element("span", { textContent: "\u2026 at this token" })
             ),
             this.scroller,
-            this.foot
+            this.foot.root
           ),
-          this.panel
+          this.panel.root
         ),
-        this.twin.root,
-        this.said
+        this.table.root,
+        this.panel.said
       );
-    }
-    refreshControls() {
-      const { num_layers: layers, colours, is_pair: isPair } = this.header;
-      if (this.layerSelect.options.length !== layers) {
-        const options = Array.from({ length: layers }, (_, i) => element("option", { value: i, textContent: i }));
-        this.layerSelect.replaceChildren(...options);
-      }
-      this.layerSelect.value = this.layer;
-      this.down.disabled = this.layer === 0;
-      this.up.disabled = this.layer === layers - 1;
-      if (this.header.alone?.length < layers) {
-        onlyHere([this.layerSelect, this.down, this.up], this.header, `layer ${this.layer}`);
-      }
-      if (this.headBox.children.length !== colours.length) {
-        this.headBox.replaceChildren(...colours.map((colour, head) => this.headButton(colour, head)));
-      }
-      [...this.headBox.children].forEach((button, head) => {
-        button.setAttribute("aria-pressed", String(this.shown.has(head)));
-      });
-      this.allHeads.disabled = this.shown.size === colours.length;
-      this.slider.value = Math.round(Math.sqrt(this.threshold * 2) * 100);
-      this.thresholdText.textContent = percent(this.threshold);
-      this.slider.setAttribute("aria-valuetext", percent(this.threshold));
-      this.filterLabel.hidden = !isPair;
-      this.filterLabel.style.display = isPair ? "" : "none";
-      if (!isPair) this.filter = this.filterSelect.value = "all";
-      this.specialBox.style.display = this.header.text_ids.includes(-1) ? "" : "none";
-      this.wordBox.style.display = this.header.starts.length < this.header.tokens.length ? "" : "none";
-      for (const [box, name] of [[this.specialBox, "hideSpecial"], [this.wordBox, "byWord"], [this.meanBox, "mean"]]) {
-        box.input.checked = this[name];
-      }
-      this.filterSelect.value = this.filter;
-      this.fitBox.style.display = this.size * 19 > MAX_HEIGHT ? "" : "none";
-      if (this.size * 19 <= MAX_HEIGHT) this.fit = this.fitBox.input.checked = false;
-    }
-    headButton(colour, head) {
-      const button = element("button", {
-        className: "head",
-        textContent: head,
-        title: `Head ${head}: click shows or hides it, double click shows it alone`,
-        ariaLabel: `Head ${head}`
-      });
-      button.style.setProperty("--colour", colour);
-      button.style.setProperty("--ink", inkOn(colour));
-      button.onclick = (event) => {
-        if (event.shiftKey) return this.setHeads([head]);
-        const next = new Set(this.shown);
-        if (next.has(head)) next.delete(head);
-        else next.add(head);
-        return next.size ? this.setHeads([...next]) : void 0;
-      };
-      button.ondblclick = () => {
-        const alone = this.shown.size === 1 && this.shown.has(head);
-        this.setHeads(alone ? this.header.colours.map((_, i) => i) : [head]);
-      };
-      return button;
-    }
-    setHeads(heads) {
-      this.shown = new Set(heads);
-      this.refreshWaiting();
-      this.refreshControls();
-      this.select();
-      this.draw();
-      this.choose();
-    }
-    goToLayer(layer) {
-      this.layer = Math.max(0, Math.min(this.header.num_layers - 1, layer));
-      this.refreshWaiting();
-      this.refreshControls();
-      this.choose();
-    }
-  };
-  function inkOn(colour) {
-    return inkOver([1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
-  }
-
-  // app/canvas/shared/mount.js
-  var mountedViews = /* @__PURE__ */ new WeakMap();
-  function mount(View, { data, parentElement }, reports) {
-    let view = mountedViews.get(parentElement);
-    if (!view) {
-      view = new View(parentElement);
-      mountedViews.set(parentElement, view);
-    }
-    Object.assign(view, reports);
-    const turn = view.turn = (view.turn ?? 0) + 1;
-    const show = (message2) => {
-      if (view.turn !== turn || mountedViews.get(parentElement) !== view) return;
-      view.update(message2);
-      view.root.removeAttribute("aria-busy");
-    };
-    const message = unpack(data);
-    if (message.header.blocks.some(([, , isDeflated]) => isDeflated)) {
-      view.root.setAttribute("aria-busy", "true");
-      inflate(message).then(show);
-    } else show(message);
-    return () => {
-      view.close();
-      mountedViews.delete(parentElement);
-    };
-  }
-
-  // app/canvas/lines/lines.js
-  function standAlone(place, css, messages) {
-    showAlone(component, place, css, messages);
-  }
-  function component(mounted) {
-    const { setStateValue } = mounted;
-    return mount(AttentionView, mounted, {
-      report: (selection) => setStateValue("selection", selection),
-      reportLook: (look) => setStateValue("look", look)
-    });
-  }
-  var AttentionView = class extends AttentionControls {
-    constructor(parent) {
-      super();
-      this.root = element("div", { className: "view" });
-      parent.append(this.root);
-      this.revision = 0;
-      this.shown = /* @__PURE__ */ new Set();
-      this.clearChoice();
-      this.pointed = null;
-      this.fit = false;
-      this.build();
-      this.scroller.onscroll = () => this.draw();
-      this.scroller.onpointermove = (event) => this.point(this.hit(event));
-      this.scroller.onpointerleave = () => this.point(null);
-      this.scroller.onclick = (event) => this.pick(this.hit(event), event.shiftKey || event.ctrlKey || event.metaKey);
-      this.scroller.onmousedown = (event) => event.shiftKey && event.preventDefault();
-      this.scroller.onkeydown = (event) => this.key(event);
-      this.observer = new ResizeObserver(() => this.layout());
+      parent.appendChild(this.root);
       this.observer.observe(this.root);
+    }
+    makeScroller() {
+      return element("div", {
+        className: "scroller",
+        tabIndex: 0,
+        role: "application",
+        ariaLabel: "Attention lines. Up and down move through the tokens, left and right change the column, Enter keeps a token, Space adds one to the kept ones, Escape lets go. The numbers are in the table below.",
+        onscroll: () => this.draw(),
+        onpointermove: (event) => this.point(this.hit(event)),
+        onpointerleave: () => this.point(null),
+        onclick: (event) => this.pick(this.hit(event), event.shiftKey || event.ctrlKey || event.metaKey),
+        onmousedown: (event) => {
+          if (event.shiftKey) event.preventDefault();
+        },
+        // selects no text
+        onkeydown: (event) => this.key(event)
+      }, this.spacer);
     }
     close() {
       this.observer.disconnect();
-      cancelAnimationFrame(this.frame);
-      clearTimeout(this.reporting);
-      clearTimeout(this.saying);
-      clearTimeout(this.noting);
-      this.twin.close();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.noting.cancel();
+      this.panel.close();
+      this.table.close();
       this.root.remove();
     }
     // ---- what the server sends ----
-    update({ header, blocks }) {
-      const sameTokens = this.header && this.header.tokens.join("\0") === header.tokens.join("\0");
-      const sameLayer = sameTokens && this.header.layer === header.layer && this.header.weights === header.weights;
-      const first = !this.header;
-      const hadChoice = this.anyChosen;
-      if (first) {
-        const { special, words, mean, filter, threshold } = header.look;
-        Object.assign(this, { hideSpecial: special, byWord: words, mean, filter });
-        this.threshold = threshold === null ? null : Math.max(0, Math.min(0.5, threshold));
-        this.touchedThreshold = threshold !== null;
+    update(message) {
+      const { model } = this;
+      const { header } = message;
+      const before = this.hasMessage ? model.header : void 0;
+      const isSameText = sameTokens(before, header);
+      const isSameLayer = isSameText && before?.layer === header.layer && before.weights === header.weights;
+      const hadChoice = model.choice.size > 0;
+      if (!before) this.openWith(header.look);
+      model.receive(message, isSameLayer);
+      this.hasMessage = true;
+      if (!isSameText) {
+        model.forgetFocus();
+        if (!model.hasOwnThreshold) model.threshold = header.tokens.length > 64 ? 0.05 : 0.02;
+        this.scroller.scrollTop = 0;
       }
-      this.header = header;
-      this.table = asFloats(blocks[1]);
-      if (!sameLayer) this.given = /* @__PURE__ */ new Map();
-      this.keepHeads(header, blocks[0], blocks[2]);
-      if (!sameTokens) {
-        this.clearChoice();
-        this.pointed = null;
-        if (!this.touchedThreshold) this.threshold = header.tokens.length > 64 ? 0.05 : 0.02;
-        if (this.scroller) this.scroller.scrollTop = 0;
-      }
-      this.refreshUnits();
-      if (first) this.readChoice(header.look.chosen);
-      else if (hadChoice && !sameTokens) this.noteLook();
-      if (header.revision === this.revision || !sameTokens) {
+      model.refreshUnits();
+      if (!before) model.choice.read(header.look.chosen, model.units.starts);
+      else if (hadChoice && !isSameText) this.noteOptions();
+      if (header.revision === this.revision || !isSameText) {
         this.revision = header.revision;
-        const all = header.colours.map((_, head) => head);
-        this.shown = new Set(header.heads.length ? header.heads : all);
-        this.layer = header.layer;
+        model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
+        model.layer = header.layer;
       }
+      if (!isSameLayer) this.painter.forgetLabels();
+      this.painter.theme = readTheme(this.root);
       this.refreshWaiting();
-      if (!sameTokens || !sameLayer) this.labels = /* @__PURE__ */ new Map();
-      this.theme = readTheme(this.root);
       this.refreshControls();
       this.select();
       this.layout();
     }
+    openWith({ special, words, mean, filter, threshold }) {
+      Object.assign(this.model, { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold: threshold !== null });
+      if (threshold !== null) this.model.threshold = Math.max(0, Math.min(0.5, threshold));
+    }
     refreshWaiting() {
-      this.root.classList.toggle("waiting", this.layer !== this.header.layer || this.awaited().length > 0);
+      this.root.classList.toggle("waiting", this.model.layer !== this.model.header.layer || this.model.awaited().length > 0);
     }
-    choose() {
+    refreshControls() {
+      if (!this.model.header.is_pair) this.model.filter = "all";
+      if (!isLong(this.model.size)) this.isFitted = false;
+      this.controls.refresh(this.isFitted);
+    }
+    select() {
+      this.model.select();
+      this.refreshPanel();
+    }
+    refreshPanel() {
+      this.table.refresh();
+      this.panel.refresh();
+    }
+    // ---- reports ----
+    reportSelection() {
+      const { model } = this;
       this.revision += 1;
-      const heads = [...this.shown].sort((a, b) => a - b);
-      const all = heads.length === this.header.colours.length;
-      clearTimeout(this.reporting);
-      const selection = { layer: this.layer, heads: all ? [] : heads, revision: this.revision };
-      this.reporting = setTimeout(() => this.report(selection), 180);
+      const heads = [...model.shown].sort((a, b) => a - b);
+      const hasAll = heads.length === model.header.colours.length;
+      const selection = { layer: model.layer, heads: hasAll ? [] : heads, revision: this.revision };
+      this.reporting.run(() => this.events.selection(selection));
     }
-    // Pieces to words or back: places mean others now.
-    changeUnits() {
-      this.clearChoice();
-      this.pointed = null;
-      this.labels = /* @__PURE__ */ new Map();
-      this.refreshUnits();
+    // The options are reported so that they get into the address.
+    noteOptions() {
+      const { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold, choice, units } = this.model;
+      const threshold = hasOwnThreshold ? this.model.threshold : null;
+      const chosen = choice.written(units.starts);
+      this.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
+    }
+    // ---- controls ----
+    goToLayer(layer) {
+      this.model.layer = Math.max(0, Math.min(this.model.header.num_layers - 1, layer));
+      this.refreshWaiting();
       this.refreshControls();
+      this.reportSelection();
     }
-    // How one looks is reported, so that it gets into the address.
-    noteLook() {
-      clearTimeout(this.noting);
-      const { hideSpecial: special, byWord: words, mean, filter } = this;
-      const threshold = this.touchedThreshold ? this.threshold : null;
-      const chosen = this.writtenChoice();
-      this.noting = setTimeout(() => this.reportLook({ special, words, mean, filter, threshold, chosen }), 400);
+    setHeads(heads) {
+      this.model.shown = new Set(heads);
+      this.refreshWaiting();
+      this.refreshControls();
+      this.select();
+      this.draw();
+      this.reportSelection();
     }
-    // ---- pointing ----
+    setThreshold(threshold) {
+      Object.assign(this.model, { threshold, hasOwnThreshold: true });
+      this.refreshControls();
+      this.select();
+      this.draw();
+      this.noteOptions();
+    }
+    setFilter(filter) {
+      this.model.filter = filter;
+      this.select();
+      this.draw();
+      this.noteOptions();
+    }
+    hideSpecial(isOn) {
+      this.model.hideSpecial = isOn;
+      this.changed();
+    }
+    showWords(isOn) {
+      this.model.byWord = isOn;
+      this.model.forgetFocus();
+      this.painter.forgetLabels();
+      this.model.refreshUnits();
+      this.refreshControls();
+      this.changed();
+    }
+    showMean(isOn) {
+      this.model.mean = isOn;
+      this.changed();
+    }
+    fit(isOn) {
+      this.isFitted = isOn;
+      this.changed();
+    }
+    changed() {
+      this.select();
+      this.layout();
+      this.noteOptions();
+    }
+    // ---- drawing ----
+    layout() {
+      if (!this.hasMessage || !this.root.clientWidth) return;
+      this.root.classList.toggle("narrow", this.root.clientWidth < 700);
+      this.painter.setRows(this.isFitted);
+      this.scroller.style.height = `${this.painter.height + 2}px`;
+      this.spacer.style.height = `${this.painter.contentHeight}px`;
+      this.painter.setWidth(this.scroller.clientWidth);
+      this.draw();
+    }
+    draw() {
+      this.frames.request();
+    }
+    paint() {
+      const { painter } = this;
+      if (!painter.width) return;
+      painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
+      this.foot.refresh();
+    }
+    // ---- pointer and keys ----
     hit(event) {
       const box = this.scroller.getBoundingClientRect();
-      const x = event.clientX - box.left;
-      const y = event.clientY - box.top + this.scroller.scrollTop - this.top - 1;
-      const index = Math.floor(y / this.rowHeight);
-      if (index < 0 || index >= this.size) return null;
-      if (x <= this.column + 6) return { side: "left", index };
-      if (x >= this.width - this.column - 6) return { side: "right", index };
-      return null;
+      return this.painter.hit(event.clientX - box.left, event.clientY - box.top + this.scroller.scrollTop - 1);
     }
     point(place) {
+      const { model } = this;
       this.scroller.style.cursor = place ? "pointer" : "default";
-      if (same(place, this.pointed)) return;
-      this.pointed = place;
-      if (!this.anyChosen) this.refreshPanel();
+      if (place?.side === model.pointed?.side && place?.index === model.pointed?.index) return;
+      model.pointed = place;
+      if (!model.choice.size) this.refreshPanel();
+      this.draw();
+    }
+    // Chooses a unit alone or, with `adds`, besides the others; nothing without a place.
+    pick(place, adds = false) {
+      const { choice } = this.model;
+      if (!place) choice.clear();
+      else if (adds) choice.toggle(place);
+      else choice.pickAlone(place);
+      this.model.pointed = place;
+      this.noteOptions();
+      this.refreshPanel();
       this.draw();
     }
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const now = this.pointed ?? this.firstChosen();
-      const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -this.size, End: this.size };
+      const { size } = this.model;
+      const now = this.model.pointed ?? this.model.choice.first;
+      const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
       if (event.key in moves) {
-        const next = now ? now.index + moves[event.key] : event.key === "End" ? this.size - 1 : 0;
-        this.moveTo({ side: now?.side ?? "left", index: Math.max(0, Math.min(this.size - 1, next)) }, event.shiftKey);
+        const next = now ? now.index + moves[event.key] : event.key === "End" ? size - 1 : 0;
+        this.moveTo({ side: now?.side ?? "left", index: Math.max(0, Math.min(size - 1, next)) }, event.shiftKey);
       } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
         this.moveTo({ side: event.key === "ArrowLeft" ? "left" : "right", index: now?.index ?? 0 }, false);
       } else if (event.key === "Enter") {
@@ -1557,28 +1853,17 @@ ${this.parts.join("\n")}
       }
       event.preventDefault();
     }
-    firstChosen() {
-      const side = this.chosen.left.size ? "left" : "right";
-      const [index] = this.chosen[side];
-      return index === void 0 ? null : { side, index };
-    }
-    // With `add` the tokens that are passed are chosen too.
-    moveTo(place, add) {
-      if (add) {
-        this.chosen[place.side].add(place.index);
-        this.noteLook();
+    // With `adds` the units that are passed are chosen too.
+    moveTo(place, adds) {
+      if (adds) {
+        this.model.choice.add(place);
+        this.noteOptions();
       }
-      this.pointed = place;
-      const y = this.top + place.index * this.rowHeight;
-      const { scrollTop } = this.scroller;
-      if (y < scrollTop) this.scroller.scrollTop = y - this.top;
-      if (y + this.rowHeight > scrollTop + this.height) this.scroller.scrollTop = y + this.rowHeight + this.top - this.height;
+      this.model.pointed = place;
+      this.scroller.scrollTop = this.painter.scrolledTo(place.index, this.scroller.scrollTop);
       this.refreshPanel();
       this.draw();
     }
   };
-  function same(a, b) {
-    return a === b || a && b && a.side === b.side && a.index === b.index;
-  }
   return __toCommonJS(lines_exports);
 })();

@@ -19,14 +19,14 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/canvas/overview/overview.js
+  // app/canvas/overview/overview.ts
   var overview_exports = {};
   __export(overview_exports, {
     default: () => component,
     standAlone: () => standAlone
   });
 
-  // app/canvas/shared/transport.js
+  // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
     const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength);
@@ -35,6 +35,20 @@ var bundle = (() => {
     const start = 4 + length;
     const blocks = header.blocks.map(([from, size]) => whole.subarray(start + from, start + from + size));
     return { header, blocks };
+  }
+  function changeHeader(bytes, values) {
+    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    const header = { ...JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), ...values };
+    const text = new TextEncoder().encode(JSON.stringify(header));
+    const padded = Math.ceil(text.length / 4) * 4;
+    const out = new Uint8Array(4 + padded + bytes.length - 4 - length).fill(32, 4, 4 + padded);
+    new DataView(out.buffer).setUint32(0, padded, true);
+    out.set(text, 4);
+    out.set(bytes.subarray(4 + length), 4 + padded);
+    return out;
+  }
+  function isDeflated({ header }) {
+    return header.blocks.some(([, , deflated]) => deflated);
   }
   async function inflate({ header, blocks }) {
     const whole = await Promise.all(blocks.map(async (block, k) => {
@@ -62,48 +76,54 @@ var bundle = (() => {
       return low;
     };
   }
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
 
-  // app/html_file/alone.js
+  // app/html_file/alone.ts
   function showAlone(component2, place, css, messages) {
     const root = place.attachShadow({ mode: "open" });
     const style = document.createElement("style");
     style.textContent = css;
     root.append(style);
     const held = messages.map(heldBytes);
-    const heard = (name, value) => {
-      if (name !== "selection" || value.layer === void 0) return;
-      const found = held.find((bytes) => unpack(bytes).header.layer === value.layer);
-      if (found) show(withHeader(found, { heads: value.heads, revision: value.revision }));
-    };
-    const show = (data) => component2({ data, parentElement: root, setStateValue: heard, setTriggerValue: () => {
+    const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
     } });
+    const answer = (name, value) => {
+      if (name !== "selection") return;
+      const { layer, heads, revision } = value;
+      if (layer === void 0) return;
+      const found = held.find((bytes) => unpack(bytes).header.layer === layer);
+      if (found) show(changeHeader(found, { heads, revision }));
+    };
     show(held[0]);
   }
-  function heldBytes(id) {
-    return Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
-  }
-  function withHeader(bytes, values) {
-    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-    const header = { ...JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), ...values };
-    const text = new TextEncoder().encode(JSON.stringify(header));
-    const padded = Math.ceil(text.length / 4) * 4;
-    const out = new Uint8Array(4 + padded + bytes.length - 4 - length).fill(32, 4, 4 + padded);
-    new DataView(out.buffer).setUint32(0, padded, true);
-    out.set(text, 4);
-    out.set(bytes.subarray(4 + length), 4 + padded);
-    return out;
-  }
 
-  // app/canvas/shared/elements.js
+  // app/canvas/shared/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") node[name] = value;
-      else node.setAttribute(name, value);
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
     }
     node.append(...children);
     return node;
   }
+  function context2d(canvas) {
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("the browser gives no 2D context for a canvas");
+    return context;
+  }
+  function brokenNote(missing, instead) {
+    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  }
+
+  // app/canvas/shared/text.ts
+  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+  var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function percent(weight) {
     if (Number.isNaN(weight)) return "NaN";
     if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
@@ -111,31 +131,28 @@ var bundle = (() => {
   }
   function letters(text, most) {
     const found = [];
-    for (const { segment } of LETTERS.segment(text.slice(0, most * 12))) {
+    for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
       if (found.push(segment) === most) break;
     }
     return found;
   }
-  var LETTERS = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   function shorten(text, most) {
     const kept = letters(text, most).join("");
     return kept.length < text.length ? `${kept}\u2026` : text;
   }
-  var TURNING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-  var NOTHING_SEEN = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function legible(token) {
-    const named = token.toWellFormed().replace(TURNING, signName).replace(/(\p{M}{3})\p{M}+/gu, "$1");
+    const named = token.toWellFormed().replace(CONTROLS, codePoint).replace(/(\p{M}{3})\p{M}+/gu, "$1");
     if (!named) return "(empty)";
-    return NOTHING_SEEN.test(named) ? named.slice(0, 60).replace(/[^]/gu, signName) : named;
+    return INVISIBLE.test(named) ? named.slice(0, 60).replace(/[^]/gu, codePoint) : named;
   }
-  function signName(sign) {
-    return `\u2039U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
+  function codePoint(character) {
+    return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
   }
-  function brokenNote(missing, instead) {
-    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  function range(number) {
+    return Array.from({ length: number }, (_, k) => k);
   }
 
-  // app/canvas/shared/canvas.js
+  // app/canvas/shared/canvas.ts
   var NOT_A_NUMBER = [214, 40, 90];
   var STRIPES = 5;
   function readTheme(node) {
@@ -159,7 +176,7 @@ var bundle = (() => {
       canvas.style.width = `${width}px`;
       canvas.style.height = `${height}px`;
     }
-    const context = canvas.getContext("2d");
+    const context = context2d(canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     return context;
@@ -167,9 +184,9 @@ var bundle = (() => {
   function stride(step, room) {
     const needed = Math.max(1, Math.ceil(room / step));
     const power = 10 ** Math.floor(Math.log10(needed));
-    return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed);
+    return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed) ?? needed;
   }
-  function paintMissing(context, x, y, width, height) {
+  function paintMissing(context, [x, y, width, height]) {
     context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
     context.fillRect(x, y, width, height);
     context.strokeStyle = "#fff";
@@ -202,532 +219,28 @@ var bundle = (() => {
     return boxes;
   }
 
-  // app/canvas/shared/pictures.js
-  var MAX_SHAPES = 4096;
-  var SvgContext = class {
-    constructor(width, height) {
-      Object.assign(this, { width, height, parts: [], path: "", globalAlpha: 1, lineWidth: 1 });
-      Object.assign(this, { fillStyle: "#000", strokeStyle: "#000", font: "10px sans-serif", textAlign: "left" });
-      this.ruler = document.createElement("canvas").getContext("2d");
-    }
-    measureText(text) {
-      this.ruler.font = this.font;
-      return this.ruler.measureText(text);
-    }
-    beginPath() {
-      this.path = "";
-    }
-    moveTo(x, y) {
-      this.path += `M${round(x)} ${round(y)}`;
-    }
-    lineTo(x, y) {
-      this.path += `L${round(x)} ${round(y)}`;
-    }
-    roundRect(x, y, width, height) {
-      this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
-    }
-    stroke() {
-      this.add("path", {
-        d: this.path,
-        fill: "none",
-        stroke: this.strokeStyle,
-        "stroke-width": round(this.lineWidth),
-        "stroke-opacity": round(this.globalAlpha),
-        "stroke-linecap": "round"
-      });
-    }
-    fill() {
-      this.add("path", { d: this.path, fill: this.fillStyle, "fill-opacity": round(this.globalAlpha) });
-    }
-    fillRect(x, y, width, height) {
-      this.add("rect", {
-        x: round(x),
-        y: round(y),
-        width: round(width),
-        height: round(height),
-        fill: this.fillStyle,
-        "fill-opacity": round(this.globalAlpha)
-      });
-    }
-    fillText(text, x, y) {
-      this.text(text, x, y, { fill: this.fillStyle, "fill-opacity": round(this.globalAlpha) });
-    }
-    strokeText(text, x, y) {
-      this.text(text, x, y, {
-        fill: "none",
-        stroke: this.strokeStyle,
-        "stroke-width": round(this.lineWidth),
-        "stroke-opacity": round(this.globalAlpha),
-        "stroke-linejoin": "round"
-      });
-    }
-    turnedText(text, x, y, angle) {
-      this.text(text, x, y, {
-        fill: this.fillStyle,
-        "fill-opacity": round(this.globalAlpha),
-        transform: `rotate(${round(angle)} ${round(x)} ${round(y)})`
-      });
-    }
-    // A field of cells: shapes while there are few, else pixels inside the file; see paintCells.
-    cells(source, [sx, sy, sw, sh], [x, y, width, height]) {
-      const [left, top] = [Math.floor(sx), Math.floor(sy)];
-      const [wide, high] = [Math.ceil(sx + sw) - left, Math.ceil(sy + sh) - top];
-      this.parts.push(`<svg x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" viewBox="${sx} ${sy} ${sw} ${sh}" preserveAspectRatio="none">`);
-      if (wide * high <= MAX_SHAPES) {
-        const { data } = source.getContext("2d").getImageData(left, top, wide, high);
-        for (let k = 0; k < wide * high; k++) {
-          this.add("rect", {
-            x: left + k % wide,
-            y: top + Math.floor(k / wide),
-            width: 1,
-            height: 1,
-            fill: `rgb(${data.subarray(k * 4, k * 4 + 3).join(",")})`,
-            "shape-rendering": "crispEdges"
-          });
-        }
-      } else {
-        const copy = document.createElement("canvas");
-        Object.assign(copy, { width: wide, height: high });
-        copy.getContext("2d").drawImage(source, left, top, wide, high, 0, 0, wide, high);
-        this.add("image", {
-          href: copy.toDataURL("image/png"),
-          x: left,
-          y: top,
-          width: wide,
-          height: high,
-          preserveAspectRatio: "none",
-          style: "image-rendering:pixelated"
-        });
-      }
-      this.parts.push("</svg>");
-    }
-    text(text, x, y, paint) {
-      const anchor = { left: "start", right: "end", center: "middle" }[this.textAlign];
-      this.add("text", {
-        x: round(x),
-        y: round(y),
-        style: `font:${this.font}`,
-        "text-anchor": anchor,
-        "dominant-baseline": "central",
-        ...paint
-      }, text);
-    }
-    add(tag, attributes, text) {
-      const written = Object.entries(attributes).map(([name, value]) => `${name}="${xml(String(value))}"`);
-      this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
-    }
-    toString() {
-      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
-      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
-${this.parts.join("\n")}
-</svg>
-`;
-    }
-  };
-  function paintCells(context, source, from, to) {
-    if (context instanceof SvgContext) return context.cells(source, from, to);
-    context.imageSmoothingEnabled = false;
-    return context.drawImage(source, ...from, ...to);
-  }
-  function round(number) {
-    return Math.round(number * 100) / 100;
-  }
-  function xml(text) {
-    return String(text).toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-  }
-  function savePicture(format, name, width, height, ground, draw) {
-    if (format === "svg") {
-      const context2 = new SvgContext(width, height);
-      context2.fillStyle = ground;
-      context2.fillRect(0, 0, width, height);
-      draw(context2);
-      return download(new Blob([String(context2)], { type: "image/svg+xml" }), `${name}.svg`);
-    }
-    const canvas = document.createElement("canvas");
-    const scale = Math.min(2, 16e3 / height, 16e3 / width);
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    const context = canvas.getContext("2d");
-    context.scale(scale, scale);
-    context.fillStyle = ground;
-    context.fillRect(0, 0, width, height);
-    draw(context);
-    return canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
-  }
-  function download(blob, name) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
-  }
-
-  // app/canvas/overview/grid.js
-  var GAP = 3;
-  var LEFT = 30;
-  var TOP = 20;
-  var MAX_GRID = 340;
-  var CAPTION = 12;
-  var AIR = 3;
-  var READABLE = 24;
-  var DIMMED = 0.16;
-  var OverviewGrid = class {
-    // The size of a thumbnail and the number of columns, for the room there is.
-    measureGrid(room) {
-      const { num_layers: layers, num_heads: heads } = this.header;
-      const sorted = this.order === "all";
-      const most = this.measure ? 52 : 56;
-      const fits = Math.min((MAX_GRID - TOP) / layers, (room - LEFT) / heads, most);
-      const least = this.measure ? READABLE + GAP : 15;
-      this.cell = Math.max(12, Math.floor(Math.min((room - LEFT) / heads, Math.max(fits, least))) - GAP);
-      if (sorted) this.cell = Math.max(this.cell, 30);
-      this.captions = !this.measure || this.cell < READABLE && !sorted ? 0 : sorted ? 2 : 1;
-      this.across = this.cell + GAP;
-      this.down = this.cell + GAP + (this.captions ? CAPTION * this.captions + AIR * this.captions : 0);
-      this.columns = sorted ? Math.max(1, Math.min(heads, Math.floor((room - LEFT) / this.across))) : heads;
-      this.rows = Math.ceil(this.sequence.length / this.columns);
-      this.width = LEFT + this.columns * this.across;
-      this.height = TOP + this.rows * this.down;
-    }
-    // One head, or the mean of a layer's heads (head null), as codes.
-    codesOf(layer, head) {
-      const { size, num_heads: heads } = this.header;
-      const map = (h) => this.codes.subarray((layer * heads + h) * size * size, (layer * heads + h + 1) * size * size);
-      if (head !== null) return map(head);
-      const encode = encoder(this.table);
-      const maps = Array.from({ length: heads }, (_, h) => map(h));
-      return maps[0].map((_, at) => encode(maps.reduce((sum, m) => sum + this.table[m[at]], 0) / heads));
-    }
-    // Boxes of cells that are not numbers: of one head, or of any of a layer's (head null).
-    missingOf(layer, head) {
-      const { size, num_heads: heads } = this.header;
-      const own = (head === null ? Array.from({ length: heads }, (_, h) => h) : [head]).map((h) => this.gaps.get(layer * heads + h)).filter(Boolean);
-      return own.length ? missingBoxes(size, (row, column) => own.some((flags) => flags[row * size + column])) : [];
-    }
-    paintMissingOf(context, layer, head, [x, y, side]) {
-      const cell = side / this.header.size;
-      for (const [left, top, width, height] of this.missingOf(layer, head)) {
-        paintMissing(context, x + left * cell, y + top * cell, width * cell, height * cell);
-      }
-    }
-    // Codes as a canvas of a pixel for each cell, at most `pixels` wide. Where a pixel holds several
-    // cells it is the largest, so that narrow lines stay.
-    thumbnail(codes, pixels) {
-      const { size } = this.header;
-      const side = Math.min(size, pixels);
-      const image = new ImageData(side, side);
-      const colours = new Uint32Array(image.data.buffer);
-      const starts = Array.from({ length: side + 1 }, (_, p) => Math.floor(p * size / side));
-      for (let y = 0; y < side; y++) {
-        for (let x = 0; x < side; x++) {
-          let most = 0;
-          for (let row = starts[y]; row < starts[y + 1]; row++) {
-            for (let at = row * size + starts[x]; at < row * size + starts[x + 1]; at++) {
-              if (codes[at] > most) most = codes[at];
-            }
-          }
-          colours[y * side + x] = this.packed[most];
-        }
-      }
-      const canvas = element("canvas", { width: side, height: side });
-      canvas.getContext("2d").putImageData(image, 0, 0);
-      return canvas;
-    }
-    thumbnails(pixels) {
-      if (this.drawn?.pixels !== pixels) {
-        const { num_layers: layers, num_heads: heads } = this.header;
-        const made = Array.from({ length: layers * heads }, (_, k) => this.thumbnail(this.codesOf(Math.floor(k / heads), k % heads), pixels));
-        this.drawn = { pixels, made };
-      }
-      return this.drawn.made;
-    }
-    // Top left corner of the k-th place.
-    corner(k) {
-      return [LEFT + k % this.columns * this.across, TOP + Math.floor(k / this.columns) * this.down];
-    }
-    drawOn(context, density) {
-      const pictures = this.thumbnails(Math.max(1, Math.round(this.cell * density)));
-      context.textBaseline = "middle";
-      this.sequence.forEach((head, k) => {
-        const [x, y] = this.corner(k);
-        context.globalAlpha = this.isOut(head) ? DIMMED : 1;
-        const { width } = pictures[head];
-        paintCells(context, pictures[head], [0, 0, width, width], [x, y, this.cell, this.cell]);
-        const heads = this.header.num_heads;
-        this.paintMissingOf(context, Math.floor(head / heads), head % heads, [x, y, this.cell]);
-        this.paintCaptions(context, head, x, y);
-      });
-      context.globalAlpha = 1;
-      this.paintNumbers(context);
-      this.sequence.forEach((head, k) => {
-        if (this.isOpen(head)) this.ring(context, k, this.theme.primary, 2.5);
-      });
-      if (this.pointed) {
-        this.sequence.forEach((head, k) => {
-          if (this.isPointed(head)) this.ring(context, k, this.theme.text, 1.5);
-        });
-      }
-    }
-    // The value, and in front of it the name where the place does not tell it.
-    paintCaptions(context, head, x, y) {
-      if (!this.captions) return;
-      const { num_heads: heads } = this.header;
-      const lines = [this.format(this.value(head), true)];
-      if (this.captions === 2) lines.unshift(`${Math.floor(head / heads)}\xB7${head % heads}`);
-      context.textAlign = "center";
-      context.fillStyle = this.theme.text;
-      context.font = `10px ${this.theme.font}`;
-      lines.forEach((text, line) => {
-        context.globalAlpha = (this.isOut(head) ? 0.55 : 1) * (line < lines.length - 1 ? 0.75 : 1);
-        context.fillText(text, x + this.cell / 2, y + this.cell + AIR + CAPTION * (line + 0.5));
-      });
-    }
-    // The heads' numbers on top (only where columns are heads) and the layers' on the left.
-    paintNumbers(context) {
-      const { num_heads: heads, num_layers: layers } = this.header;
-      context.font = `11.5px ${this.theme.font}`;
-      context.fillStyle = this.theme.text;
-      context.textAlign = "left";
-      if (this.order === "all") return context.fillText("layer \xB7 head", LEFT, TOP / 2);
-      const place = this.pointed ?? this.opened();
-      if (this.order === "place") {
-        context.textAlign = "center";
-        for (let head = 0; head < heads; head += stride(this.across, heads > 10 ? 17 : 11)) {
-          context.globalAlpha = place.head === head ? 1 : 0.7;
-          context.fillText(head, this.corner(head)[0] + this.cell / 2, TOP / 2);
-        }
-      } else context.fillText(this.lowest ? "lowest first" : "highest first", LEFT, TOP / 2);
-      context.textAlign = "right";
-      for (let layer = 0; layer < layers; layer += stride(this.down, 13)) {
-        context.globalAlpha = place.layer === layer ? 1 : 0.7;
-        context.fillText(layer, LEFT - 8, this.corner(layer * heads)[1] + this.cell / 2);
-      }
-      context.globalAlpha = 1;
-      return void 0;
-    }
-    ring(context, k, colour, width) {
-      const [x, y] = this.corner(k);
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.beginPath();
-      context.roundRect(x - 1, y - 1, this.cell + 2, this.cell + 2, 2);
-      context.stroke();
-    }
-  };
-
-  // app/canvas/overview/detail.js
-  var LARGE = 152;
-  var TICKS = [0, 0.1, 0.25, 0.5, 1];
-  var OverviewDetail = class extends OverviewGrid {
-    // A measure's value of one head; null if it has none.
-    value(head, name = this.measure) {
-      return name ? this.header.measures[name][head] : null;
-    }
-    // Shares in percent, others with their unit; short: without a unit, for a thumbnail.
-    format(value, short = false, name = this.measure) {
-      if (value === null) return "\u2013";
-      const { unit } = this.header.names[name];
-      if (unit === "share") return short ? `${Math.round(value * 100)}%` : percent(value);
-      const digits = value >= 99.5 ? value.toFixed(0) : value >= 9.95 ? value.toFixed(1) : value.toFixed(2);
-      return short || !unit ? digits : `${digits} ${unit}`;
-    }
-    // The mean over a layer's heads where no head is named.
-    valueAt({ layer, head }, name) {
-      const { num_heads: heads } = this.header;
-      if (head !== null) return this.value(layer * heads + head, name);
-      const known = this.header.measures[name].slice(layer * heads, (layer + 1) * heads).filter((value) => value !== null);
-      return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
-    }
-    title({ layer, head }) {
-      return head === null ? `Layer ${layer}, mean of its heads` : `Layer ${layer}, head ${head}`;
-    }
-    refreshDetail() {
-      const place = this.pointed ?? this.opened();
-      const { measures, names, num_tokens: tokens } = this.header;
-      const large = element("canvas", { ariaHidden: "true" });
-      const picture = this.thumbnail(this.codesOf(place.layer, place.head), LARGE);
-      const context = fitCanvas(large, LARGE, LARGE);
-      paintCells(context, picture, [0, 0, picture.width, picture.width], [0, 0, LARGE, LARGE]);
-      this.paintMissingOf(context, place.layer, place.head, [0, 0, LARGE]);
-      const isOpen = place.layer === this.selected.layer && String(place.head === null ? [] : [place.head]) === String(this.selected.heads);
-      const state = this.header.alone ? "" : isOpen ? "open below" : this.pointed ? "click to open" : "one of the open heads";
-      const known = Object.keys(measures).filter((name) => this.valueAt(place, name) !== null);
-      const shares = known.filter((name) => names[name].unit === "share").map((name) => {
-        const fill = element("i");
-        fill.style.width = `${100 * this.valueAt(place, name)}%`;
-        return element(
-          "div",
-          { className: name === this.measure ? "measure chosen" : "measure" },
-          element("span", { textContent: names[name].label }),
-          element("div", { className: "bar", ariaHidden: "true" }, fill),
-          element("span", { textContent: percent(this.valueAt(place, name)) })
-        );
-      });
-      const others = known.filter((name) => names[name].unit !== "share").map((name) => element(
-        "span",
-        { className: name === this.measure ? "chosen" : "" },
-        `${names[name].label}: ${this.format(this.valueAt(place, name), false, name)}`
-      ));
-      const more = element(
-        "p",
-        { className: "more" },
-        ...others,
-        element("span", {}, `${tokens} tokens; entropy is at most ${Math.log(tokens).toFixed(2)} nats`)
-      );
-      this.detail.replaceChildren(
-        element("h4", {}, this.title(place), element("small", { textContent: state })),
-        element(
-          "div",
-          { className: "large" },
-          large,
-          element("p", { textContent: "Rows look, columns are looked at; first token at the top left." })
-        ),
-        element("div", {}, ...shares, more)
-      );
-      clearTimeout(this.saying);
-      if (this.pointed) {
-        this.saying = setTimeout(() => {
-          this.said.textContent = this.spoken(place, known);
-        }, 250);
-      }
-    }
-    spoken(place, known) {
-      const { names } = this.header;
-      const first = this.measure && known.includes(this.measure) ? [this.measure] : [];
-      const parts = [...first, ...known.filter((name) => name !== this.measure)].map((name) => `${names[name].label} ${this.format(this.valueAt(place, name), false, name)}`);
-      return `${this.title(place)}: ${parts.join(", ")}.`;
-    }
-    // At the pointer: the chosen measure, or the strongest habits.
-    tell(event) {
-      if (!this.pointed || !event) return this.tooltip.hide();
-      const { measures, names } = this.header;
-      const at = (name) => this.valueAt(this.pointed, name);
-      const strongest = Object.keys(measures).filter((name) => names[name].habit && at(name) !== null).sort((a, b) => at(b) - at(a)).slice(0, 2);
-      const lines = (this.measure ? [this.measure] : strongest).map((name) => element("div", {}, `${names[name].label}: `, element("b", { textContent: this.format(at(name), false, name) })));
-      return this.tooltip.show(event.clientX, event.clientY, element("b", { textContent: this.title(this.pointed) }), ...lines);
-    }
-    refreshScale() {
-      const bar = element("canvas", { role: "img", ariaLabel: "Colour scale of the weights, 0 to 100%" });
-      const [width, height] = [190, 26];
-      const context = fitCanvas(bar, width, height);
-      for (let x = 0; x < width - 30; x++) {
-        const code = Math.round(255 * x / (width - 31));
-        context.fillStyle = `rgb(${this.colours.subarray(code * 3, code * 3 + 3).join(",")})`;
-        context.fillRect(x + 10, 0, 1.2, 9);
-      }
-      context.fillStyle = this.theme.text;
-      context.globalAlpha = 0.75;
-      context.font = `10.5px ${this.theme.font}`;
-      context.textAlign = "center";
-      for (const weight of TICKS) {
-        const code = this.table.findIndex((value) => value >= weight - 1e-6);
-        context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + code / 255 * (width - 31), 22);
-      }
-      const broken = brokenNote(this.header.missing, "such heads have no measures");
-      this.scale.replaceChildren("weight", bar, ...broken, this.saving);
-    }
-    // ---- table and files: every head in the shown order, with every measure ----
-    sheet() {
-      const { measures, names, num_heads: heads } = this.header;
-      const shown = Object.keys(measures);
-      return {
-        columns: ["layer", "head", ...shown.map((name) => names[name].label + (names[name].unit === "share" ? "" : ` (${names[name].unit || "number"})`))],
-        rows: this.sequence.filter((head) => !this.isOut(head)).map((head) => [Math.floor(head / heads), head % heads, ...shown.map((name) => measures[name][head])])
-      };
-    }
-    twinTable() {
-      const { columns, rows } = this.sheet();
-      const total = this.sequence.length;
-      const left = rows.length < total ? `the ${rows.length} of ${total} heads that pass the limit` : `all ${total} heads`;
-      return { caption: `Measures of ${left}, in the order of the pictures. Shares are between 0 and 1.`, columns, rows };
-    }
-    fileName() {
-      return "bertscope-attention-overview";
-    }
-    picture() {
-      return {
-        width: Math.ceil(this.width + 4),
-        height: Math.ceil(this.height + 4),
-        ground: this.theme.background,
-        draw: (context) => this.drawOn(context, 2)
-      };
-    }
-    facts() {
-      const { names, num_tokens: tokens } = this.header;
-      return {
-        what: "Measures of attention heads",
-        tokens,
-        order: this.order,
-        sorted_by: this.measure ? names[this.measure].label : null,
-        limit: this.limit,
-        ...this.header.missing ? { not_numbers: this.header.missing } : {}
-      };
-    }
-    // Heads are in their natural place here; thumbnails as weights, each the largest of its block.
-    arrays() {
-      const { measures, num_layers: layers, num_heads: heads, size } = this.header;
-      const numbers = Object.entries(measures).map(([name, values]) => [name, {
-        shape: [layers, heads],
-        values: Float32Array.from(values, (value) => value ?? NaN)
-      }]);
-      const thumbnails = Float32Array.from(this.codes, (code) => this.table[code]);
-      for (const [head, flags] of this.gaps) flags.forEach((flag, at) => {
-        if (flag) thumbnails[head * size ** 2 + at] = NaN;
-      });
-      return { ...Object.fromEntries(numbers), thumbnails: { shape: [layers, heads, size, size], values: thumbnails } };
-    }
-  };
-
-  // app/canvas/overview/order.js
-  var ORDERS = [
-    ["place", "layer by layer, as in BERT"],
-    ["layer", "sorted within each layer"],
-    ["all", "sorted over all layers"]
-  ];
-  function orderHeads(values, layers, heads, order, lowestFirst) {
-    const natural = Array.from({ length: layers * heads }, (_, k) => k);
-    if (order === "place" || !values) return natural;
-    const sign = lowestFirst ? 1 : -1;
-    const compare = (a, b) => {
-      if (values[a] === null || values[b] === null) return (values[a] === null) - (values[b] === null) || a - b;
-      return sign * (values[a] - values[b]) || a - b;
-    };
-    if (order === "all") return natural.sort(compare);
-    return Array.from({ length: layers }, (_, layer) => natural.slice(layer * heads, (layer + 1) * heads).sort(compare)).flat();
-  }
-  function passes(value, limit, lowestFirst) {
-    if (limit === null) return true;
-    if (value === null) return false;
-    return lowestFirst ? value <= limit : value >= limit;
-  }
-  function rangeOf(values) {
-    const known = values.filter((value) => value !== null);
-    return known.length ? [Math.min(...known), Math.max(...known)] : null;
-  }
-
-  // app/canvas/shared/data_table.js
-  var Twin = class {
-    // make() returns { caption, columns: [string], rows: [[string | number]] }.
+  // app/canvas/shared/data_table.ts
+  var DataTable = class {
     constructor(summary, make) {
       this.make = make;
       this.holder = element("div", { className: "holder", tabIndex: 0, role: "region", ariaLabel: summary });
-      this.root = element("details", { className: "twin" }, element("summary", { textContent: summary }), this.holder);
+      this.root = element("details", { className: "data-table" }, element("summary", { textContent: summary }), this.holder);
       this.root.addEventListener("toggle", () => this.refresh());
     }
-    // Called whenever the picture changes; costs nothing while closed, and once in 150 ms while open.
+    make;
+    root;
+    holder;
+    waiting;
+    // Called whenever the picture changes; does nothing while closed, and fills at most once in 150 ms.
     refresh() {
       clearTimeout(this.waiting);
-      if (this.root.open) this.waiting = setTimeout(() => this.fill(), 150);
+      if (this.root.open) this.waiting = window.setTimeout(() => this.fill(), 150);
+    }
+    close() {
+      clearTimeout(this.waiting);
     }
     fill() {
       const { caption, columns, rows } = this.make();
-      const cell = (tag, value, scope) => {
-        const bdi = element("bdi", { textContent: typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013" });
-        const made = element(tag, {}, bdi);
-        if (scope) made.scope = scope;
-        if (typeof value === "number") made.className = "number";
-        return made;
-      };
       const body = rows.map(([first, ...others]) => element("tr", {}, cell("th", first, "row"), ...others.map((value) => cell("td", value))));
       this.holder.replaceChildren(element(
         "table",
@@ -737,12 +250,55 @@ ${this.parts.join("\n")}
         element("tbody", {}, ...body)
       ));
     }
-    close() {
-      clearTimeout(this.waiting);
-    }
   };
+  function cell(tag, value, scope) {
+    const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
+    const made = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) made.scope = scope;
+    if (typeof value === "number") made.className = "number";
+    return made;
+  }
 
-  // app/canvas/shared/npz.js
+  // app/canvas/shared/mount.ts
+  var keptViews = /* @__PURE__ */ new WeakMap();
+  function mount(View, { data, parentElement }, events) {
+    let kept = keptViews.get(parentElement);
+    if (!kept) {
+      kept = { view: new View(parentElement), turn: 0 };
+      keptViews.set(parentElement, kept);
+    }
+    const current = kept;
+    const view = current.view;
+    view.events = events;
+    const turn = ++current.turn;
+    const show = (message2) => {
+      if (current.turn !== turn || keptViews.get(parentElement) !== current) return;
+      view.update(message2);
+      view.root.removeAttribute("aria-busy");
+    };
+    const message = unpack(data);
+    if (isDeflated(message)) {
+      view.root.setAttribute("aria-busy", "true");
+      void inflate(message).then(show);
+    } else show(message);
+    return () => {
+      view.close();
+      keptViews.delete(parentElement);
+    };
+  }
+
+  // app/canvas/shared/csv.ts
+  function csv({ columns, rows }) {
+    return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
+`;
+  }
+  function csvCell(value) {
+    if (typeof value !== "string") return String(value ?? "");
+    const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+
+  // app/canvas/shared/npz.ts
   function npz(arrays) {
     const files = Object.entries(arrays).map(([name, array]) => {
       const bytes = npy(array);
@@ -794,10 +350,10 @@ ${this.parts.join("\n")}
     return out;
   }
   function unicode(strings) {
-    const signs = strings.map((text) => Array.from(text.toWellFormed(), (sign) => sign.codePointAt(0)));
-    const width = Math.max(1, ...signs.map((codes) => codes.length));
+    const characters = strings.map((text) => Array.from(text.toWellFormed(), (character) => character.codePointAt(0) ?? 0));
+    const width = Math.max(1, ...characters.map((codes) => codes.length));
     const out = new Uint32Array(strings.length * width);
-    signs.forEach((codes, row) => out.set(codes, row * width));
+    characters.forEach((codes, row) => out.set(codes, row * width));
     return [`<U${width}`, new Uint8Array(out.buffer)];
   }
   function littleEndian(fields) {
@@ -818,53 +374,376 @@ ${this.parts.join("\n")}
     return (crc ^ 4294967295) >>> 0;
   }
 
-  // app/canvas/shared/saving.js
-  function saveButtons(view) {
-    const make = {
-      SVG: () => picture("svg"),
-      PNG: () => picture("png"),
-      CSV: () => keep(csv(view.sheet()), "text/csv"),
-      JSON: () => {
-        const { columns, rows } = view.sheet();
-        return keep(JSON.stringify({ ...view.facts(), columns, rows }, null, 1), "application/json");
-      },
-      NPZ: () => download(npz(view.arrays()), `${view.fileName()}.npz`)
-    };
-    const picture = (format) => {
-      const { width, height, ground, draw } = view.picture();
-      savePicture(format, view.fileName(), width, height, ground, draw);
-    };
-    const keep = (text, type) => {
-      const ending = { "text/csv": "csv", "application/json": "json" }[type];
-      download(new Blob([text], { type }), `${view.fileName()}.${ending}`);
-    };
-    const titles = { SVG: "picture", PNG: "picture at twice the size", CSV: "table", JSON: "table", NPZ: "NumPy arrays" };
-    const buttons = Object.entries(make).map(([name, save]) => {
-      const button = element("button", { type: "button", textContent: name, title: `Save what is shown: ${titles[name]}` });
-      button.onclick = save;
-      return button;
-    });
-    return element("span", { className: "saving", role: "group", ariaLabel: "Save what is shown" }, "Save", ...buttons);
-  }
-  function csv({ columns, rows }) {
-    return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
+  // app/canvas/shared/pictures.ts
+  var MAX_SHAPES = 4096;
+  var SvgContext = class {
+    constructor(width, height) {
+      this.width = width;
+      this.height = height;
+    }
+    width;
+    height;
+    globalAlpha = 1;
+    lineWidth = 1;
+    fillStyle = "#000";
+    strokeStyle = "#000";
+    font = "10px sans-serif";
+    textAlign = "left";
+    // Set by the views; SVG text is always centred on its line and drawn from left to right.
+    textBaseline = "middle";
+    direction = "ltr";
+    lineCap = "round";
+    lineJoin = "round";
+    parts = [];
+    path = "";
+    ruler = context2d(element("canvas"));
+    measureText(text) {
+      this.ruler.font = this.font;
+      return this.ruler.measureText(text);
+    }
+    beginPath() {
+      this.path = "";
+    }
+    moveTo(x, y) {
+      this.path += `M${round(x)} ${round(y)}`;
+    }
+    lineTo(x, y) {
+      this.path += `L${round(x)} ${round(y)}`;
+    }
+    roundRect(x, y, width, height) {
+      this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
+    }
+    stroke() {
+      this.add("path", {
+        d: this.path,
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": round(this.lineWidth),
+        "stroke-opacity": round(this.globalAlpha),
+        "stroke-linecap": "round"
+      });
+    }
+    fill() {
+      this.add("path", { d: this.path, ...this.filled() });
+    }
+    fillRect(x, y, width, height) {
+      this.add("rect", { x: round(x), y: round(y), width: round(width), height: round(height), ...this.filled() });
+    }
+    fillText(text, x, y) {
+      this.text(text, x, y, this.filled());
+    }
+    strokeText(text, x, y) {
+      this.text(text, x, y, {
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": round(this.lineWidth),
+        "stroke-opacity": round(this.globalAlpha),
+        "stroke-linejoin": "round"
+      });
+    }
+    turnedText(text, x, y, angle) {
+      this.text(text, x, y, { ...this.filled(), transform: `rotate(${round(angle)} ${round(x)} ${round(y)})` });
+    }
+    // A field of cells: shapes while there are few, else an image; see paintCells.
+    cells(source, [sx, sy, sw, sh], [x, y, width, height]) {
+      const [left, top] = [Math.floor(sx), Math.floor(sy)];
+      const [wide, high] = [Math.ceil(sx + sw) - left, Math.ceil(sy + sh) - top];
+      this.parts.push(`<svg x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" viewBox="${sx} ${sy} ${sw} ${sh}" preserveAspectRatio="none">`);
+      if (wide * high <= MAX_SHAPES) {
+        const { data } = context2d(source).getImageData(left, top, wide, high);
+        for (let k = 0; k < wide * high; k++) {
+          this.add("rect", {
+            x: left + k % wide,
+            y: top + Math.floor(k / wide),
+            width: 1,
+            height: 1,
+            fill: `rgb(${data.subarray(k * 4, k * 4 + 3).join(",")})`,
+            "shape-rendering": "crispEdges"
+          });
+        }
+      } else {
+        const copy = element("canvas", { width: wide, height: high });
+        context2d(copy).drawImage(source, left, top, wide, high, 0, 0, wide, high);
+        this.add("image", {
+          href: copy.toDataURL("image/png"),
+          x: left,
+          y: top,
+          width: wide,
+          height: high,
+          preserveAspectRatio: "none",
+          style: "image-rendering:pixelated"
+        });
+      }
+      this.parts.push("</svg>");
+    }
+    toString() {
+      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
+      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
+${this.parts.join("\n")}
+</svg>
 `;
+    }
+    filled() {
+      return { fill: String(this.fillStyle), "fill-opacity": round(this.globalAlpha) };
+    }
+    text(text, x, y, paint) {
+      const anchors = { left: "start", right: "end", center: "middle" };
+      this.add("text", {
+        x: round(x),
+        y: round(y),
+        style: `font:${this.font}`,
+        "text-anchor": anchors[this.textAlign] ?? "start",
+        "dominant-baseline": "central",
+        ...paint
+      }, text);
+    }
+    add(tag, attributes, text) {
+      const written = Object.entries(attributes).map(([name, value]) => `${name}="${xml(String(value))}"`);
+      this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
+    }
+  };
+  function paintCells(context, source, from, to) {
+    if (context instanceof SvgContext) return context.cells(source, from, to);
+    const canvas = context;
+    canvas.imageSmoothingEnabled = false;
+    return canvas.drawImage(source, ...from, ...to);
   }
-  function csvCell(value) {
-    if (typeof value !== "string") return value === null ? "" : String(value);
-    const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  function round(number) {
+    return Math.round(number * 100) / 100;
+  }
+  function xml(text) {
+    return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  }
+  function savePicture(format, name, picture) {
+    const { width, height } = picture;
+    const draw = (context2) => {
+      context2.fillStyle = picture.ground;
+      context2.fillRect(0, 0, width, height);
+      picture.draw(context2);
+    };
+    if (format === "svg") {
+      const context2 = new SvgContext(width, height);
+      draw(context2);
+      return download(new Blob([String(context2)], { type: "image/svg+xml" }), `${name}.svg`);
+    }
+    const scale = Math.min(2, 16e3 / height, 16e3 / width);
+    const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
+    const context = context2d(canvas);
+    context.scale(scale, scale);
+    draw(context);
+    return canvas.toBlob((blob) => {
+      if (!blob) throw new Error(`the browser could not make ${name}.png of ${canvas.width} x ${canvas.height} pixels`);
+      download(blob, `${name}.png`);
+    }, "image/png");
+  }
+  function download(blob, name) {
+    const link = element("a", { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
   }
 
-  // app/canvas/shared/tooltip.js
+  // app/canvas/shared/saving.ts
+  function saveButtons(saved) {
+    const picture = (format) => savePicture(format, saved.fileName(), saved.picture());
+    const keep = (text, type, ending) => download(new Blob([text], { type }), `${saved.fileName()}.${ending}`);
+    const json = () => {
+      const { columns, rows } = saved.sheet();
+      return JSON.stringify({ ...saved.facts(), columns, rows }, null, 1);
+    };
+    const formats = [
+      ["SVG", "picture", () => picture("svg")],
+      ["PNG", "picture at twice the size", () => picture("png")],
+      ["CSV", "table", () => keep(csv(saved.sheet()), "text/csv", "csv")],
+      ["JSON", "table", () => keep(json(), "application/json", "json")],
+      ["NPZ", "NumPy arrays", () => download(npz(saved.arrays()), `${saved.fileName()}.npz`)]
+    ];
+    const buttons = formats.map(([textContent, what, onclick]) => element("button", { type: "button", textContent, title: `Save what is shown: ${what}`, onclick }));
+    return element("span", { className: "saving", role: "group", ariaLabel: "Save what is shown" }, "Save", ...buttons);
+  }
+
+  // app/canvas/shared/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/overview/order.ts
+  var ORDERS = [
+    ["place", "layer by layer, as in BERT"],
+    ["layer", "sorted within each layer"],
+    ["all", "sorted over all layers"]
+  ];
+  function orderHeads(values, layers, heads, order, lowestFirst) {
+    const natural = Array.from({ length: layers * heads }, (_, k) => k);
+    if (order === "place" || !values) return natural;
+    const sign = lowestFirst ? 1 : -1;
+    const compare = (a, b) => {
+      const [first, second] = [values[a], values[b]];
+      if (first === null || second === null) return Number(first === null) - Number(second === null) || a - b;
+      return sign * (first - second) || a - b;
+    };
+    if (order === "all") return natural.sort(compare);
+    return Array.from({ length: layers }, (_, layer) => natural.slice(layer * heads, (layer + 1) * heads).sort(compare)).flat();
+  }
+  function passes(value, limit, lowestFirst) {
+    if (limit === null) return true;
+    if (value === null) return false;
+    return lowestFirst ? value <= limit : value >= limit;
+  }
+  function rangeOf(values) {
+    const known = values.filter((value) => value !== null);
+    return known.length ? [Math.min(...known), Math.max(...known)] : null;
+  }
+
+  // app/canvas/overview/controls.ts
+  var TICKS = [0, 0.1, 0.25, 0.5, 1];
+  var OverviewControls = class {
+    constructor(model, change, saving) {
+      this.model = model;
+      this.change = change;
+      this.saving = saving;
+      this.measureSelect = element("select", {
+        ariaLabel: "Measure of the heads",
+        onchange: () => change({ measure: this.measureSelect.value, limit: null })
+      });
+      this.orderSelect = element(
+        "select",
+        {
+          ariaLabel: "Order of the heads",
+          onchange: () => change({ order: this.orderSelect.value })
+        },
+        ...ORDERS.map(([value, textContent]) => element("option", { value, textContent }))
+      );
+      this.direction = element("button", {
+        type: "button",
+        className: "step",
+        onclick: () => change({ lowest: !model.options.lowest, limit: null })
+      });
+      this.slider = element("input", {
+        type: "range",
+        min: "0",
+        max: "100",
+        step: "1",
+        oninput: () => this.setLimit(Number(this.slider.value) / 100)
+      });
+      this.limitLabel = element("label", { title: "Heads beyond the limit are dimmed" }, "Dim", this.slider, this.limitText);
+      this.measured = element("span", { className: "group" }, element("label", {}, "Order", this.orderSelect), this.direction);
+      this.row = element(
+        "div",
+        { className: "controls" },
+        element("label", {}, "Measure", this.measureSelect),
+        this.measured,
+        this.limitLabel
+      );
+    }
+    model;
+    change;
+    saving;
+    row;
+    scale = element("div", { className: "scale" });
+    measureSelect;
+    orderSelect;
+    direction;
+    slider;
+    limitText = element("output");
+    limitLabel;
+    measured;
+    refresh() {
+      const { names } = this.model.header;
+      const { measure, order, lowest } = this.model.options;
+      const known = this.model.knownMeasures;
+      if (this.measureSelect.options.length !== known.length + 1) {
+        this.measureSelect.replaceChildren(
+          element("option", { value: "", textContent: "none" }),
+          ...known.map((name) => element("option", { value: name, textContent: names[name].label }))
+        );
+      }
+      this.measureSelect.value = measure;
+      this.orderSelect.value = order;
+      this.direction.textContent = lowest ? "\u2191" : "\u2193";
+      this.direction.title = this.direction.ariaLabel = lowest ? "Lowest first; click for the highest first" : "Highest first; click for the lowest first";
+      this.measured.style.display = this.limitLabel.style.display = measure ? "" : "none";
+      this.refreshLimit();
+    }
+    // share: of the way from the least to the largest value; at the slider's start nothing is dimmed.
+    setLimit(share) {
+      const { measure, lowest } = this.model.options;
+      const [least, most] = this.ends(measure);
+      const limit = lowest ? most - share * (most - least) : least + share * (most - least);
+      this.change({ limit: share === 0 ? null : limit });
+    }
+    ends(measure) {
+      return rangeOf(this.model.header.measures[measure]) ?? [0, 0];
+    }
+    refreshLimit() {
+      const { measure, limit, lowest } = this.model.options;
+      if (!measure) return;
+      const values = this.model.header.measures[measure];
+      const [least, most] = this.ends(measure);
+      const share = limit === null ? 0 : (limit - least) / (most - least || 1);
+      this.slider.value = String(Math.round(100 * (limit !== null && lowest ? 1 - share : share)));
+      const left = values.filter((value) => passes(value, limit, lowest)).length;
+      const sign = lowest ? "above" : "below";
+      this.limitText.textContent = limit === null ? "none" : `${sign} ${this.model.format(limit)}: ${left} of ${values.length} left`;
+      this.slider.setAttribute("aria-valuetext", this.limitText.textContent);
+      this.slider.setAttribute("aria-label", `Dim heads ${sign}`);
+    }
+    refreshScale(theme) {
+      const { colours, table, header } = this.model;
+      const bar = element("canvas", { role: "img", ariaLabel: "Colour scale of the weights, 0 to 100%" });
+      const [width, height] = [190, 26];
+      const context = fitCanvas(bar, width, height);
+      for (let x = 0; x < width - 30; x++) {
+        const code = Math.round(255 * x / (width - 31));
+        context.fillStyle = `rgb(${colours.subarray(code * 3, code * 3 + 3).join(",")})`;
+        context.fillRect(x + 10, 0, 1.2, 9);
+      }
+      context.fillStyle = theme.text;
+      context.globalAlpha = 0.75;
+      context.font = `10.5px ${theme.font}`;
+      context.textAlign = "center";
+      for (const weight of TICKS) {
+        const code = table.findIndex((value) => value >= weight - 1e-6);
+        context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + code / 255 * (width - 31), 22);
+      }
+      this.scale.replaceChildren("weight", bar, ...brokenNote(header.missing, "such heads have no measures"), this.saving);
+    }
+  };
+
+  // app/canvas/shared/tooltip.ts
   var Tooltip = class {
     // `root` is positioned; the box stays inside its width.
     constructor(root) {
       this.root = root;
-      this.box = element("div", { className: "tip", ariaHidden: "true" });
       root.append(this.box);
     }
-    // x and y are those of a pointer event (of the window); `children` are strings or elements.
+    root;
+    box = element("div", { className: "tip", ariaHidden: "true" });
+    // x and y are client coordinates, as of a pointer event.
     show(x, y, ...children) {
       this.box.replaceChildren(...children);
       this.box.style.display = "block";
@@ -881,219 +760,366 @@ ${this.parts.join("\n")}
     }
   };
 
-  // app/canvas/overview/controls.js
-  var OverviewControls = class extends OverviewDetail {
-    build() {
-      this.measureSelect = element("select", { ariaLabel: "Measure of the heads" });
-      this.measureSelect.onchange = () => this.look({ measure: this.measureSelect.value, limit: null });
-      this.orderSelect = element(
-        "select",
-        { ariaLabel: "Order of the heads" },
-        ...ORDERS.map(([value, textContent]) => element("option", { value, textContent }))
-      );
-      this.orderSelect.onchange = () => this.look({ order: this.orderSelect.value });
-      this.direction = element("button", { type: "button", className: "step" });
-      this.direction.onclick = () => this.look({ lowest: !this.lowest, limit: null });
-      this.slider = element("input", { type: "range", min: "0", max: "100", step: "1" });
-      this.slider.oninput = () => this.setLimit(Number(this.slider.value) / 100);
-      this.limitText = element("output");
-      this.limitLabel = element("label", { title: "Heads beyond the limit are dimmed" }, "Dim", this.slider, this.limitText);
-      this.measured = element(
-        "span",
-        { className: "group" },
-        element("label", {}, "Order", this.orderSelect),
-        this.direction
-      );
-      this.canvas = element("canvas", { ariaHidden: "true" });
-      this.grid = element("div", {
-        className: "grid",
-        tabIndex: 0,
-        role: "application",
-        ariaLabel: "All heads. Arrows move, Home and End go to the first and the last, Enter opens the head, Escape lets go. The numbers are in the table below."
-      }, this.canvas);
-      this.holder = element("div", { className: "frame" }, this.grid);
-      this.scale = element("div", { className: "scale" });
-      this.detail = element("div", { className: "detail" });
-      this.said = element("div", { className: "said", ariaLive: "polite" });
-      this.twin = new Twin("Numbers of all heads as a table", () => this.twinTable());
-      this.saving = saveButtons(this);
-      this.root.append(
-        element(
-          "div",
-          { className: "controls" },
-          element("label", {}, "Measure", this.measureSelect),
-          this.measured,
-          this.limitLabel
-        ),
-        element(
-          "div",
-          { className: "body" },
-          element("div", { className: "left" }, this.holder, this.scale),
-          this.detail
-        ),
-        this.twin.root,
-        this.said
-      );
-      this.tooltip = new Tooltip(this.root);
+  // app/canvas/overview/detail.ts
+  var LARGE = 152;
+  var Detail = class {
+    constructor(model, thumbnails, view) {
+      this.model = model;
+      this.thumbnails = thumbnails;
+      this.tooltip = new Tooltip(view);
     }
-    refreshControls() {
-      const { measures, names } = this.header;
-      const known = Object.keys(measures).filter((name) => rangeOf(measures[name]));
-      if (this.measureSelect.options.length !== known.length + 1) {
-        this.measureSelect.replaceChildren(
-          element("option", { value: "", textContent: "none" }),
-          ...known.map((name) => element("option", { value: name, textContent: names[name].label }))
+    model;
+    thumbnails;
+    root = element("div", { className: "detail" });
+    /** Read aloud by screen readers. */
+    said = element("div", { className: "said", ariaLive: "polite" });
+    tooltip;
+    saying = new Debounce(250);
+    close() {
+      this.saying.cancel();
+    }
+    refresh() {
+      const { model } = this;
+      const place = model.pointed ?? model.opened;
+      const known = Object.keys(model.header.measures).filter((name) => model.valueAt(place, name) !== null);
+      this.root.replaceChildren(
+        element("h4", {}, title(place), element("small", { textContent: this.state(place) })),
+        element(
+          "div",
+          { className: "large" },
+          this.large(place),
+          element("p", { textContent: "Rows look, columns are looked at; first token at the top left." })
+        ),
+        this.numbers(place, known)
+      );
+      this.saying.cancel();
+      if (model.pointed) this.saying.run(() => {
+        this.said.textContent = this.spoken(place, known);
+      });
+    }
+    state(place) {
+      const { header, selected, pointed } = this.model;
+      const isOpen = place.layer === selected.layer && String(place.head === null ? [] : [place.head]) === String(selected.heads);
+      return header.alone ? "" : isOpen ? "open below" : pointed ? "click to open" : "one of the open heads";
+    }
+    large(place) {
+      const large = element("canvas", { ariaHidden: "true" });
+      const picture = this.thumbnails.one(place, LARGE);
+      const context = fitCanvas(large, LARGE, LARGE);
+      paintCells(context, picture, [0, 0, picture.width, picture.width], [0, 0, LARGE, LARGE]);
+      this.thumbnails.paintMissing(context, place, [0, 0, LARGE]);
+      return large;
+    }
+    numbers(place, known) {
+      const { model } = this;
+      const { names, num_tokens: tokens } = model.header;
+      const { measure } = model.options;
+      const shares = known.filter((name) => names[name].unit === "share").map((name) => {
+        const share = model.valueAt(place, name) ?? NaN;
+        const fill = element("i");
+        fill.style.width = `${100 * share}%`;
+        return element(
+          "div",
+          { className: name === measure ? "measure chosen" : "measure" },
+          element("span", { textContent: names[name].label }),
+          element("div", { className: "bar", ariaHidden: "true" }, fill),
+          element("span", { textContent: percent(share) })
         );
-      }
-      if (!known.includes(this.measure)) Object.assign(this, { measure: "", limit: null });
-      this.measureSelect.value = this.measure;
-      this.orderSelect.value = this.order;
-      this.direction.textContent = this.lowest ? "\u2191" : "\u2193";
-      const says = this.lowest ? "Lowest first; click for the highest first" : "Highest first; click for the lowest first";
-      this.direction.title = this.direction.ariaLabel = says;
-      this.measured.style.display = this.limitLabel.style.display = this.measure ? "" : "none";
-      this.refreshLimit();
+      });
+      const others = known.filter((name) => names[name].unit !== "share").map((name) => element(
+        "span",
+        { className: name === measure ? "chosen" : "" },
+        `${names[name].label}: ${model.format(model.valueAt(place, name), name)}`
+      ));
+      const more = element(
+        "p",
+        { className: "more" },
+        ...others,
+        element("span", {}, `${tokens} tokens; entropy is at most ${Math.log(tokens).toFixed(2)} nats`)
+      );
+      return element("div", {}, ...shares, more);
     }
-    // share: of the way from the least to the largest value; at the slider's start nothing is dimmed.
-    setLimit(share) {
-      const [least, most] = rangeOf(this.header.measures[this.measure]);
-      const limit = this.lowest ? most - share * (most - least) : least + share * (most - least);
-      this.look({ limit: share === 0 ? null : limit });
+    spoken(place, known) {
+      const { model } = this;
+      const { measure } = model.options;
+      const first = measure && known.includes(measure) ? [measure] : [];
+      const parts = [...first, ...known.filter((name) => name !== measure)].map((name) => `${model.header.names[name].label} ${model.format(model.valueAt(place, name), name)}`);
+      return `${title(place)}: ${parts.join(", ")}.`;
     }
-    refreshLimit() {
-      if (!this.measure) return;
-      const values = this.header.measures[this.measure];
-      const [least, most] = rangeOf(values);
-      const share = this.limit === null ? 0 : (this.limit - least) / (most - least || 1);
-      this.slider.value = Math.round(100 * (this.limit !== null && this.lowest ? 1 - share : share));
-      const left = values.filter((value) => passes(value, this.limit, this.lowest)).length;
-      const sign = this.lowest ? "above" : "below";
-      this.limitText.textContent = this.limit === null ? "none" : `${sign} ${this.format(this.limit)}: ${left} of ${values.length} left`;
-      this.slider.setAttribute("aria-valuetext", this.limitText.textContent);
-      this.slider.setAttribute("aria-label", `Dim heads ${sign}`);
+    // At the pointer: the chosen measure, or the strongest habits.
+    showTip(event) {
+      const { model } = this;
+      const { pointed, header: { measures, names }, options: { measure } } = model;
+      if (!pointed || !event) return this.tooltip.hide();
+      const at = (name) => model.valueAt(pointed, name);
+      const strongest = Object.keys(measures).filter((name) => names[name].habit && at(name) !== null).sort((a, b) => (at(b) ?? 0) - (at(a) ?? 0)).slice(0, 2);
+      const lines = (measure ? [measure] : strongest).map((name) => element("div", {}, `${names[name].label}: `, element("b", { textContent: model.format(at(name), name) })));
+      return this.tooltip.show(event.clientX, event.clientY, element("b", { textContent: title(pointed) }), ...lines);
+    }
+  };
+  function title({ layer, head }) {
+    return head === null ? `Layer ${layer}, mean of its heads` : `Layer ${layer}, head ${head}`;
+  }
+
+  // app/canvas/overview/files.ts
+  var OverviewFiles = class {
+    constructor(model, grid) {
+      this.model = model;
+      this.grid = grid;
+    }
+    model;
+    grid;
+    fileName() {
+      return "bertscope-attention-overview";
+    }
+    picture() {
+      const { grid } = this;
+      return {
+        width: Math.ceil(grid.width + 4),
+        height: Math.ceil(grid.height + 4),
+        ground: grid.theme.background,
+        draw: (context) => grid.drawOn(context, 2)
+      };
+    }
+    sheet() {
+      const { measures, names, num_heads: heads } = this.model.header;
+      const shown = Object.keys(measures);
+      const unit = (name) => names[name].unit === "share" ? "" : ` (${names[name].unit || "number"})`;
+      return {
+        columns: ["layer", "head", ...shown.map((name) => names[name].label + unit(name))],
+        rows: this.model.sequence.filter((head) => !this.model.isLeftOut(head)).map((head) => [Math.floor(head / heads), head % heads, ...shown.map((name) => measures[name][head])])
+      };
+    }
+    table() {
+      const { columns, rows } = this.sheet();
+      const total = this.model.sequence.length;
+      const left = rows.length < total ? `the ${rows.length} of ${total} heads that pass the limit` : `all ${total} heads`;
+      return { caption: `Measures of ${left}, in the order of the pictures. Shares are between 0 and 1.`, columns, rows };
+    }
+    facts() {
+      const { header: { names, num_tokens: tokens, missing }, options: { measure, order, limit } } = this.model;
+      return {
+        what: "Measures of attention heads",
+        tokens,
+        order,
+        sorted_by: measure ? names[measure].label : null,
+        limit,
+        ...missing ? { not_numbers: missing } : {}
+      };
+    }
+    // Heads in their natural place; thumbnails as weights, each the largest of its block.
+    arrays() {
+      const { header: { measures, num_layers: layers, num_heads: heads, size }, codes, table, gaps } = this.model;
+      const numbers = Object.entries(measures).map(([name, values]) => [name, {
+        shape: [layers, heads],
+        values: Float32Array.from(values, (value) => value ?? NaN)
+      }]);
+      const thumbnails = Float32Array.from(codes, (code) => table[code]);
+      for (const [head, flags] of gaps) flags.forEach((flag, at) => {
+        if (flag) thumbnails[head * size ** 2 + at] = NaN;
+      });
+      return { ...Object.fromEntries(numbers), thumbnails: { shape: [layers, heads, size, size], values: thumbnails } };
     }
   };
 
-  // app/canvas/shared/mount.js
-  var mountedViews = /* @__PURE__ */ new WeakMap();
-  function mount(View, { data, parentElement }, reports) {
-    let view = mountedViews.get(parentElement);
-    if (!view) {
-      view = new View(parentElement);
-      mountedViews.set(parentElement, view);
+  // app/canvas/overview/grid.ts
+  var GAP = 3;
+  var LEFT = 30;
+  var TOP = 20;
+  var MAX_GRID = 340;
+  var CAPTION = 12;
+  var AIR = 3;
+  var READABLE = 24;
+  var DIMMED = 0.16;
+  var GridPainter = class {
+    // lines of text under a thumbnail
+    constructor(model, thumbnails) {
+      this.model = model;
+      this.thumbnails = thumbnails;
     }
-    Object.assign(view, reports);
-    const turn = view.turn = (view.turn ?? 0) + 1;
-    const show = (message2) => {
-      if (view.turn !== turn || mountedViews.get(parentElement) !== view) return;
-      view.update(message2);
-      view.root.removeAttribute("aria-busy");
-    };
-    const message = unpack(data);
-    if (message.header.blocks.some(([, , isDeflated]) => isDeflated)) {
-      view.root.setAttribute("aria-busy", "true");
-      inflate(message).then(show);
-    } else show(message);
-    return () => {
-      view.close();
-      mountedViews.delete(parentElement);
-    };
-  }
+    model;
+    thumbnails;
+    theme;
+    width = 0;
+    height = 0;
+    columns = 1;
+    rows = 0;
+    cell = 0;
+    // side of a thumbnail
+    across = 0;
+    // from one thumbnail to the next
+    down = 0;
+    captions = 0;
+    // ---- places ----
+    // Sets the size of a thumbnail and the number of columns, for the room there is.
+    layout(room) {
+      const { header: { num_layers: layers, num_heads: heads }, options: { measure, order } } = this.model;
+      const isSorted = order === "all";
+      const most = measure ? 52 : 56;
+      const fits = Math.min((MAX_GRID - TOP) / layers, (room - LEFT) / heads, most);
+      const least = measure ? READABLE + GAP : 15;
+      this.cell = Math.max(12, Math.floor(Math.min((room - LEFT) / heads, Math.max(fits, least))) - GAP);
+      if (isSorted) this.cell = Math.max(this.cell, 30);
+      this.captions = !measure || this.cell < READABLE && !isSorted ? 0 : isSorted ? 2 : 1;
+      this.across = this.cell + GAP;
+      this.down = this.cell + GAP + (this.captions ? CAPTION * this.captions + AIR * this.captions : 0);
+      this.columns = isSorted ? Math.max(1, Math.min(heads, Math.floor((room - LEFT) / this.across))) : heads;
+      this.rows = Math.ceil(this.model.sequence.length / this.columns);
+      this.width = LEFT + this.columns * this.across;
+      this.height = TOP + this.rows * this.down;
+    }
+    hit(x, y) {
+      const column = Math.floor((x - LEFT) / this.across);
+      const row = Math.floor((y - TOP) / this.down);
+      if (row < 0 || row >= this.rows || column >= this.columns) return null;
+      if (column < 0) return this.model.options.order === "all" ? null : { layer: row, head: null };
+      return this.model.placeOf(row * this.columns + column);
+    }
+    // How far a window of some height must be scrolled to show the k-th thumbnail.
+    scrolledTo(k, scrollTop, height) {
+      const y = this.corner(k)[1];
+      if (y + this.down > scrollTop + height) return y + this.down - height;
+      return y - TOP < scrollTop ? y - TOP : scrollTop;
+    }
+    // Top left corner of the k-th place.
+    corner(k) {
+      return [LEFT + k % this.columns * this.across, TOP + Math.floor(k / this.columns) * this.down];
+    }
+    // ---- painting ----
+    drawOn(context, density) {
+      const { model } = this;
+      const pictures = this.thumbnails.all(Math.max(1, Math.round(this.cell * density)));
+      context.textBaseline = "middle";
+      model.sequence.forEach((head, k) => {
+        const [x, y] = this.corner(k);
+        context.globalAlpha = model.isLeftOut(head) ? DIMMED : 1;
+        const { width } = pictures[head];
+        paintCells(context, pictures[head], [0, 0, width, width], [x, y, this.cell, this.cell]);
+        const heads = model.header.num_heads;
+        this.thumbnails.paintMissing(context, { layer: Math.floor(head / heads), head: head % heads }, [x, y, this.cell]);
+        this.paintCaptions(context, head, x, y);
+      });
+      context.globalAlpha = 1;
+      this.paintNumbers(context);
+      model.sequence.forEach((head, k) => {
+        if (model.isOpen(head)) this.ring(context, k, this.theme.primary, 2.5);
+      });
+      model.sequence.forEach((head, k) => {
+        if (model.isPointed(head)) this.ring(context, k, this.theme.text, 1.5);
+      });
+    }
+    // The value, below the name where the place does not tell it.
+    paintCaptions(context, head, x, y) {
+      if (!this.captions) return;
+      const { model } = this;
+      const { num_heads: heads } = model.header;
+      const lines = [model.format(model.value(head), model.options.measure, true)];
+      if (this.captions === 2) lines.unshift(`${Math.floor(head / heads)}\xB7${head % heads}`);
+      context.textAlign = "center";
+      context.fillStyle = this.theme.text;
+      context.font = `10px ${this.theme.font}`;
+      lines.forEach((text, line) => {
+        context.globalAlpha = (model.isLeftOut(head) ? 0.55 : 1) * (line < lines.length - 1 ? 0.75 : 1);
+        context.fillText(text, x + this.cell / 2, y + this.cell + AIR + CAPTION * (line + 0.5));
+      });
+    }
+    // The heads' numbers on top (only where columns are heads) and the layers' on the left.
+    paintNumbers(context) {
+      const { header: { num_heads: heads, num_layers: layers }, options } = this.model;
+      context.font = `11.5px ${this.theme.font}`;
+      context.fillStyle = this.theme.text;
+      context.textAlign = "left";
+      if (options.order === "all") {
+        context.fillText("layer \xB7 head", LEFT, TOP / 2);
+        return;
+      }
+      const place = this.model.pointed ?? this.model.opened;
+      if (options.order === "place") {
+        context.textAlign = "center";
+        for (let head = 0; head < heads; head += stride(this.across, heads > 10 ? 17 : 11)) {
+          context.globalAlpha = place.head === head ? 1 : 0.7;
+          context.fillText(String(head), this.corner(head)[0] + this.cell / 2, TOP / 2);
+        }
+      } else context.fillText(options.lowest ? "lowest first" : "highest first", LEFT, TOP / 2);
+      context.textAlign = "right";
+      for (let layer = 0; layer < layers; layer += stride(this.down, 13)) {
+        context.globalAlpha = place.layer === layer ? 1 : 0.7;
+        context.fillText(String(layer), LEFT - 8, this.corner(layer * heads)[1] + this.cell / 2);
+      }
+      context.globalAlpha = 1;
+    }
+    ring(context, k, colour, width) {
+      const [x, y] = this.corner(k);
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.beginPath();
+      context.roundRect(x - 1, y - 1, this.cell + 2, this.cell + 2, 2);
+      context.stroke();
+    }
+  };
 
-  // app/canvas/overview/overview.js
-  var WIDE = 640;
-  function standAlone(place, css, messages) {
-    showAlone(component, place, css, messages);
-  }
-  function component(mounted) {
-    const { setTriggerValue, setStateValue } = mounted;
-    return mount(Overview, mounted, {
-      report: (picked) => setTriggerValue("picked", picked),
-      reportLook: (look) => setStateValue("look", look)
-    });
-  }
-  var Overview = class extends OverviewControls {
-    constructor(parent) {
-      super();
-      this.root = element("div", { className: "view overview" });
-      parent.append(this.root);
-      this.pointed = null;
-      this.measure = "";
-      this.limit = null;
-      this.order = "place";
-      this.lowest = false;
-      this.build();
-      this.grid.onpointermove = (event) => this.point(this.hit(event), event);
-      this.grid.onpointerleave = () => this.point(null);
-      this.grid.onclick = (event) => this.pick(this.hit(event));
-      this.grid.onkeydown = (event) => this.key(event);
-      this.observer = new ResizeObserver(() => this.layout());
-      this.observer.observe(this.root);
-    }
-    close() {
-      this.observer.disconnect();
-      this.twin.close();
-      cancelAnimationFrame(this.frame);
-      clearTimeout(this.saying);
-      clearTimeout(this.reporting);
-      this.root.remove();
-    }
-    update({ header, blocks }) {
-      const first = !this.header;
+  // app/canvas/overview/model.ts
+  var OverviewModel = class {
+    header;
+    options = { measure: "", order: "place", lowest: false, limit: null };
+    /** Heads in the shown order, layer * heads + head of each. */
+    sequence = [];
+    /** What the other views show; no heads for all. */
+    selected = { layer: 0, heads: [] };
+    pointed = null;
+    /** 256 x red, green, blue. */
+    colours = new Uint8Array();
+    /** The weight of each code. */
+    table = new Float32Array();
+    /** Of heads with weights that are not numbers: a flag for each cell. */
+    gaps = /* @__PURE__ */ new Map();
+    codes = new Uint8Array();
+    receive({ header, blocks }) {
       this.header = header;
-      this.codes = blocks[0];
-      this.colours = blocks[1];
+      [this.codes, this.colours] = blocks;
       this.table = asFloats(blocks[2]);
       const cells = header.size ** 2;
       this.gaps = new Map(header.broken.map((head, k) => [head, asFlags(blocks[3], k * cells, cells)]));
-      this.packed = Uint32Array.from({ length: 256 }, (_, code) => {
-        const [red, green, blue] = this.colours.subarray(code * 3, code * 3 + 3);
-        return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
-      });
       this.selected = { layer: header.layer, heads: header.heads };
-      if (first) Object.assign(this, header.look);
-      this.theme = readTheme(this.root);
-      this.drawn = null;
-      this.refresh();
     }
-    // Change how one looks at the heads; the choice is reported, so that it gets into the address.
-    look(change) {
-      Object.assign(this, change);
-      this.refresh();
-      clearTimeout(this.reporting);
-      const { measure, order, lowest, limit } = this;
-      this.reporting = setTimeout(() => this.reportLook({ measure, order, lowest, limit }), 400);
+    // ---- measures ----
+    // Measures of which at least one head has a value.
+    get knownMeasures() {
+      return Object.keys(this.header.measures).filter((name) => rangeOf(this.header.measures[name]));
     }
-    refresh() {
-      this.refreshControls();
-      const { num_layers: layers, num_heads: heads, measures } = this.header;
-      if (!this.measure) this.order = "place";
-      this.sequence = orderHeads(this.measure && measures[this.measure], layers, heads, this.order, this.lowest);
-      this.twin.refresh();
-      this.layout();
+    sort() {
+      const { header: { num_layers: layers, num_heads: heads, measures }, options } = this;
+      if (!this.knownMeasures.includes(options.measure)) Object.assign(options, { measure: "", limit: null });
+      if (!options.measure) options.order = "place";
+      const values = options.measure ? measures[options.measure] : null;
+      this.sequence = orderHeads(values, layers, heads, options.order, options.lowest);
     }
-    layout() {
-      if (!this.header || !this.root.clientWidth) return;
-      const wide = this.root.clientWidth >= WIDE;
-      this.root.classList.toggle("narrow", !wide);
-      this.measureGrid(wide ? this.root.clientWidth - 450 : this.root.clientWidth - 12);
-      this.holder.style.width = `${this.width + 16}px`;
-      this.scale.style.maxWidth = `${Math.max(300, this.width + 16)}px`;
-      this.refreshScale();
-      this.refreshDetail();
-      this.draw();
+    // The value of one head; null if it has none.
+    value(head, name = this.options.measure) {
+      return name ? this.header.measures[name][head] : null;
     }
-    draw() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => {
-        this.theme = readTheme(this.root);
-        const density = window.devicePixelRatio || 1;
-        this.drawOn(fitCanvas(this.canvas, this.width + 2, this.height + 2), density);
-      });
+    // The mean over a layer's heads where no head is named.
+    valueAt({ layer, head }, name) {
+      const { num_heads: heads } = this.header;
+      if (head !== null) return this.value(layer * heads + head, name);
+      const known = this.header.measures[name].slice(layer * heads, (layer + 1) * heads).filter((value) => value !== null);
+      return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
     }
-    // ---- what is marked ----
-    isOut(head) {
-      return Boolean(this.measure) && !passes(this.value(head), this.limit, this.lowest);
+    // Shares in percent, others with their unit; isShort: without a unit, for a thumbnail.
+    format(value, name = this.options.measure, isShort = false) {
+      if (value === null) return "\u2013";
+      const { unit } = this.header.names[name];
+      if (unit === "share") return isShort ? `${Math.round(value * 100)}%` : percent(value);
+      const digits = value >= 99.5 ? value.toFixed(0) : value >= 9.95 ? value.toFixed(1) : value.toFixed(2);
+      return isShort || !unit ? digits : `${digits} ${unit}`;
+    }
+    // ---- heads ----
+    // What the detail shows while nothing is pointed at.
+    get opened() {
+      return { layer: this.selected.layer, head: this.selected.heads[0] ?? null };
+    }
+    isLeftOut(head) {
+      return Boolean(this.options.measure) && !passes(this.value(head), this.options.limit, this.options.lowest);
     }
     isOpen(head) {
       const { num_heads: heads } = this.header;
@@ -1102,49 +1128,225 @@ ${this.parts.join("\n")}
     }
     isPointed(head) {
       const { num_heads: heads } = this.header;
-      return Math.floor(head / heads) === this.pointed.layer && (this.pointed.head === null || head % heads === this.pointed.head);
+      if (Math.floor(head / heads) !== this.pointed?.layer) return false;
+      return this.pointed.head === null || head % heads === this.pointed.head;
     }
-    // What the detail shows while nothing is pointed at.
-    opened() {
-      return { layer: this.selected.layer, head: this.selected.heads[0] ?? null };
-    }
-    // ---- pointing and picking ----
+    // The head at the k-th place of the sequence; null beyond its end.
     placeOf(k) {
       const { num_heads: heads } = this.header;
       const head = this.sequence[k];
       return head === void 0 ? null : { layer: Math.floor(head / heads), head: head % heads };
     }
+    // ---- thumbnails ----
+    // The codes of one head, or of the mean of a layer's heads.
+    codesOf({ layer, head }) {
+      const { size, num_heads: heads } = this.header;
+      const map = (h) => this.codes.subarray((layer * heads + h) * size * size, (layer * heads + h + 1) * size * size);
+      if (head !== null) return map(head);
+      const encode = encoder(this.table);
+      const maps = range(heads).map(map);
+      return maps[0].map((_, at) => encode(maps.reduce((sum, codes) => sum + this.table[codes[at]], 0) / heads));
+    }
+    // Boxes of cells that are not numbers: of one head, or of any of a layer's.
+    missingOf({ layer, head }) {
+      const { size, num_heads: heads } = this.header;
+      const own = (head === null ? range(heads) : [head]).map((h) => this.gaps.get(layer * heads + h)).filter((flags) => flags !== void 0);
+      return own.length ? missingBoxes(size, (row, column) => own.some((flags) => flags[row * size + column])) : [];
+    }
+  };
+
+  // app/canvas/overview/thumbnails.ts
+  var Thumbnails = class {
+    constructor(model) {
+      this.model = model;
+    }
+    model;
+    packed = new Uint32Array();
+    drawn = null;
+    // Called after each message.
+    forget() {
+      this.packed = Uint32Array.from({ length: 256 }, (_, code) => {
+        const [red, green, blue] = this.model.colours.subarray(code * 3, code * 3 + 3);
+        return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+      });
+      this.drawn = null;
+    }
+    // All heads in their natural order, at most `pixels` wide.
+    all(pixels) {
+      if (this.drawn?.pixels !== pixels) {
+        const { num_layers: layers, num_heads: heads } = this.model.header;
+        const made = range(layers * heads).map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels));
+        this.drawn = { pixels, made };
+      }
+      return this.drawn.made;
+    }
+    // A canvas of a pixel for each cell, at most `pixels` wide. Where a pixel holds several cells it is
+    // the largest, so that narrow lines stay.
+    one(place, pixels) {
+      const { size } = this.model.header;
+      const codes = this.model.codesOf(place);
+      const side = Math.min(size, pixels);
+      const image = new ImageData(side, side);
+      const colours = new Uint32Array(image.data.buffer);
+      const starts = Array.from({ length: side + 1 }, (_, p) => Math.floor(p * size / side));
+      for (let y = 0; y < side; y++) {
+        for (let x = 0; x < side; x++) {
+          let most = 0;
+          for (let row = starts[y]; row < starts[y + 1]; row++) {
+            for (let at = row * size + starts[x]; at < row * size + starts[x + 1]; at++) {
+              if (codes[at] > most) most = codes[at];
+            }
+          }
+          colours[y * side + x] = this.packed[most];
+        }
+      }
+      const canvas = element("canvas", { width: side, height: side });
+      context2d(canvas).putImageData(image, 0, 0);
+      return canvas;
+    }
+    // Stripes over the cells that are not numbers, on a thumbnail at (x, y).
+    paintMissing(context, place, [x, y, side]) {
+      const cell2 = side / this.model.header.size;
+      for (const [left, top, width, height] of this.model.missingOf(place)) {
+        paintMissing(context, [x + left * cell2, y + top * cell2, width * cell2, height * cell2]);
+      }
+    }
+  };
+
+  // app/canvas/overview/overview.ts
+  var WIDE = 640;
+  function component(mounted) {
+    return mount(Overview, mounted, {
+      picked: (value) => mounted.setTriggerValue("picked", value),
+      options: (value) => mounted.setStateValue("look", value)
+    });
+  }
+  function standAlone(place, css, messages) {
+    showAlone(component, place, css, messages);
+  }
+  var Overview = class {
+    root = element("div", { className: "view overview" });
+    events;
+    model = new OverviewModel();
+    thumbnails = new Thumbnails(this.model);
+    painter = new GridPainter(this.model, this.thumbnails);
+    files = new OverviewFiles(this.model, this.painter);
+    controls = new OverviewControls(this.model, (options) => this.change(options), saveButtons(this.files));
+    table = new DataTable("Numbers of all heads as a table", () => this.files.table());
+    canvas = element("canvas", { ariaHidden: "true" });
+    holder;
+    detail;
+    frames = new FrameLoop(() => this.paint());
+    reporting = new Debounce(400);
+    observer = new ResizeObserver(() => this.layout());
+    hasMessage = false;
+    constructor(parent) {
+      const grid = element("div", {
+        className: "grid",
+        tabIndex: 0,
+        role: "application",
+        ariaLabel: "All heads. Arrows move, Home and End go to the first and the last, Enter opens the head, Escape lets go. The numbers are in the table below.",
+        onpointermove: (event) => this.point(this.hit(event), event),
+        onpointerleave: () => this.point(null),
+        onclick: (event) => this.pick(this.hit(event)),
+        onkeydown: (event) => this.key(event)
+      }, this.canvas);
+      this.holder = element("div", { className: "frame" }, grid);
+      this.detail = new Detail(this.model, this.thumbnails, this.root);
+      this.root.prepend(
+        this.controls.row,
+        element(
+          "div",
+          { className: "body" },
+          element("div", { className: "left" }, this.holder, this.controls.scale),
+          this.detail.root
+        ),
+        this.table.root,
+        this.detail.said
+      );
+      parent.appendChild(this.root);
+      this.observer.observe(this.root);
+    }
+    close() {
+      this.observer.disconnect();
+      this.table.close();
+      this.detail.close();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.root.remove();
+    }
+    update(message) {
+      this.model.receive(message);
+      if (!this.hasMessage) this.model.options = { ...message.header.look };
+      this.hasMessage = true;
+      this.painter.theme = readTheme(this.root);
+      this.thumbnails.forget();
+      this.refresh();
+    }
+    // Changes the options; they are reported so that they get into the address.
+    change(options) {
+      Object.assign(this.model.options, options);
+      this.refresh();
+      const { measure, order, lowest, limit } = this.model.options;
+      this.reporting.run(() => this.events.options({ measure, order, lowest, limit }));
+    }
+    refresh() {
+      this.model.sort();
+      this.controls.refresh();
+      this.table.refresh();
+      this.layout();
+    }
+    layout() {
+      const room = this.root.clientWidth;
+      if (!this.hasMessage || !room) return;
+      const isWide = room >= WIDE;
+      this.root.classList.toggle("narrow", !isWide);
+      this.painter.layout(isWide ? room - 450 : room - 12);
+      this.holder.style.width = `${this.painter.width + 16}px`;
+      this.controls.scale.style.maxWidth = `${Math.max(300, this.painter.width + 16)}px`;
+      this.controls.refreshScale(this.painter.theme);
+      this.detail.refresh();
+      this.draw();
+    }
+    draw() {
+      this.frames.request();
+    }
+    paint() {
+      const { painter } = this;
+      painter.theme = readTheme(this.root);
+      const density = window.devicePixelRatio || 1;
+      painter.drawOn(fitCanvas(this.canvas, painter.width + 2, painter.height + 2), density);
+    }
+    // ---- pointing and picking ----
     hit(event) {
       const box = this.canvas.getBoundingClientRect();
-      const column = Math.floor((event.clientX - box.left - LEFT) / this.across);
-      const row = Math.floor((event.clientY - box.top - TOP) / this.down);
-      if (row < 0 || row >= this.rows || column >= this.columns) return null;
-      if (column < 0) return this.order === "all" ? null : { layer: row, head: null };
-      return this.placeOf(row * this.columns + column);
+      return this.painter.hit(event.clientX - box.left, event.clientY - box.top);
     }
     point(place, event) {
-      const same = place?.layer === this.pointed?.layer && place?.head === this.pointed?.head;
-      this.pointed = place;
-      this.tell(event);
-      if (same) return;
-      this.refreshDetail();
+      const { pointed } = this.model;
+      const isSame = place?.layer === pointed?.layer && place?.head === pointed?.head;
+      this.model.pointed = place;
+      this.detail.showTip(event);
+      if (isSame) return;
+      this.detail.refresh();
       this.draw();
     }
     pick(place) {
       if (!place) return;
-      this.selected = { layer: place.layer, heads: place.head === null ? [] : [place.head] };
+      const picked = { layer: place.layer, heads: place.head === null ? [] : [place.head] };
+      this.model.selected = picked;
       this.draw();
-      this.report({ layer: place.layer, heads: this.selected.heads });
+      this.events.picked(picked);
     }
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const { num_heads: heads } = this.header;
-      const now = this.pointed ?? this.opened();
-      const at = this.sequence.indexOf(now.layer * heads + (now.head ?? 0));
-      const last = this.sequence.length - 1;
+      const { model, painter: { columns } } = this;
+      const now = model.pointed ?? model.opened;
+      const at = model.sequence.indexOf(now.layer * model.header.num_heads + (now.head ?? 0));
+      const last = model.sequence.length - 1;
       const moves = {
-        ArrowUp: -this.columns,
-        ArrowDown: this.columns,
+        ArrowUp: -columns,
+        ArrowDown: columns,
         ArrowLeft: -1,
         ArrowRight: 1,
         Home: -at,
@@ -1153,8 +1355,8 @@ ${this.parts.join("\n")}
       if (event.key in moves) {
         const next = at + moves[event.key];
         if (next >= 0 && next <= last) {
-          this.point(this.placeOf(next));
-          this.scrollTo(next);
+          this.point(model.placeOf(next));
+          this.holder.scrollTop = this.painter.scrolledTo(next, this.holder.scrollTop, this.holder.clientHeight);
         }
       } else if (event.key === "Enter" || event.key === " ") {
         this.pick(now);
@@ -1164,13 +1366,6 @@ ${this.parts.join("\n")}
         return;
       }
       event.preventDefault();
-    }
-    // The grid scrolls when sorting makes it long.
-    scrollTo(k) {
-      const y = this.corner(k)[1];
-      const { scrollTop, clientHeight } = this.holder;
-      if (y - TOP < scrollTop) this.holder.scrollTop = y - TOP;
-      if (y + this.down > scrollTop + clientHeight) this.holder.scrollTop = y + this.down - clientHeight;
     }
   };
   return __toCommonJS(overview_exports);

@@ -1,0 +1,54 @@
+// What the heat map says of a cell: the tooltip, the line below the map, and a live region.
+
+import { element } from "../shared/elements";
+import { legible, shorten } from "../shared/text";
+import { Debounce } from "../shared/timers";
+import { Tooltip, tokenInTip } from "../shared/tooltip";
+import type { MapModel } from "./model";
+
+export class MapWords {
+  readonly line = element("div", { className: "note line" });
+  /** Read aloud by screen readers. */
+  readonly said = element("div", { className: "said", ariaLive: "polite" });
+  private readonly tooltip: Tooltip;
+  private readonly saying = new Debounce(200);
+
+  constructor(private readonly model: MapModel, root: HTMLElement) {
+    this.tooltip = new Tooltip(root);
+  }
+
+  close(): void {
+    this.saying.cancel();
+  }
+
+  hideTip(): void {
+    this.tooltip.hide();
+  }
+
+  // The pointed cell, beside the pointer; hides the tooltip if no cell is pointed at.
+  showTip(x: number, y: number): void {
+    const { pointed, units, rows, columns } = this.model;
+    if (!pointed) return this.tooltip.hide();
+    const [looks, looked] = this.model.namesAt(pointed);
+    const weight = this.model.weightAt(pointed);
+    const number = Number.isNaN(weight) ? "not a number (NaN)" : weight.toFixed(6);
+    const places = [rows[pointed.row], columns[pointed.column]].map((unit) => units.starts[unit]);
+    return this.tooltip.show(x, y, tokenInTip(looks), " looks at ", tokenInTip(looked),
+      element("div", {}, element("b", { textContent: number }), ` \u00b7 tokens ${places.join(" \u2192 ")}`));
+  }
+
+  say(): void {
+    const { place, marked } = this.model;
+    if (!place) {
+      this.line.replaceChildren("Point at a cell for its number; click marks its row and column.");
+      return;
+    }
+    const [looks, looked] = this.model.namesAt(place).map((name) => shorten(legible(name), 60));
+    const weight = this.model.weightAt(place);
+    const number = Number.isNaN(weight) ? "not a number" : weight.toFixed(6);
+    const bdi = (text: string) => element("bdi", { textContent: `\u201c${text}\u201d` });
+    this.line.replaceChildren(bdi(looks), " looks at ", bdi(looked), ": ", element("b", { textContent: number }),
+      marked ? " (marked; Esc or a click lets go)" : "");
+    this.saying.run(() => { this.said.textContent = `${looks} looks at ${looked}: ${number}`; });
+  }
+}

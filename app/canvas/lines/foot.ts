@@ -1,0 +1,59 @@
+// The line below the lines: the scale, the legend, what is not drawn, and the save buttons.
+
+import { fitCanvas } from "../shared/canvas";
+import { brokenNote, element } from "../shared/elements";
+import { kindKeys } from "../shared/levels";
+import { percent } from "../shared/text";
+import { MAX_LINES, type LinesModel } from "./model";
+import { opacity, thickness, type LinesPainter } from "./painter";
+
+const STEPS = [0.02, 0.1, 0.3, 1]; // weights shown in the scale
+
+export class Foot {
+  readonly root = element("div", { className: "foot" });
+  private shown = "";
+
+  constructor(private readonly model: LinesModel, private readonly painter: LinesPainter, private readonly saving: HTMLElement) {}
+
+  // Called after each frame; changes the page only if something else is to be said.
+  refresh(): void {
+    const { header, averaged, mapColours } = this.model;
+    const { theme, faint } = this.painter;
+    const text = this.note();
+    const state = JSON.stringify([text, header.missing, header.is_pair, theme, averaged, mapColours[0], faint]);
+    if (state === this.shown) return;
+    this.shown = state;
+    this.root.replaceChildren(element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header),
+      element("span", { className: "note", textContent: text }), ...brokenNote(header.missing, "no line is drawn"), this.saving);
+  }
+
+  private note(): string {
+    const { total } = this.model.lines;
+    const awaited = this.model.awaited();
+    if (awaited.length) return `Head${awaited.length > 1 ? "s" : ""} ${awaited.join(", ")} on the way \u2026`;
+    if (this.model.focus() || total <= MAX_LINES) return "";
+    return `The ${MAX_LINES.toLocaleString("en")} strongest of ${total.toLocaleString("en")} lines are drawn.`;
+  }
+
+  private scale(): HTMLCanvasElement {
+    const { averaged, mapColours } = this.model;
+    const { theme, faint } = this.painter;
+    const scale = element("canvas", { role: "img", ariaLabel: "Key: thicker and darker lines are larger weights" });
+    const context = fitCanvas(scale, 168, 16);
+    context.font = `11px ${theme.font}`;
+    context.textBaseline = "middle";
+    STEPS.forEach((weight, k) => {
+      context.globalAlpha = opacity(weight) * faint;
+      context.strokeStyle = averaged || mapColours.length === 1 ? mapColours[0] : theme.text;
+      context.lineWidth = thickness(weight);
+      context.beginPath();
+      context.moveTo(k * 42 + 1, 8);
+      context.lineTo(k * 42 + 13, 8);
+      context.stroke();
+      context.globalAlpha = 0.75;
+      context.fillStyle = theme.text;
+      context.fillText(percent(weight), k * 42 + 16, 8.5);
+    });
+    return scale;
+  }
+}

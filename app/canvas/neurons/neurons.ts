@@ -1,0 +1,231 @@
+// The neuron view: what the server sends, pointer and keys.
+
+import "../shared/shared.css";
+import "./neurons.css";
+
+import { showAlone } from "../../html_file/alone";
+import { fitCanvas } from "../shared/canvas";
+import { DataTable } from "../shared/data_table";
+import { element } from "../shared/elements";
+import { sameTokens } from "../shared/levels";
+import { mount, type Mounted, type MountedView } from "../shared/mount";
+import { saveButtons } from "../shared/saving";
+import { Debounce, FrameLoop } from "../shared/timers";
+import type { Bytes, Message } from "../shared/transport";
+import { NeuronControls, type NeuronActions } from "./controls";
+import { NeuronFiles } from "./files";
+import { NeuronModel, type KeyOrder, type NeuronHeader } from "./model";
+import { NeuronPainter } from "./painter";
+import { NeuronWords } from "./words";
+
+/** What the view reports to Python. */
+interface NeuronEvents {
+  selection(value: { layer: number; heads: number[]; revision: number }): void;
+  options(value: NeuronHeader["look"]): void;
+}
+
+type Place = { key: number; dimension: number | null };
+
+export default function component(mounted: Mounted<Bytes>): () => void {
+  return mount<NeuronHeader, NeuronEvents>(NeuronView, mounted, {
+    selection: (value) => mounted.setStateValue("selection", value),
+    options: (value) => mounted.setStateValue("look", value),
+  });
+}
+
+export function standAlone(place: Element, css: string, messages: string[]): void {
+  showAlone(component, place, css, messages);
+}
+
+class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActions {
+  readonly root = element("div", { className: "view" });
+  events!: NeuronEvents;
+  private readonly model = new NeuronModel();
+  private readonly painter = new NeuronPainter(this.model);
+  private readonly files = new NeuronFiles(this.model, this.painter);
+  private readonly controls = new NeuronControls(this.model, this.painter, this, saveButtons(this.files));
+  private readonly table = new DataTable("Numbers as a table", () => this.files.table());
+  private readonly canvas = element("canvas", { ariaHidden: "true" });
+  private readonly spacer = element("div", {}, this.canvas);
+  private readonly scroller: HTMLElement;
+  private readonly words: NeuronWords;
+  private readonly frames = new FrameLoop(() => this.paint());
+  private readonly reporting = new Debounce(180);
+  private readonly noting = new Debounce(400);
+  private readonly observer = new ResizeObserver(() => this.layout());
+  private hasMessage = false;
+  private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
+
+  constructor(parent: Node) {
+    this.scroller = element("div", {
+      className: "scroller", tabIndex: 0, role: "application",
+      ariaLabel: "Neurons. Left and right change the token that looks, up and down the key, Page keys by ten, " +
+        "Home and End to the first and last, Enter lets the key look. The numbers are in the table below.",
+      onscroll: () => this.draw(),
+      onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
+      onpointerleave: () => this.point(null),
+      onclick: (event: MouseEvent) => this.pick(this.hit(event)),
+      ondblclick: (event: MouseEvent) => this.lookFrom(this.hit(event)),
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    }, this.spacer);
+    this.words = new NeuronWords(this.model, this.root);
+    this.root.prepend(this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said);
+    parent.appendChild(this.root);
+    this.observer.observe(this.root);
+  }
+
+  close(): void {
+    this.observer.disconnect();
+    this.table.close();
+    this.words.close();
+    this.frames.cancel();
+    this.reporting.cancel();
+    this.noting.cancel();
+    this.root.remove();
+  }
+
+  // ---- what the server sends ----
+
+  update(message: Message<NeuronHeader>): void {
+    const { model } = this;
+    const { header } = message;
+    const isSameText = sameTokens(this.hasMessage ? model.header : undefined, header);
+    const options = this.hasMessage ? null : header.look;
+    model.receive(message);
+    this.hasMessage = true;
+    if (options) model.orderBy = options.order;
+    if (!isSameText) {
+      model.openQuery(options?.query ?? 1);
+      this.painter.forgetNames();
+      this.scroller.scrollTop = 0;
+    }
+    if (header.revision === this.revision || !isSameText) {
+      this.revision = header.revision;
+      Object.assign(model, { layer: header.layer, head: header.head });
+    }
+    this.root.classList.toggle("waiting", header.revision !== this.revision);
+    this.painter.readColours(this.root);
+    this.controls.refreshOptions();
+    this.refresh(!isSameText);
+  }
+
+  choose(layer: number, head: number): void {
+    Object.assign(this.model, { layer, head });
+    this.revision += 1;
+    this.root.classList.add("waiting");
+    this.controls.refresh();
+    const selection = { layer, heads: [head], revision: this.revision };
+    this.reporting.run(() => this.events.selection(selection));
+  }
+
+  // ---- what is shown ----
+
+  // After another query, order or head; `anew` marks the key that gets the most attention.
+  private refresh(anew: boolean): void {
+    this.model.arrange();
+    if (anew) [this.model.marked] = this.model.order;
+    this.controls.refresh();
+    this.controls.refreshFoot();
+    this.words.say();
+    this.table.refresh();
+    this.layout();
+  }
+
+  // The options are reported so that they get into the address.
+  private noteOptions(): void {
+    const options = { order: this.model.orderBy, query: this.model.query };
+    this.noting.run(() => this.events.options(options));
+  }
+
+  setQuery(query: number): void {
+    const { model } = this;
+    if (query < 0 || query >= model.size || query === model.query) return;
+    model.openQuery(query);
+    this.words.hideTip();
+    this.refresh(model.orderBy === "weight");
+    this.showMarked();
+    this.noteOptions();
+  }
+
+  setOrder(order: KeyOrder): void {
+    this.model.orderBy = order;
+    this.refresh(false);
+    this.showMarked();
+    this.noteOptions();
+  }
+
+  private lookFrom(place: Place | null): void {
+    if (place) this.setQuery(place.key);
+  }
+
+  // ---- drawing ----
+
+  private layout(): void {
+    if (!this.hasMessage || !this.root.clientWidth) return;
+    this.painter.layout(this.root.clientWidth - 2);
+    this.scroller.style.height = `${this.painter.height}px`;
+    this.spacer.style.height = `${this.painter.contentHeight}px`;
+    this.draw();
+  }
+
+  private draw(): void {
+    this.frames.request();
+  }
+
+  private paint(): void {
+    const { painter } = this;
+    if (!painter.width) return;
+    painter.readColours(this.root);
+    painter.scrolled = this.scroller.scrollTop;
+    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height));
+  }
+
+  // Brings the marked key into view.
+  private showMarked(): void {
+    this.scroller.scrollTop = this.painter.scrolledToMarked(this.scroller.scrollTop);
+    this.draw();
+  }
+
+  // ---- pointer and keys ----
+
+  private hit(event: MouseEvent): Place | null {
+    const box = this.scroller.getBoundingClientRect();
+    this.painter.scrolled = this.scroller.scrollTop;
+    return this.painter.hit(event.clientX - box.left - 1, event.clientY - box.top - 1);
+  }
+
+  private point(place: Place | null, event?: MouseEvent): void {
+    const isSame = place?.key === this.model.pointed?.key;
+    this.model.pointed = place;
+    this.words.showTip(event);
+    if (isSame) return;
+    this.words.say();
+    this.draw();
+  }
+
+  private pick(place: Place | null): void {
+    if (!place) return;
+    this.model.marked = place.key;
+    this.words.say();
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { model } = this;
+    const { size } = model;
+    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
+    if (event.key in moves) {
+      const row = Math.max(0, Math.min(size - 1, model.rowOf[model.marked] + moves[event.key]));
+      model.pointed = null;
+      this.words.hideTip();
+      model.marked = model.order[row];
+      this.words.say();
+      this.showMarked();
+    } else if (event.key === "ArrowLeft") this.setQuery(model.query - 1);
+    else if (event.key === "ArrowRight") this.setQuery(model.query + 1);
+    else if (event.key === "Enter") this.setQuery(model.marked);
+    else return;
+    event.preventDefault();
+  }
+}

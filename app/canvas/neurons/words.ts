@@ -1,0 +1,72 @@
+// What the neuron view says of a key: the tooltip, the sum below the rows, and a live region.
+
+import { element } from "../shared/elements";
+import { legible, shorten } from "../shared/text";
+import { Debounce } from "../shared/timers";
+import { Tooltip, tokenInTip } from "../shared/tooltip";
+import type { NeuronModel } from "./model";
+
+export const NAMED = 3; // largest products that are named
+
+export class NeuronWords {
+  readonly line = element("div", { className: "note line sum" });
+  /** Read aloud by screen readers. */
+  readonly said = element("div", { className: "said", ariaLive: "polite" });
+  private readonly tooltip: Tooltip;
+  private readonly saying = new Debounce(200);
+
+  constructor(private readonly model: NeuronModel, root: HTMLElement) {
+    this.tooltip = new Tooltip(root);
+  }
+
+  close(): void {
+    this.saying.cancel();
+  }
+
+  hideTip(): void {
+    this.tooltip.hide();
+  }
+
+  showTip(event?: MouseEvent): void {
+    const { model } = this;
+    const { pointed: place, query, queries, keys, header: { tokens, width } } = model;
+    if (!place || !event) return this.tooltip.hide();
+    const lines: HTMLElement[] = [];
+    if (place.dimension !== null) {
+      const [q, k] = [queries[query * width + place.dimension], keys[place.key * width + place.dimension]];
+      const text = `${numberText(q)} \u00d7 ${numberText(k)} = ${numberText(model.product(place.key, place.dimension))}`;
+      lines.push(element("div", {}, `dimension ${place.dimension}: `, element("b", { textContent: text })));
+    }
+    lines.push(element("div", {}, "score ", element("b", { textContent: numberText(model.score(place.key)) }),
+      ", weight ", element("b", { textContent: weightText(model.weight(place.key)) })));
+    return this.tooltip.show(event.clientX, event.clientY, tokenInTip(tokens[query]), " looks at ",
+      tokenInTip(tokens[place.key]), ...lines);
+  }
+
+  say(): void {
+    const { model } = this;
+    const { shownKey: key, query, header: { width } } = model;
+    const [score, weight] = [model.score(key), model.weight(key)];
+    const bdi = (token: number) => element("bdi", { textContent: `\u201c${shortName(model, token)}\u201d` });
+    const strong = (text: string) => element("b", { textContent: text });
+    const dimensions = model.strongest(key, NAMED).map((k) => `${k} (${numberText(model.product(key, k))})`).join(", ");
+    this.line.replaceChildren(bdi(query), " looks at ", bdi(key), ": the products sum to ",
+      strong(numberText(score * Math.sqrt(width))), `, divided by \u221a${width} that is the score `, strong(numberText(score)),
+      ", and its share of the softmax over all keys is ", strong(weightText(weight)),
+      `. Largest products: dimensions ${dimensions}.`);
+    const text = `${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`;
+    this.saying.run(() => { this.said.textContent = text; });
+  }
+}
+
+export function shortName(model: NeuronModel, token: number): string {
+  return shorten(legible(model.header.tokens[token]), 60);
+}
+
+export function numberText(value: number): string {
+  return Number.isNaN(value) ? "not a number" : value.toFixed(Math.abs(value) < 0.1 ? 4 : 3);
+}
+
+function weightText(weight: number): string {
+  return Number.isNaN(weight) ? "not a number" : weight.toFixed(6);
+}

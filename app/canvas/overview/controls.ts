@@ -1,0 +1,103 @@
+// The controls of the overview: the measure by which heads are sorted and dimmed, and the colour scale.
+
+import { fitCanvas, type Theme } from "../shared/canvas";
+import { brokenNote, element } from "../shared/elements";
+import type { OverviewModel, OverviewOptions } from "./model";
+import { ORDERS, passes, rangeOf, type Order } from "./order";
+
+const TICKS = [0, 0.1, 0.25, 0.5, 1];
+
+export class OverviewControls {
+  readonly row: HTMLElement;
+  readonly scale = element("div", { className: "scale" });
+  private readonly measureSelect: HTMLSelectElement;
+  private readonly orderSelect: HTMLSelectElement;
+  private readonly direction: HTMLButtonElement;
+  private readonly slider: HTMLInputElement;
+  private readonly limitText = element("output");
+  private readonly limitLabel: HTMLLabelElement;
+  private readonly measured: HTMLElement;
+
+  constructor(
+    private readonly model: OverviewModel, private readonly change: (options: Partial<OverviewOptions>) => void,
+    private readonly saving: HTMLElement,
+  ) {
+    this.measureSelect = element("select", { ariaLabel: "Measure of the heads",
+      onchange: () => change({ measure: this.measureSelect.value, limit: null }) });
+    this.orderSelect = element("select", { ariaLabel: "Order of the heads",
+      onchange: () => change({ order: this.orderSelect.value as Order }) },
+      ...ORDERS.map(([value, textContent]) => element("option", { value, textContent })));
+    this.direction = element("button", { type: "button", className: "step",
+      onclick: () => change({ lowest: !model.options.lowest, limit: null }) });
+    this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
+      oninput: () => this.setLimit(Number(this.slider.value) / 100) });
+    this.limitLabel = element("label", { title: "Heads beyond the limit are dimmed" }, "Dim", this.slider, this.limitText);
+    this.measured = element("span", { className: "group" }, element("label", {}, "Order", this.orderSelect), this.direction);
+    this.row = element("div", { className: "controls" },
+      element("label", {}, "Measure", this.measureSelect), this.measured, this.limitLabel);
+  }
+
+  refresh(): void {
+    const { names } = this.model.header;
+    const { measure, order, lowest } = this.model.options;
+    const known = this.model.knownMeasures;
+    if (this.measureSelect.options.length !== known.length + 1) {
+      this.measureSelect.replaceChildren(element("option", { value: "", textContent: "none" }),
+        ...known.map((name) => element("option", { value: name, textContent: names[name].label })));
+    }
+    this.measureSelect.value = measure;
+    this.orderSelect.value = order;
+    this.direction.textContent = lowest ? "\u2191" : "\u2193";
+    this.direction.title = this.direction.ariaLabel = lowest
+      ? "Lowest first; click for the highest first" : "Highest first; click for the lowest first";
+    this.measured.style.display = this.limitLabel.style.display = measure ? "" : "none";
+    this.refreshLimit();
+  }
+
+  // share: of the way from the least to the largest value; at the slider's start nothing is dimmed.
+  private setLimit(share: number): void {
+    const { measure, lowest } = this.model.options;
+    const [least, most] = this.ends(measure);
+    const limit = lowest ? most - share * (most - least) : least + share * (most - least);
+    this.change({ limit: share === 0 ? null : limit });
+  }
+
+  private ends(measure: string): [number, number] {
+    return rangeOf(this.model.header.measures[measure]) ?? [0, 0];
+  }
+
+  private refreshLimit(): void {
+    const { measure, limit, lowest } = this.model.options;
+    if (!measure) return;
+    const values = this.model.header.measures[measure];
+    const [least, most] = this.ends(measure);
+    const share = limit === null ? 0 : (limit - least) / (most - least || 1);
+    this.slider.value = String(Math.round(100 * (limit !== null && lowest ? 1 - share : share)));
+    const left = values.filter((value) => passes(value, limit, lowest)).length;
+    const sign = lowest ? "above" : "below";
+    this.limitText.textContent = limit === null ? "none" : `${sign} ${this.model.format(limit)}: ${left} of ${values.length} left`;
+    this.slider.setAttribute("aria-valuetext", this.limitText.textContent);
+    this.slider.setAttribute("aria-label", `Dim heads ${sign}`);
+  }
+
+  refreshScale(theme: Theme): void {
+    const { colours, table, header } = this.model;
+    const bar = element("canvas", { role: "img", ariaLabel: "Colour scale of the weights, 0 to 100%" });
+    const [width, height] = [190, 26];
+    const context = fitCanvas(bar, width, height);
+    for (let x = 0; x < width - 30; x++) {
+      const code = Math.round((255 * x) / (width - 31));
+      context.fillStyle = `rgb(${colours.subarray(code * 3, code * 3 + 3).join(",")})`;
+      context.fillRect(x + 10, 0, 1.2, 9);
+    }
+    context.fillStyle = theme.text;
+    context.globalAlpha = 0.75;
+    context.font = `10.5px ${theme.font}`;
+    context.textAlign = "center";
+    for (const weight of TICKS) {
+      const code = table.findIndex((value) => value >= weight - 1e-6);
+      context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + (code / 255) * (width - 31), 22);
+    }
+    this.scale.replaceChildren("weight", bar, ...brokenNote(header.missing, "such heads have no measures"), this.saving);
+  }
+}

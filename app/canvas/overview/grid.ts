@@ -1,0 +1,146 @@
+// Draws the heads as thumbnails in a grid, with their numbers.
+
+import { stride, type Painting, type Theme } from "../shared/canvas";
+import { paintCells } from "../shared/pictures";
+import type { OverviewModel, Place } from "./model";
+import type { Thumbnails } from "./thumbnails";
+
+const GAP = 3;
+const LEFT = 30; // room for the layers' numbers
+const TOP = 20; // room for the heads' numbers
+const MAX_GRID = 340; // pixels of the grid's height before it scrolls, without captions
+const CAPTION = 12; // pixels of a line of text under a thumbnail
+const AIR = 3; // pixels around these lines
+const READABLE = 24; // pixels of a thumbnail that has room for its number
+const DIMMED = 0.16;
+
+export class GridPainter {
+  theme!: Theme;
+  width = 0;
+  height = 0;
+  columns = 1;
+  private rows = 0;
+  private cell = 0; // side of a thumbnail
+  private across = 0; // from one thumbnail to the next
+  private down = 0;
+  private captions = 0; // lines of text under a thumbnail
+
+  constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails) {}
+
+  // ---- places ----
+
+  // Sets the size of a thumbnail and the number of columns, for the room there is.
+  layout(room: number): void {
+    const { header: { num_layers: layers, num_heads: heads }, options: { measure, order } } = this.model;
+    const isSorted = order === "all";
+    const most = measure ? 52 : 56;
+    const fits = Math.min((MAX_GRID - TOP) / layers, (room - LEFT) / heads, most);
+    const least = measure ? READABLE + GAP : 15;
+    this.cell = Math.max(12, Math.floor(Math.min((room - LEFT) / heads, Math.max(fits, least))) - GAP);
+    if (isSorted) this.cell = Math.max(this.cell, 30);
+    this.captions = !measure || (this.cell < READABLE && !isSorted) ? 0 : isSorted ? 2 : 1;
+    this.across = this.cell + GAP;
+    this.down = this.cell + GAP + (this.captions ? CAPTION * this.captions + AIR * this.captions : 0);
+    this.columns = isSorted ? Math.max(1, Math.min(heads, Math.floor((room - LEFT) / this.across))) : heads;
+    this.rows = Math.ceil(this.model.sequence.length / this.columns);
+    this.width = LEFT + this.columns * this.across;
+    this.height = TOP + this.rows * this.down;
+  }
+
+  hit(x: number, y: number): Place | null {
+    const column = Math.floor((x - LEFT) / this.across);
+    const row = Math.floor((y - TOP) / this.down);
+    if (row < 0 || row >= this.rows || column >= this.columns) return null;
+    // The numbers on the left stand for whole layers, where rows are layers.
+    if (column < 0) return this.model.options.order === "all" ? null : { layer: row, head: null };
+    return this.model.placeOf(row * this.columns + column);
+  }
+
+  // How far a window of some height must be scrolled to show the k-th thumbnail.
+  scrolledTo(k: number, scrollTop: number, height: number): number {
+    const y = this.corner(k)[1];
+    if (y + this.down > scrollTop + height) return y + this.down - height;
+    return y - TOP < scrollTop ? y - TOP : scrollTop;
+  }
+
+  // Top left corner of the k-th place.
+  private corner(k: number): [number, number] {
+    return [LEFT + (k % this.columns) * this.across, TOP + Math.floor(k / this.columns) * this.down];
+  }
+
+  // ---- painting ----
+
+  drawOn(context: Painting, density: number): void {
+    const { model } = this;
+    const pictures = this.thumbnails.all(Math.max(1, Math.round(this.cell * density)));
+    context.textBaseline = "middle";
+    model.sequence.forEach((head, k) => {
+      const [x, y] = this.corner(k);
+      context.globalAlpha = model.isLeftOut(head) ? DIMMED : 1;
+      const { width } = pictures[head];
+      paintCells(context, pictures[head], [0, 0, width, width], [x, y, this.cell, this.cell]);
+      const heads = model.header.num_heads;
+      this.thumbnails.paintMissing(context, { layer: Math.floor(head / heads), head: head % heads }, [x, y, this.cell]);
+      this.paintCaptions(context, head, x, y);
+    });
+    context.globalAlpha = 1;
+    this.paintNumbers(context);
+    model.sequence.forEach((head, k) => {
+      if (model.isOpen(head)) this.ring(context, k, this.theme.primary, 2.5);
+    });
+    model.sequence.forEach((head, k) => {
+      if (model.isPointed(head)) this.ring(context, k, this.theme.text, 1.5);
+    });
+  }
+
+  // The value, below the name where the place does not tell it.
+  private paintCaptions(context: Painting, head: number, x: number, y: number): void {
+    if (!this.captions) return;
+    const { model } = this;
+    const { num_heads: heads } = model.header;
+    const lines = [model.format(model.value(head), model.options.measure, true)];
+    if (this.captions === 2) lines.unshift(`${Math.floor(head / heads)}\u00b7${head % heads}`);
+    context.textAlign = "center";
+    context.fillStyle = this.theme.text;
+    context.font = `10px ${this.theme.font}`;
+    lines.forEach((text, line) => {
+      context.globalAlpha = (model.isLeftOut(head) ? 0.55 : 1) * (line < lines.length - 1 ? 0.75 : 1);
+      context.fillText(text, x + this.cell / 2, y + this.cell + AIR + CAPTION * (line + 0.5));
+    });
+  }
+
+  // The heads' numbers on top (only where columns are heads) and the layers' on the left.
+  private paintNumbers(context: Painting): void {
+    const { header: { num_heads: heads, num_layers: layers }, options } = this.model;
+    context.font = `11.5px ${this.theme.font}`;
+    context.fillStyle = this.theme.text;
+    context.textAlign = "left";
+    if (options.order === "all") {
+      context.fillText("layer \u00b7 head", LEFT, TOP / 2);
+      return;
+    }
+    const place = this.model.pointed ?? this.model.opened;
+    if (options.order === "place") {
+      context.textAlign = "center";
+      for (let head = 0; head < heads; head += stride(this.across, heads > 10 ? 17 : 11)) {
+        context.globalAlpha = place.head === head ? 1 : 0.7;
+        context.fillText(String(head), this.corner(head)[0] + this.cell / 2, TOP / 2);
+      }
+    } else context.fillText(options.lowest ? "lowest first" : "highest first", LEFT, TOP / 2);
+    context.textAlign = "right";
+    for (let layer = 0; layer < layers; layer += stride(this.down, 13)) {
+      context.globalAlpha = place.layer === layer ? 1 : 0.7;
+      context.fillText(String(layer), LEFT - 8, this.corner(layer * heads)[1] + this.cell / 2);
+    }
+    context.globalAlpha = 1;
+  }
+
+  private ring(context: Painting, k: number, colour: string, width: number): void {
+    const [x, y] = this.corner(k);
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    context.roundRect(x - 1, y - 1, this.cell + 2, this.cell + 2, 2);
+    context.stroke();
+  }
+}

@@ -1,0 +1,56 @@
+// One view for each place in the page, made at the first message and kept until the place goes.
+
+import { inflate, isDeflated, unpack, type Bytes, type Message } from "./transport";
+
+/** What Streamlit hands to a component. */
+export interface Mounted<Data> {
+  data: Data;
+  parentElement: HTMLElement | ShadowRoot;
+  setStateValue(name: string, value: unknown): void;
+  setTriggerValue(name: string, value: unknown): void;
+}
+
+export interface MountedView<Header, Events> {
+  readonly root: HTMLElement;
+  /** What the view calls to report a choice. */
+  events: Events;
+  update(message: Message<Header>): void;
+  close(): void;
+}
+
+interface Kept {
+  view: MountedView<never, never>;
+  turn: number;
+}
+
+const keptViews = new WeakMap<Node, Kept>();
+
+// Returns the function that takes the view away. The root is marked as busy until it shows the
+// message that came last.
+export function mount<Header, Events>(
+  View: new (parent: Node) => MountedView<Header, Events>, { data, parentElement }: Mounted<Bytes>, events: Events,
+): () => void {
+  let kept = keptViews.get(parentElement);
+  if (!kept) {
+    kept = { view: new View(parentElement) as MountedView<never, never>, turn: 0 };
+    keptViews.set(parentElement, kept);
+  }
+  const current = kept;
+  const view = current.view as unknown as MountedView<Header, Events>;
+  view.events = events;
+  const turn = ++current.turn;
+  const show = (message: Message<Header>) => {
+    if (current.turn !== turn || keptViews.get(parentElement) !== current) return; // a later one came, or it is gone
+    view.update(message);
+    view.root.removeAttribute("aria-busy");
+  };
+  const message = unpack<Header>(data);
+  if (isDeflated(message)) {
+    view.root.setAttribute("aria-busy", "true");
+    void inflate(message).then(show);
+  } else show(message);
+  return () => {
+    view.close();
+    keptViews.delete(parentElement);
+  };
+}

@@ -1,0 +1,48 @@
+// Numbers and untrusted texts as a reader sees them.
+
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+// Control characters and those that change the direction of writing.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
+
+export function percent(weight: number): string {
+  if (Number.isNaN(weight)) return "NaN";
+  if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
+  return `${(weight * 100).toFixed(1)}%`;
+}
+
+// A number for tables and files: the digits that float32 holds; null where it is not finite.
+export function exact(value: number): number | null {
+  return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
+}
+
+// The first `most` graphemes.
+export function letters(text: string, most: number): string[] {
+  const found: string[] = [];
+  for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
+    if (found.push(segment) === most) break;
+  }
+  return found;
+}
+
+export function shorten(text: string, most: number): string {
+  const kept = letters(text, most).join("");
+  return kept.length < text.length ? `${kept}\u2026` : text;
+}
+
+// A token in readable form: invisible and direction-changing characters are named, and at most
+// three combining marks are kept on a letter.
+export function legible(token: string): string {
+  const named = token.toWellFormed().replace(CONTROLS, codePoint).replace(/(\p{M}{3})\p{M}+/gu, "$1");
+  if (!named) return "(empty)";
+  return INVISIBLE.test(named) ? named.slice(0, 60).replace(/[^]/gu, codePoint) : named;
+}
+
+function codePoint(character: string): string {
+  return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203a`;
+}
+
+// 0, 1, ... number - 1.
+export function range(number: number): number[] {
+  return Array.from({ length: number }, (_, k) => k);
+}

@@ -1,0 +1,88 @@
+// Reads the messages that transport.py writes: a JSON header and blocks of bytes.
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface BlockList {
+  /** Start and length in bytes of each block; a third number 1 where the block is deflated. */
+  blocks: number[][];
+}
+
+export interface Message<Header> {
+  header: Header & BlockList;
+  blocks: Bytes[];
+}
+
+export function unpack<Header>(bytes: Bytes): Message<Header> {
+  // A copy where the message does not start on 4 bytes: Float32Array needs it.
+  const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength);
+  const length = view.getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(whole.subarray(4, 4 + length))) as Header & BlockList;
+  const start = 4 + length;
+  const blocks = header.blocks.map(([from, size]) => whole.subarray(start + from, start + from + size));
+  return { header, blocks };
+}
+
+// The same message with other values of some header fields; `change` of transport.py.
+export function changeHeader(bytes: Bytes, values: Record<string, unknown>): Bytes {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = { ...JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), ...values };
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const padded = Math.ceil(text.length / 4) * 4;
+  const out = new Uint8Array(4 + padded + bytes.length - 4 - length).fill(32, 4, 4 + padded);
+  new DataView(out.buffer).setUint32(0, padded, true);
+  out.set(text, 4);
+  out.set(bytes.subarray(4 + length), 4 + padded);
+  return out;
+}
+
+export function isDeflated<Header>({ header }: Message<Header>): boolean {
+  return header.blocks.some(([, , deflated]) => deflated);
+}
+
+// The message with its deflated blocks inflated.
+export async function inflate<Header>({ header, blocks }: Message<Header>): Promise<Message<Header>> {
+  const whole = await Promise.all(blocks.map(async (block, k) => {
+    if (!header.blocks[k][2]) return block;
+    const stream = new Blob([block]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }));
+  return { header, blocks: whole };
+}
+
+export function asFloats(block: Bytes): Float32Array<ArrayBuffer> {
+  return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
+}
+
+// Flags that NumPy packed into bits: `number` of them from `first` on, one byte each.
+export function asFlags(block: Bytes, first: number, number: number): Bytes {
+  return Uint8Array.from({ length: number }, (_, k) => (block[(first + k) >> 3] >> (7 - ((first + k) & 7))) & 1);
+}
+
+// Returns the function from a weight to the code whose decoded weight is nearest.
+export function encoder(table: Float32Array): (weight: number) => number {
+  const middles = table.slice(1).map((weight, k) => (weight + table[k]) / 2);
+  return (weight) => {
+    let [low, high] = [0, 255];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (weight < middles[middle]) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+}
+
+// As encoder(), by a table over the root of the weight: at most one code off, for drawing.
+export function quickEncoder(table: Float32Array): (weight: number) => number {
+  const encode = encoder(table);
+  const known = Uint8Array.from({ length: 4096 }, (_, k) => encode((k / 4095) ** 2));
+  return (weight) => known[Math.round(4095 * Math.sqrt(Math.min(1, weight)))];
+}
+
+// The bytes of a base64 data block of the page.
+export function heldBytes(id: string): Bytes {
+  const held = document.getElementById(id);
+  if (!held) throw new Error(`the page has no data block ${id}`);
+  return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+}

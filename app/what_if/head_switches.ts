@@ -1,0 +1,201 @@
+// Every head as a switch: rows are layers, columns heads.
+// Python hands in what is off; each click reports the whole new state, so that no click is lost.
+
+import "../canvas/shared/shared.css";
+import "./head_switches.css";
+
+import { element } from "../canvas/shared/elements";
+import { range } from "../canvas/shared/text";
+import { keepView, type KeptView } from "./keep_view";
+
+const PATIENCE_MS = 2000; // after a click, answers to older clicks are not shown
+
+interface SwitchData {
+  num_layers: number;
+  num_heads: number;
+  /** Heads as layer.head. */
+  off: string[];
+  skipped: number[];
+}
+
+interface Switched {
+  off: string[];
+  skipped: number[];
+}
+
+type Place = [layer: number, head: number];
+
+class Switches implements KeptView<SwitchData, Switched> {
+  report: (state: Switched) => void = () => {};
+  private readonly root = element("div", { className: "view switches" });
+  private readonly told = element("p", { className: "told", ariaLive: "polite" });
+  private readonly count = element("span", { className: "count" });
+  private readonly allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
+  private readonly only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
+  private layers = 0;
+  private heads = 0;
+  private off = new Set<string>();
+  private skipped = new Set<number>();
+  private cells: HTMLButtonElement[][] = [];
+  private skips: HTMLButtonElement[] = [];
+  private place: Place = [0, 0]; // the cell that Tab leads to
+  private isOnly = false; // whether the next click keeps one head alone
+  private sent: { state: string; when: number } | null = null;
+
+  constructor(parent: Node) {
+    parent.appendChild(this.root);
+  }
+
+  close(): void {
+    this.root.remove();
+  }
+
+  update(data: SwitchData): void {
+    const isSameShape = data.num_layers === this.layers && data.num_heads === this.heads;
+    const sent = this.sent && Date.now() - this.sent.when < PATIENCE_MS ? this.sent.state : null;
+    if (sent && isSameShape && JSON.stringify([data.off, data.skipped]) !== sent) return;
+    this.sent = null;
+    Object.assign(this, { layers: data.num_layers, heads: data.num_heads });
+    this.off = new Set(data.off);
+    this.skipped = new Set(data.skipped);
+    if (!isSameShape) this.build();
+    this.refresh();
+  }
+
+  private build(): void {
+    this.place = [0, 0];
+    const grid = element("div", { className: "grid", role: "group", ariaLabel: "Heads, on or off; the arrows move" });
+    grid.style.setProperty("--heads", String(this.heads));
+    grid.style.setProperty("--cell", this.heads > 8 || this.layers > 12 ? "25px" : "36px");
+    grid.append(columnName(""), ...range(this.heads).map((head) => columnName(String(head))), columnName(""));
+    this.cells = [];
+    this.skips = [];
+    for (const layer of range(this.layers)) grid.append(...this.row(layer));
+    grid.onkeydown = (event) => this.key(event);
+    grid.onmouseleave = () => this.tell(null);
+    this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.told);
+  }
+
+  private row(layer: number): HTMLElement[] {
+    const name = element("button", {
+      type: "button", className: "layer", textContent: layer, title: `Layer ${layer}: all heads off or on; with Shift only these on`,
+      ariaLabel: `All heads of layer ${layer}`, tabIndex: -1,
+    });
+    name.onclick = (event) => (event.shiftKey || this.isOnly ? this.keepOnly((at) => at === layer) : this.toggleLayer(layer));
+    const skip = element("button", {
+      type: "button", className: "skip", textContent: "skip", tabIndex: -1,
+      title: `Skip layer ${layer} whole: no attention, no feed-forward`, ariaLabel: `Skip layer ${layer} whole`,
+    });
+    skip.onclick = () => this.set([...this.off], [...toggled(this.skipped, layer)]);
+    this.skips.push(skip);
+    const cells = range(this.heads).map((head) => {
+      const cell = element("button", { type: "button", className: "cell", role: "switch" });
+      cell.dataset.head = nameOf(layer, head);
+      cell.onclick = (event) => this.click(layer, head, event.shiftKey);
+      cell.onmouseenter = cell.onfocus = () => this.tell([layer, head]);
+      return cell;
+    });
+    this.cells.push(cells);
+    return [name, ...cells, skip];
+  }
+
+  private refresh(): void {
+    this.cells.forEach((cells, layer) => cells.forEach((cell, head) => {
+      const isSkipped = this.skipped.has(layer);
+      cell.setAttribute("aria-checked", String(!this.off.has(nameOf(layer, head))));
+      cell.setAttribute("aria-label", `Layer ${layer} head ${head}${isSkipped ? ", layer skipped" : ""}`);
+      cell.classList.toggle("skipped", isSkipped);
+      cell.tabIndex = layer === this.place[0] && head === this.place[1] ? 0 : -1;
+    }));
+    this.skips.forEach((skip, layer) => skip.setAttribute("aria-pressed", String(this.skipped.has(layer))));
+    this.allOn.disabled = !this.off.size && !this.skipped.size;
+    this.only.setAttribute("aria-pressed", String(this.isOnly));
+    const skipped = this.skipped.size ? `, ${this.skipped.size} layer${this.skipped.size > 1 ? "s" : ""} skipped` : "";
+    this.count.textContent = `${this.off.size} of ${this.layers * this.heads} heads off${skipped}`;
+  }
+
+  // ---- acting ----
+
+  private arm(isOnly: boolean): void {
+    this.isOnly = isOnly;
+    this.refresh();
+  }
+
+  private click(layer: number, head: number, isOnly: boolean): void {
+    this.place = [layer, head];
+    if (isOnly || this.isOnly) this.keepOnly((...at) => at[0] === layer && at[1] === head);
+    else this.set([...toggled(this.off, nameOf(layer, head))], [...this.skipped]);
+    this.tell([layer, head]);
+  }
+
+  // Switches off all heads but those for which `stays(layer, head)`.
+  private keepOnly(stays: (...at: Place) => boolean): void {
+    this.isOnly = false;
+    const off = this.places().filter((place) => !stays(...place)).map((place) => nameOf(...place));
+    this.set(off, [...this.skipped]);
+  }
+
+  private toggleLayer(layer: number): void {
+    const own = range(this.heads).map((head) => nameOf(layer, head));
+    const anyOn = own.some((name) => !this.off.has(name));
+    const others = [...this.off].filter((name) => !own.includes(name));
+    this.set(anyOn ? [...others, ...own] : others, [...this.skipped]);
+  }
+
+  private set(off: string[], skipped: number[]): void {
+    this.off = new Set(off);
+    this.skipped = new Set(skipped);
+    const names = this.places().map((place) => nameOf(...place));
+    const state = { off: names.filter((name) => this.off.has(name)), skipped: skipped.sort((a, b) => a - b) };
+    this.sent = { state: JSON.stringify([state.off, state.skipped]), when: Date.now() };
+    this.refresh();
+    this.report(state);
+  }
+
+  private places(): Place[] {
+    return range(this.layers).flatMap((layer) => range(this.heads).map((head): Place => [layer, head]));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const moves: Record<string, Place> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    const [down, right] = moves[event.key];
+    const layer = Math.max(0, Math.min(this.layers - 1, this.place[0] + down));
+    const head = Math.max(0, Math.min(this.heads - 1, this.place[1] + right));
+    this.place = [layer, head];
+    this.refresh();
+    this.cells[layer][head].focus();
+  }
+
+  private tell(place: Place | null): void {
+    if (!place) {
+      this.told.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
+      return;
+    }
+    const [layer, head] = place;
+    const isOn = !this.off.has(nameOf(layer, head));
+    const does = this.isOnly ? "click: only this one stays on" : `click: ${isOn ? "off" : "on"}; with Shift: only this one`;
+    this.told.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
+  }
+}
+
+export default keepView(Switches, "switched");
+
+function nameOf(layer: number, head: number): string {
+  return `${layer}.${head}`;
+}
+
+function columnName(textContent: string): HTMLElement {
+  return element("span", { className: "name", textContent, ariaHidden: "true" });
+}
+
+function button(textContent: string, title: string, onclick: () => void): HTMLButtonElement {
+  return element("button", { type: "button", textContent, title, onclick });
+}
+
+function toggled<Entry>(set: Set<Entry>, entry: Entry): Set<Entry> {
+  const copy = new Set(set);
+  if (!copy.delete(entry)) copy.add(entry);
+  return copy;
+}

@@ -1,0 +1,262 @@
+// Who may look at whom, drawn by hand: a cell is a row's token looking at a column's. Dragging
+// changes a rectangle.
+
+import "../canvas/shared/shared.css";
+import "./mask_drawing.css";
+
+import { fitCanvas, fitText, readTheme, stride, type Theme } from "../canvas/shared/canvas";
+import { element } from "../canvas/shared/elements";
+import { turnedText } from "../canvas/shared/pictures";
+import { legible, shorten } from "../canvas/shared/text";
+import { FrameLoop } from "../canvas/shared/timers";
+import { blocksOf, maskOf, type Block } from "./blocks";
+import { keepView, type KeptView } from "./keep_view";
+
+const LARGEST = 22; // of a cell
+const NAMES = 84; // room for the tokens' names, left and above
+const PATIENCE_MS = 2000; // after a stroke, answers to older strokes are not shown
+
+interface DrawingData {
+  tokens: string[];
+  blocks: Block[];
+}
+
+/** Row and column; -1 for a name, which stands for the whole row or column. */
+type Place = [row: number, column: number];
+
+class Drawing implements KeptView<DrawingData, Block[]> {
+  report: (blocks: Block[]) => void = () => {};
+  private readonly root = element("div", { className: "view drawing" });
+  private readonly told = element("p", { className: "told", ariaLive: "polite" });
+  private readonly canvas = element("canvas", { ariaHidden: "true" });
+  private readonly plane: HTMLElement;
+  private readonly frames = new FrameLoop(() => this.paint());
+  private readonly observer = new ResizeObserver(() => this.layout());
+  private tokens: string[] = [];
+  private allowed: Uint8Array = new Uint8Array();
+  private cell = 1; // pixels
+  private cursor: Place = [0, 0]; // of the keyboard
+  private anchor: Place | null = null; // where a rectangle of the keyboard begins
+  private start: Place | null = null; // where a stroke of the pointer begins
+  private end: Place = [0, 0];
+  private pointed: Place | null = null;
+  private sent: { blocks: string; when: number } | null = null;
+
+  constructor(parent: Node) {
+    this.plane = element("div", {
+      className: "plane", tabIndex: 0, role: "application",
+      ariaLabel: "Who may look at whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+      onpointerdown: (event: PointerEvent) => this.press(event),
+      onpointermove: (event: PointerEvent) => this.move(event),
+      onpointerup: () => { if (this.start) this.change(); },
+      onpointercancel: () => this.drop(),
+      onpointerleave: () => { if (!this.start) this.tell(null); },
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    }, this.canvas);
+    const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
+      element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
+    const bar = element("div", { className: "bar", role: "group", ariaLabel: "Start from" },
+      preset("All", "Everybody may look at everybody", () => true),
+      preset("Not later ones", "Only at itself and before, as GPT", (row, column) => column <= row),
+      preset("Not itself", "At all others", (row, column) => this.size === 1 || column !== row),
+      preset("Neighbours", "At itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
+    this.root.append(bar, this.plane, this.told);
+    parent.appendChild(this.root);
+    this.observer.observe(this.root);
+  }
+
+  close(): void {
+    this.observer.disconnect();
+    this.frames.cancel();
+    this.root.remove();
+  }
+
+  update(data: DrawingData): void {
+    const tokens = data.tokens.map(legible);
+    const isSame = JSON.stringify(tokens) === JSON.stringify(this.tokens);
+    const sent = this.sent && Date.now() - this.sent.when < PATIENCE_MS ? this.sent.blocks : null;
+    if (isSame && sent && JSON.stringify(data.blocks) !== sent) return;
+    this.sent = null;
+    this.tokens = tokens;
+    if (!isSame) this.cursor = [0, 0];
+    this.allowed = maskOf(data.blocks, this.size);
+    this.tell(null);
+    this.layout();
+  }
+
+  private get size(): number {
+    return this.tokens.length;
+  }
+
+  // ---- drawing ----
+
+  private layout(): void {
+    if (!this.size || !this.root.clientWidth) return;
+    const room = this.root.clientWidth - NAMES - 2;
+    this.cell = Math.min(LARGEST, Math.max(1, room / this.size));
+    if (this.cell > 3) this.cell = Math.floor(this.cell);
+    this.draw();
+  }
+
+  private draw(): void {
+    this.frames.request();
+  }
+
+  private paint(): void {
+    const theme = readTheme(this.root);
+    const side = NAMES + this.size * this.cell + 1;
+    const context = fitCanvas(this.canvas, side, side);
+    this.paintCells(context, theme);
+    this.paintNames(context, theme);
+    this.paintCursor(context, theme);
+  }
+
+  private paintCells(context: CanvasRenderingContext2D, theme: Theme): void {
+    const { size, cell } = this;
+    const gap = cell >= 6 ? 1 : 0;
+    const box = this.rectangle();
+    const fresh = box && !this.at(this.start ?? this.anchor ?? this.cursor);
+    // Whole pixels: cells of 2.3 of them would shimmer.
+    const edges = Array.from({ length: size + 1 }, (_, index) => Math.round(NAMES + index * cell));
+    for (let row = 0; row < size; row++) {
+      for (let column = 0; column < size; column++) {
+        const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
+        const isOn = inBox ? fresh : this.allowed[row * size + column];
+        context.globalAlpha = isOn ? (inBox ? 0.7 : 1) : inBox ? 0.5 : 0.22;
+        context.fillStyle = isOn ? theme.primary : theme.text;
+        context.fillRect(edges[column], edges[row],
+          edges[column + 1] - edges[column] - gap, edges[row + 1] - edges[row] - gap);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  private paintNames(context: CanvasRenderingContext2D, theme: Theme): void {
+    context.fillStyle = theme.text;
+    context.textBaseline = "middle";
+    context.font = `${Math.max(9, Math.min(12.5, this.cell * 0.72))}px ${theme.font}`;
+    const every = stride(this.cell, 11);
+    for (let index = 0; index < this.size; index += every) {
+      const name = fitText(context, this.tokens[index], NAMES - 8);
+      const middle = NAMES + (index + 0.5) * this.cell;
+      context.textAlign = "right";
+      context.fillText(name, NAMES - 6, middle);
+      context.textAlign = "left";
+      turnedText(context, name, middle, NAMES - 6, -90);
+    }
+  }
+
+  private paintCursor(context: CanvasRenderingContext2D, theme: Theme): void {
+    if (!this.pointed && !this.plane.matches(":focus-visible")) return;
+    const { size, cell } = this;
+    const [row, column] = this.pointed ?? this.cursor;
+    const [x, y] = [NAMES + Math.max(column, 0) * cell, NAMES + Math.max(row, 0) * cell];
+    context.strokeStyle = theme.text;
+    context.lineWidth = 1.5;
+    context.strokeRect(x - 0.5, y - 0.5, column < 0 ? size * cell : cell, row < 0 ? size * cell : cell);
+  }
+
+  // ---- pointing ----
+
+  private hit(event: PointerEvent): Place {
+    const box = this.canvas.getBoundingClientRect();
+    const place = (value: number) => {
+      const index = Math.floor((value - NAMES) / this.cell);
+      return value < NAMES ? -1 : Math.min(index, this.size - 1);
+    };
+    return [place(event.clientY - box.top), place(event.clientX - box.left)];
+  }
+
+  private at([row, column]: Place): number {
+    return this.allowed[Math.max(row, 0) * this.size + Math.max(column, 0)];
+  }
+
+  private press(event: PointerEvent): void {
+    const place = this.hit(event);
+    if (event.button || (place[0] < 0 && place[1] < 0)) return;
+    this.plane.setPointerCapture(event.pointerId);
+    this.start = this.end = place;
+    this.draw();
+  }
+
+  private move(event: PointerEvent): void {
+    const { start } = this;
+    const place = this.hit(event);
+    if (start) this.end = [0, 1].map((axis) => (start[axis] < 0 ? -1 : Math.max(place[axis], 0))) as Place;
+    this.pointed = place[0] < 0 && place[1] < 0 ? null : place;
+    this.tell(this.pointed);
+    this.draw();
+  }
+
+  private drop(): void {
+    this.start = this.anchor = null;
+    this.draw();
+  }
+
+  private rectangle(): Block | null {
+    const start = this.start ?? this.anchor;
+    if (!start) return null;
+    const end = this.start ? this.end : this.cursor;
+    const span = (axis: 0 | 1): [number, number] => (start[axis] < 0 ? [0, this.size - 1]
+      : [Math.min(start[axis], end[axis]), Math.max(start[axis], end[axis])]);
+    return [...span(0), ...span(1)];
+  }
+
+  // All cells of the rectangle become what the first one is not.
+  private change(): void {
+    const start = this.start ?? this.anchor;
+    const box = this.rectangle();
+    if (!start || !box) return;
+    const [top, bottom, left, right] = box;
+    const fresh = !this.at(start);
+    this.start = this.anchor = null;
+    this.set((row, column) => (row >= top && row <= bottom && column >= left && column <= right
+      ? fresh : Boolean(this.allowed[row * this.size + column])));
+  }
+
+  private set(allows: (row: number, column: number) => boolean): void {
+    const { size } = this;
+    this.allowed = Uint8Array.from({ length: size * size }, (_, at) => Number(allows(Math.floor(at / size), at % size)));
+    const blocks = blocksOf(this.allowed, size);
+    this.sent = { blocks: JSON.stringify(blocks), when: Date.now() };
+    this.draw();
+    this.report(blocks);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const moves: Record<string, Place> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (event.key in moves) {
+      if (event.shiftKey) this.anchor ??= [...this.cursor];
+      const move = moves[event.key];
+      this.cursor = this.cursor.map((index, axis) => Math.max(0, Math.min(this.size - 1, index + move[axis]))) as Place;
+      this.pointed = null;
+      this.tell(this.cursor);
+    } else if (event.key === " " || event.key === "Enter") {
+      this.anchor ??= [...this.cursor];
+      this.change();
+    } else if (event.key === "Escape") {
+      this.drop();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    this.draw();
+  }
+
+  private tell(place: Place | null): void {
+    if (!place) {
+      this.told.textContent = "Drag over cells to change them; click a name for its whole row or column.";
+      return;
+    }
+    const [row, column] = place;
+    const name = (index: number) => shorten(this.tokens[index], 40);
+    if (row < 0 || column < 0) {
+      const what = row < 0 ? "who may look at" : "what may be looked at by";
+      this.told.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
+    } else {
+      this.told.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} look at ${name(column)}`;
+    }
+  }
+}
+
+export default keepView(Drawing, "drawn");
