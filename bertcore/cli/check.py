@@ -225,7 +225,7 @@ def evaluate(
         pack_corpus,
         read_sentences,
     )
-    from bertcore.pretraining.assembly import HELD_OUT_SEED
+    from bertcore.pretraining.run import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
     bert = with_parts(load(checkpoint, device=device, dtype=dtype))

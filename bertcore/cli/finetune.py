@@ -287,7 +287,7 @@ def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
 
 
 def _describe(progress: Progress, experiment: Experiment) -> str:
-    line = progress.line
+    line = progress.metrics
     if "encoded" in line:
         return f"running the frozen encoder once over the {line['of']}: {line['encoded']:.0%}"
     if progress.is_scored:

@@ -12,8 +12,8 @@ from bertcore.cli.progress import duration, progress_bar
 
 if TYPE_CHECKING:
     from bertcore.pretraining import Pretraining
-    from bertcore.pretraining import Progress as Step
     from bertcore.training.event_files import EventFiles
+    from bertcore.training.progress import Progress
 
 
 def train(run: Pretraining, *, tensorboard: bool) -> None:
@@ -32,16 +32,15 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
         with progress_bar() as bar:
             task = bar.add_task("starting", total=1.0)
 
-            def show(progress: Step) -> None:
+            def show(progress: Progress) -> None:
                 bar.update(
                     task,
                     completed=progress.share,
                     description=_describe(progress.metrics, progress.share),
                 )
-                is_scored = "valid_mlm_loss" in progress.metrics
-                if events and (is_scored or progress.step % run.config.log_every == 0):
+                if events and (progress.is_scored or progress.step % run.config.log_every == 0):
                     events.write(progress.metrics)
-                if "valid_mlm_loss" in progress.metrics:
+                if progress.is_scored:
                     bar.console.print(
                         _describe_scores(progress.metrics), highlight=False, soft_wrap=True
                     )
@@ -75,7 +74,7 @@ def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
     from bertcore.training.event_files import EventFiles, has_events
 
     if run.processes.is_main and (asked or has_events(run.folder.path)):
-        return EventFiles(run.folder.path, after_step=run.position.step)
+        return EventFiles(run.folder.path, after_step=run.progress.step)
     return None
 
 

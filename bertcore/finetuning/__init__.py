@@ -4,13 +4,14 @@ from bertcore.configs import FinetuneConfig
 from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.data.read_texts import Columns
 from bertcore.finetuning.experiment import Experiment, resume_experiment, start_experiment
-from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
-from bertcore.finetuning.run_result import Progress, RunResult
+from bertcore.finetuning.run import Finetuning
+from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.scoring import Scored, score_model
 from bertcore.finetuning.settings import Settings, make_settings
 from bertcore.finetuning.tasks import TASKS, Task, TaskData, find_task
 from bertcore.finetuning.tasks.read import read_task_data
+from bertcore.training.progress import Progress
 
 __all__ = [
     "TASKS",

@@ -21,7 +21,6 @@ from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data,
 from bertcore.finetuning.data.labels import describe_unseen
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epochs import epoch_of, kept_epochs
-from bertcore.finetuning.loop import Finetuning
 from bertcore.finetuning.model import (
     TaskModel,
     check_labels,
@@ -29,8 +28,9 @@ from bertcore.finetuning.model import (
     start_task_model,
 )
 from bertcore.finetuning.report import medians, write_report
+from bertcore.finetuning.run import Finetuning
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher
-from bertcore.finetuning.run_result import Progress, RunResult
+from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import STATE_FILE, move_checkpoint
 from bertcore.finetuning.tasks import TaskData, find_task
@@ -38,6 +38,7 @@ from bertcore.finetuning.tasks.read import read_task_data
 from bertcore.finetuning.tasks.task_data import with_labels
 from bertcore.loading import load
 from bertcore.training.processes import Processes
+from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions
 from bertcore.training.run_checkpoints import why_not_written
 from bertcore.training.run_lock import lock_run

@@ -1,4 +1,4 @@
-"""Where a run is, and what came out of it."""
+"""What came out of a run."""
 
 from __future__ import annotations
 
@@ -7,20 +7,6 @@ from typing import Any
 
 from bertcore.configs import FinetuneConfig
 from bertcore.evaluation.metrics import Scores
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is."""
-
-    share: float
-    """Of all its steps."""
-    step: int
-    line: dict[str, Any]
-    """The newest line of metrics; while an encoder that is not trained runs once over the data,
-    "encoded", the share of it, and "of" what."""
-    is_scored: bool
-    """Whether the line is of a look at the dev data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,10 @@ from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
 from bertcore.pretraining.data.read_corpus import train_tokenizer
 from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
+from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
-from bertcore.pretraining.training_progress import Progress
+from bertcore.training.progress import Progress
 from bertcore.training.run_folder import RunFolder
 
 __all__ = [

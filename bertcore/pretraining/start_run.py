@@ -35,8 +35,8 @@ from bertcore.pretraining.data.read_corpus import (
     silent,
 )
 from bertcore.pretraining.data.unigrams import unigram_entropy
-from bertcore.pretraining.loop import Pretraining
 from bertcore.pretraining.loss.distillation import check_teacher, keep_teacher, kept_teacher
+from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import launched_rank

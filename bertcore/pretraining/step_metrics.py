@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertcore.pretraining.data.batches import Totals
-from bertcore.pretraining.training_progress import Position
+from bertcore.training.progress import TrainingProgress
 
 OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
 """What a run with a teacher has beside the others."""
@@ -47,16 +47,16 @@ def has_diverged(values: Mapping[str, float]) -> bool:
     return not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"]))
 
 
-def divergence_note(values: Mapping[str, float], position: Position) -> dict[str, Any]:
+def divergence_note(values: Mapping[str, float], progress: TrainingProgress) -> dict[str, Any]:
     """Return the line of metrics of a step that diverged, without its numbers: JSON has none such.
 
     Args:
         values: From TrainStep.
-        position: Before that step.
+        progress: Before that step.
     """
     return {
-        "step": position.step + 1,
+        "step": progress.step + 1,
         "diverged": f"loss {values['loss']}, gradient norm {values['gradient_norm']}",
-        "seconds": round(position.elapsed_seconds, 3),
-        "num_tokens": position.num_tokens,
+        "seconds": round(progress.elapsed_seconds, 3),
+        "num_tokens": progress.num_tokens,
     }

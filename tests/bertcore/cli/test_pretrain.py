@@ -39,17 +39,17 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_ctrl_c_saves_and_leaves_with_0(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    step = Pretraining._step
+    step = Pretraining.take_step
 
-    def interrupted(self: Pretraining, share: float) -> dict[str, Any]:
-        if self.position.step == 4:
+    def interrupted(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
             signal.raise_signal(number)
-        return step(self, share)
+        return step(self)
 
     before = signal.getsignal(number)
     run = tmp_path / "my run"
     with monkeypatch.context() as patch:
-        patch.setattr(Pretraining, "_step", interrupted)
+        patch.setattr(Pretraining, "take_step", interrupted)
         shown = succeed(*words_of(texts, run, "--steps", "8"))
     assert f"Continue with: bertscope pretrain --out '{run}' --resume" in shown
     assert signal.getsignal(number) is before
@@ -79,17 +79,17 @@ def test_a_run_says_what_it_is_made_of(texts: Path, tmp_path: Path) -> None:
 def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = Pretraining._step
+    step = Pretraining.take_step
 
-    def broken(self: Pretraining, share: float) -> dict[str, Any]:
-        if self.position.step == 4:
+    def broken(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
             with torch.no_grad():
                 self.network.embeddings.norm.weight[0] = float("nan")
-        return step(self, share)
+        return step(self)
 
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(Pretraining, "_step", broken)
+        patch.setattr(Pretraining, "take_step", broken)
         sentence = refusal(*words_of(texts, run, "--steps", "8"))
     assert "training diverged at step 5 (loss nan" in sentence
     assert "step-3 is kept" in sentence

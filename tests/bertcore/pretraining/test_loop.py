@@ -18,7 +18,7 @@ from bertcore.pretraining import (
     TrainConfig,
     check_settings,
 )
-from bertcore.pretraining.assembly import HELD_OUT_SEED
+from bertcore.pretraining.run import HELD_OUT_SEED
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -80,11 +80,11 @@ def test_stopping_and_resuming_changes_nothing(tmp_path: Path, changes: dict[str
     stops = iter((1, 9, 16))
     while True:
         stop_at = next(stops, None)
-        position = part.position
+        position = part.progress
         if part.run(should_stop=lambda p=position, s=stop_at: p.step == s) is not None:
             break
         part = build(tmp_path / "part", resume=True, **changes)
-        assert part.position.step == stop_at
+        assert part.progress.step == stop_at
     assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
     assert all(torch.equal(a, b) for a, b in zip(weights(part), weights(whole), strict=True))
 
@@ -102,7 +102,7 @@ def test_metrics_say_what_happened(tmp_path: Path) -> None:
     last = {name.removeprefix("valid_"): lines[-1][name] for name in lines[-1] if "valid_" in name}
     assert last == asdict(scores)
     tokens = sum(run.batches.batch(step).num_tokens for step in range(24))
-    assert lines[-1]["num_tokens"] == run.position.num_tokens == tokens
+    assert lines[-1]["num_tokens"] == run.progress.num_tokens == tokens
     for line in lines:
         assert line["loss"] == pytest.approx(line["mlm_loss"] + line["nsp_loss"], abs=1e-5)
         rate = run.optimizer_config.rate_at((line["step"] - 1) / 24)
@@ -135,7 +135,7 @@ def test_a_finished_run_is_scored_again_and_not_trained(tmp_path: Path) -> None:
     before = metrics(tmp_path)
     again = build(tmp_path, steps=5, resume=True)
     assert again.run() == scores
-    assert again.position.step == 5
+    assert again.progress.step == 5
     assert metrics(tmp_path) == before
 
 
@@ -144,7 +144,7 @@ def test_a_run_without_a_checkpoint_resumes_from_its_start(tmp_path: Path) -> No
     (tmp_path / "part").mkdir()
     RunFolder(tmp_path / "part").append_metrics({"step": 2, "loss": 0.0})
     resumed = build(tmp_path / "part", steps=6, resume=True)
-    assert resumed.position.step == 0
+    assert resumed.progress.step == 0
     resumed.run()
     assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
 
@@ -189,25 +189,25 @@ def test_a_step_that_is_not_a_number_stops_before_it_does_harm(
     ) as caught:
         run.run()
     assert "\n" not in str(caught.value)
-    assert run.position.step == 9
+    assert run.progress.step == 9
     *_, before, last = metrics(tmp_path)
     assert before["step"] == 8
     assert last["step"] == 10
     assert last["diverged"].startswith("loss ")
     resumed = build(tmp_path, resume=True)
-    assert resumed.position.step == 7
+    assert resumed.progress.step == 7
     assert all(bool(torch.isfinite(value).all()) for value in weights(resumed))
     assert resumed.run() is not None
 
 
 def test_a_run_by_the_clock_ends_and_goes_on_where_it_was(tmp_path: Path) -> None:
     run = build(tmp_path, steps=None, minutes=0.6 / 60)
-    assert run.run(should_stop=lambda: run.position.step == 3) is None
-    used = run.position.elapsed_seconds
+    assert run.run(should_stop=lambda: run.progress.step == 3) is None
+    used = run.progress.elapsed_seconds
     resumed = build(tmp_path, steps=None, minutes=0.6 / 60, resume=True)
-    assert resumed.position.elapsed_seconds == used > 0
+    assert resumed.progress.elapsed_seconds == used > 0
     assert resumed.run() is not None
-    assert resumed.position.elapsed_seconds >= 0.6
+    assert resumed.progress.elapsed_seconds >= 0.6
     rates = [line["learning_rate_share"] for line in metrics(tmp_path)]
     assert 0 <= rates[-1] < max(rates)
 

@@ -39,14 +39,14 @@ def whole(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def at_step(step: int, do: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let something happen when a run has done so many steps."""
-    train = Pretraining._step
+    train = Pretraining.take_step
 
-    def patched(self: Pretraining, share: float) -> dict[str, Any]:
-        if self.position.step == step:
+    def patched(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == step:
             do()
-        return train(self, share)
+        return train(self)
 
-    monkeypatch.setattr(Pretraining, "_step", patched)
+    monkeypatch.setattr(Pretraining, "take_step", patched)
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def test_a_run_writes_probes_at_its_start_and_with_its_scores(tmp_path: Path) ->
 def test_a_resumed_run_ends_with_the_probes_of_a_whole_one(tmp_path: Path) -> None:
     build(tmp_path / "whole").run()
     part = build(tmp_path / "part")
-    part.run(should_stop=lambda: part.position.step == 12)
+    part.run(should_stop=lambda: part.progress.step == 12)
     # As if killed at 20, after the checkpoint of step 12: that probe must not stay.
     network = tiny_network(tiny_config(num_hidden_layers=1))
     write_probe(tmp_path / "part" / "probes", take_probe(network, tiny_tokenizer(), 15))

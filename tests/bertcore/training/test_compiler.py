@@ -52,7 +52,7 @@ def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective:
     compiled.run(on_notice=told.append)
     assert len(told) == 1
     assert told[0].startswith("compiled in ")
-    assert compiled.position.elapsed_seconds < 5  # the wait for the compiler is not in it
+    assert compiled.progress.elapsed_seconds < 5  # the wait for the compiler is not in it
     plain = build(tmp_path / "plain", compile="off", objective=objective)
     plain.run(on_notice=told.append)
     assert len(told) == 1
@@ -63,13 +63,13 @@ def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective:
 def test_without_a_compiler_a_run_goes_on_and_says_so(tmp_path: Path, no_compiler: None) -> None:
     told: list[str] = []
     run = build(tmp_path / "auto", compile="auto", **LONG)
-    run.run(on_notice=told.append, should_stop=lambda: run.position.step == 6)
+    run.run(on_notice=told.append, should_stop=lambda: run.progress.step == 6)
     assert told == [
         "not compiled, so training is slower: no C++ compiler was found (looked for "
         "a-compiler-that-is-not-there)."
     ]
     plain = build(tmp_path / "off", compile="off", **LONG)
-    plain.run(on_notice=told.append, should_stop=lambda: plain.position.step == 6)
+    plain.run(on_notice=told.append, should_stop=lambda: plain.progress.step == 6)
     assert len(told) == 1
     assert losses(run)[0] == losses(plain)[0]
 
@@ -98,9 +98,9 @@ def test_a_compiler_that_fails_is_told(
         assert told == []
         assert torch.equal(torch.get_rng_state(), state)
         return
-    run.run(on_notice=told.append, should_stop=lambda: run.position.step == 2)
+    run.run(on_notice=told.append, should_stop=lambda: run.progress.step == 2)
     assert told == ["compiling failed, so training is slower (TypeError: cannot compile this)."]
-    assert run.position.step == 2
+    assert run.progress.step == 2
 
 
 def _compile_to(call: Any) -> Any:

@@ -33,16 +33,16 @@ def test_events_are_the_metrics_also_after_a_resume(
 ) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    step = Pretraining._step
+    step = Pretraining.take_step
 
-    def interrupted(self: Pretraining, share: float) -> dict[str, Any]:
-        if self.position.step == 4:
+    def interrupted(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
             signal.raise_signal(signal.SIGINT)
-        return step(self, share)
+        return step(self)
 
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(Pretraining, "_step", interrupted)
+        patch.setattr(Pretraining, "take_step", interrupted)
         succeed(*words_of(texts, run, "--steps", "8"), "--tensorboard")
     assert has_events(run)
     succeed("pretrain", "--out", run, "--resume")

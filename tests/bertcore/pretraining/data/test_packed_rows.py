@@ -224,9 +224,9 @@ def test_a_run_is_without_next_sentence_and_resumes_to_the_last_bit(tmp_path: Pa
     assert scores is not None
     assert scores.nsp_accuracy is None
     part = build(tmp_path / "part")
-    part.run(should_stop=lambda: part.position.step == 7)
+    part.run(should_stop=lambda: part.progress.step == 7)
     part = build(tmp_path / "part", resume=True)
-    assert part.position.step == 7
+    assert part.progress.step == 7
     part.run()
     assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
     for ours, theirs in zip(part.network.parameters(), whole.network.parameters(), strict=True):

@@ -80,10 +80,10 @@ def test_resuming_in_either_phase_changes_nothing(tmp_path: Path, stops: tuple[i
     whole.run()
     part = build(tmp_path / "part")
     for stop_at in stops:
-        position = part.position
+        position = part.progress
         part.run(should_stop=lambda p=position, s=stop_at: p.step == s)
         part = build(tmp_path / "part", resume=True)
-        assert part.position.step == stop_at
+        assert part.progress.step == stop_at
     part.run()
     assert metrics(tmp_path / "part") == metrics(tmp_path / "whole")
     for ours, theirs in zip(part.network.parameters(), whole.network.parameters(), strict=True):
@@ -93,11 +93,11 @@ def test_resuming_in_either_phase_changes_nothing(tmp_path: Path, stops: tuple[i
 def test_a_run_by_the_clock_remembers_where_the_second_phase_began(tmp_path: Path) -> None:
     clock: dict[str, Any] = {"steps": None, "minutes": 60.0, "compile": "off"}
     run = build(tmp_path, **clock)
-    run.position.elapsed_seconds = 44.9 * 60  # just before three quarters
+    run.progress.elapsed_seconds = 44.9 * 60  # just before three quarters
     seen = widths(run)
-    run.run(should_stop=lambda: run.position.step == 2)
-    run.position.elapsed_seconds = 45.1 * 60
-    run.run(should_stop=lambda: run.position.step == 5)
+    run.run(should_stop=lambda: run.progress.step == 2)
+    run.progress.elapsed_seconds = 45.1 * 60
+    run.run(should_stop=lambda: run.progress.step == 5)
     assert seen == [(8, 16)] * 2 + [(4, 32)] * 3
     again = build(tmp_path, **clock, resume=True)
     assert again.phases.state() == run.phases.state()

@@ -79,10 +79,10 @@ def test_a_run_does_it_once_where_long_rows_begin(tmp_path: Path) -> None:
     run = build()
     start = run.network.embeddings.position_embeddings.weight.detach().clone()
     last = slice(48, None)  # no row of the run reads these
-    run.run(should_stop=lambda: run.position.step == 4)
+    run.run(should_stop=lambda: run.progress.step == 4)
     table = run.network.embeddings.position_embeddings.weight
     torch.testing.assert_close(table[last], start[last], atol=1e-4, rtol=0)
-    run.run(should_stop=lambda: run.position.step == 5)
+    run.run(should_stop=lambda: run.progress.step == 5)
     extended = table[last].detach().clone()
     assert (extended - start[last]).abs().max() > 1e-3
     again = build(resume=True)

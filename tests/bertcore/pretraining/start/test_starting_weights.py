@@ -72,18 +72,18 @@ def test_a_run_killed_before_its_first_checkpoint_begins_from_the_kept_copy(
     class Kill(BaseException):
         pass
 
-    step = Pretraining._step
+    step = Pretraining.take_step
 
-    def killed(self: Pretraining, share: float) -> dict[str, Any]:
-        if self.position.step == 2:  # the first checkpoint is of step 3
+    def killed(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 2:  # the first checkpoint is of step 3
             raise Kill
-        return step(self, share)
+        return step(self)
 
     place = tmp_path / "texts"
     shutil.copytree(texts, place)
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(Pretraining, "_step", killed)
+        patch.setattr(Pretraining, "take_step", killed)
         with pytest.raises(Kill):
             invoke(*words_of(place, run, "--steps", "5"))
     assert not (run / "checkpoints").exists()

@@ -1,4 +1,4 @@
-"""One fine-tuning run: batches, steps, looks at the dev data, a state that survives a kill."""
+"""A fine-tuning run: batches, and how it steps, scores the dev data, records and saves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -28,18 +28,21 @@ from bertcore.finetuning.run_checks import (
     check_launcher,
     class_weights,
 )
-from bertcore.finetuning.run_result import Progress, RunResult
+from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.finetuning.tasks import TaskData
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused
-from bertcore.pretraining.training_state import restore_random, seed_process
+from bertcore.training.loop import Metrics, train
 from bertcore.training.optimizer import build_optimizers, set_rate
 from bertcore.training.processes import Processes
+from bertcore.training.progress import Progress, TrainingProgress
 from bertcore.training.random_state import random_state, set_random_state
+from bertcore.training.run_metrics import append_line
 from bertcore.training.spare_memory import SpareMemory
+from bertcore.training.training_state import restore_state, seed_process, training_state
 
 logger = logging.getLogger(__name__)
 LOG_EVERY = 50
@@ -96,7 +99,7 @@ class Finetuning:
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.
         self.optimizers = build_optimizers(cast(Network, self.with_loss), self._optimizer_config)
-        self.take_step = TaskStep(
+        self.task_step = TaskStep(
             self.with_loss,
             train.rows,
             self.optimizers,
@@ -129,29 +132,25 @@ class Finetuning:
         )
 
     def _start(self) -> None:
-        self.step = self.num_seen = self.num_bad = self.num_without_gain = 0
-        self.seconds = 0.0
-        self.best: dict[str, Any] | None = None
-        self.history: list[dict[str, Any]] = []
+        self.progress = TrainingProgress()
         self._losses: list[Tensor] = []
+        self._epoch: tuple[int, list[NDArray[np.int64]]] | None = None
         if self.processes.is_main:
             self.folder.mkdir(parents=True, exist_ok=True)
         seed_process(self.config.seed, self.processes)
         state = load_state(self.folder)
         if state is not None:
             self.module.load_state_dict(current_names(state["module"], self.module))
-            if self._projection is not None:
-                self._projection.load_state_dict(state["projection"])
-            for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
-                optimizer.load_state_dict(saved)
-            for name, value in state["position"].items():
-                setattr(self, name, value)
-            restore_random(
-                state["random"], self.config.seed, processes=self.processes, step=self.step
+            self.progress = restore_state(
+                state,
+                self.optimizers,
+                seed=self.config.seed,
+                processes=self.processes,
+                projection=self._projection,
             )
             self._losses = list(state["losses"].to(self.device))
         if self.processes.is_main:
-            lines = "".join(json.dumps(line) + "\n" for line in self.history)
+            lines = "".join(json.dumps(line) + "\n" for line in self.progress.history)
             (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
 
     @property
@@ -161,8 +160,8 @@ class Finetuning:
 
     @property
     def share(self) -> float:
-        """Share of the planned steps that are made."""
-        return self.step / self.total_steps
+        """Fraction of the planned steps that are made."""
+        return self.progress.step / self.total_steps
 
     def run(
         self,
@@ -178,63 +177,141 @@ class Finetuning:
         Raises:
             RuntimeError: If the loss stays NaN or infinite, or the disk is full.
         """
-        self.take_step.join()
-        is_left = self.step < self.total_steps and not self._is_over()
-        if self.config.keeps_encoder and is_left:
+        self.task_step.join()
+        if self.config.keeps_encoder and not self.is_over():
             is_stopped = False
             try:
                 self._run_encoder(on_progress, should_stop)
             except StoppedEarly:
                 is_stopped = True
             if self.processes.any(is_stopped):
-                if self.step == 0:
-                    self._save()
+                if self.progress.step == 0:
+                    self.save(None)
                 return False
         self._set_mode()
-        while self.step < self.total_steps and not self._is_over():
-            epoch, first = divmod(self.step, self._batches_an_epoch)
-            for examples in self._batches(epoch)[first:]:
-                began = time.perf_counter()
-                loss = self._take_step(examples)
-                if loss is not None:
-                    self._losses.append(loss)
-                self.num_seen += len(examples)
-                self.step += 1
-                at_end = self.step % self._batches_an_epoch == 0
-                every = self.config.evaluate_every
-                looks = at_end or (every is not None and self.step % every == 0)
-                if looks or self.step % LOG_EVERY == 0:
-                    # Waits for the device. Of steps that were left out there is no loss.
-                    means = [float(torch.stack(self._losses).mean())] if self._losses else []
-                    self._losses = []
-                    self.seconds += time.perf_counter() - began
-                    for mean in means:
-                        self._log(on_progress, {"loss": mean})
-                    if looks:
-                        self._look(on_progress)
-                else:
-                    self.seconds += time.perf_counter() - began
-                self._spare_memory.give_back()
-                stop = self.processes.any(should_stop())
-                if at_end and self.config.keep_epochs and self.processes.is_main:
-                    # Before the state: after a kill in between, it is written again.
-                    length = self.config.max_seq_length
-                    save_epoch(self.model, self.folder, epoch + 1, max_seq_length=length)
-                if looks or stop or self.step % self.config.save_every == 0:
-                    self._save()
-                if stop and self.step < self.total_steps and not self._is_over():
-                    return False
-                if self._is_over():
-                    break
-        return True
+        return train(self, on_progress=on_progress, should_stop=should_stop)
+
+    def is_over(self) -> bool:
+        """Return True after the last epoch, or where patience is at its end."""
+        patience = self.config.patience
+        is_out = patience is not None and self.progress.num_without_gain >= patience
+        return is_out or self.progress.step >= self.total_steps
+
+    def take_step(self) -> Metrics | None:
+        """Train on one batch; every so many steps, return the mean loss since the last time."""
+        progress = self.progress
+        began = time.perf_counter()
+        examples = self._next_batch()
+        # Half a step on: the first one then learns too.
+        rate = self._optimizer_config.rate_at((progress.step + 0.5) / self.total_steps)
+        set_rate(self.optimizers, rate)
+        loss = self.task_step(examples)
+        if loss is None:
+            self._count_skipped()
+        else:
+            progress.num_skipped = 0
+            self._losses.append(loss)
+        progress.num_examples += len(examples)
+        progress.step += 1
+        metrics = None
+        if self.is_evaluation_due() or progress.step % LOG_EVERY == 0:
+            # Waits for the device. Of steps that were left out there is no loss.
+            if self._losses:
+                metrics = {"loss": float(torch.stack(self._losses).mean())}
+            self._losses = []
+        progress.elapsed_seconds += time.perf_counter() - began
+        return metrics
+
+    def _next_batch(self) -> NDArray[np.int64]:
+        epoch, number = divmod(self.progress.step, self._batches_an_epoch)
+        if self._epoch is None or self._epoch[0] != epoch:
+            self._epoch = epoch, self._batches(epoch)
+        return self._epoch[1][number]
+
+    def _count_skipped(self) -> None:
+        progress = self.progress
+        progress.num_skipped += 1
+        if progress.num_skipped >= MAX_BAD_STEPS:
+            raise RuntimeError(
+                f"the loss was NaN or infinite in {progress.num_skipped} steps in a row (step "
+                f"{progress.step}). Lower the learning rate, or check the data."
+            )
+
+    def is_evaluation_due(self) -> bool:
+        """Return True at the end of each epoch, and every so many steps if that was asked for."""
+        every = self.config.evaluate_every
+        return self._is_epoch_end() or (every is not None and self.progress.step % every == 0)
+
+    def _is_epoch_end(self) -> bool:
+        return self.progress.step > 0 and self.progress.step % self._batches_an_epoch == 0
+
+    def take_scores(self) -> Metrics:
+        """Score the dev data; keep the checkpoint if it is the best so far.
+
+        Each process scores, for the others would only wait; the main one's number counts.
+        """
+        progress = self.progress
+        random = random_state()
+        scores = score_model(
+            self.module, self.dev, in_full=False, features=self._dev_features
+        ).scores
+        set_random_state(random)
+        self._set_mode()
+        value = self.processes.of_main(scores.metrics[self.metric])
+        if progress.best is None or value > progress.best["value"]:
+            if self.processes.is_main:
+                save_model(self.model, self.best_folder, max_seq_length=self.config.max_seq_length)
+            progress.best = {"value": value, "step": progress.step}
+            progress.num_without_gain = 0
+        else:
+            progress.num_without_gain += 1
+        return {"dev_loss": scores.loss, **_prefixed(scores.metrics)}
+
+    def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
+        """Write the lines of a step and of its scores, if there are any, and return them."""
+        progress, found = self.progress, []
+        for values in (metrics, scores):
+            if values is None:
+                continue
+            line = {
+                "step": progress.step,
+                "epoch": round(progress.step / self._batches_an_epoch, 4),
+                **values,
+                "rate": self.optimizers[0].param_groups[0]["lr"],
+                "seconds": round(progress.elapsed_seconds, 3),
+            }
+            progress.history.append(line)
+            if self.processes.is_main:
+                append_line(self.folder / METRICS_FILE, line)
+            found.append(Progress(progress.step, self.share, line, values is scores))
+        self._spare_memory.give_back()
+        return found
+
+    def is_save_due(self, scores: Metrics | None) -> bool:
+        """Return True after each evaluation, and every so many steps."""
+        return scores is not None or self.progress.step % self.config.save_every == 0
+
+    def save(self, scores: Metrics | None) -> None:
+        """Write the state, and at the end of an epoch its checkpoint if those are kept.
+
+        Every process must call this; the main one writes.
+        """
+        state = {
+            **training_state(self.progress, self.optimizers, projection=self._projection),
+            "module": self.module.state_dict(),
+            "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
+        }
+        if not self.processes.is_main:
+            return
+        if self.config.keep_epochs and self._is_epoch_end():
+            # Before the state: after a kill in between, it is written again.
+            epoch, length = self.progress.step // self._batches_an_epoch, self.config.max_seq_length
+            save_epoch(self.model, self.folder, epoch, max_seq_length=length)
+        save_state(self.folder, state)
 
     def _batches(self, epoch: int) -> list[NDArray[np.int64]]:
         seed = self.config.seed * 1_000_003 + epoch
         return shuffled_batches(self.train.rows, self.config.batch_size, seed=seed)
-
-    def _is_over(self) -> bool:
-        patience = self.config.patience
-        return patience is not None and self.num_without_gain >= patience
 
     def _run_encoder(
         self, on_progress: Callable[[Progress], None], should_stop: Callable[[], bool]
@@ -254,16 +331,16 @@ class Finetuning:
                 dtype=dtype,
                 attention=attention_fused,
                 on_share=lambda share: on_progress(
-                    Progress(self.share, self.step, {"encoded": share, "of": what}, False)
+                    Progress(self.progress.step, self.share, {"encoded": share, "of": what}, False)
                 ),
                 should_stop=should_stop,
             )
 
         began = time.perf_counter()
-        self.take_step.features = compute(self.train.rows, "training data", self.config.dtype)
-        self.seconds += time.perf_counter() - began
+        self.task_step.features = compute(self.train.rows, "training data", self.config.dtype)
+        self.progress.elapsed_seconds += time.perf_counter() - began
         self._dev_features = compute(self.dev.rows, "dev data", "float32")  # as it is scored
-        if self.processes.is_main and None in (self.take_step.features, self._dev_features):
+        if self.processes.is_main and None in (self.task_step.features, self._dev_features):
             logger.warning(
                 "the disk of %r has no room for what the frozen encoder says of all rows, so it "
                 "runs anew in every epoch, which takes longer.",
@@ -275,75 +352,10 @@ class Finetuning:
         if self.config.keeps_encoder:
             self.module.network.eval()
 
-    def _take_step(self, examples: NDArray[np.int64]) -> Tensor | None:
-        # Half a step on: the first one then learns too.
-        rate = self._optimizer_config.rate_at((self.step + 0.5) / self.total_steps)
-        set_rate(self.optimizers, rate)
-        loss = self.take_step(examples)
-        if loss is not None:
-            self.num_bad = 0
-            return loss
-        self.num_bad += 1
-        if self.num_bad >= MAX_BAD_STEPS:
-            raise RuntimeError(
-                f"the loss was NaN or infinite in {self.num_bad} steps in a row (step "
-                f"{self.step}). Lower the learning rate, or check the data."
-            )
-        return None
-
-    def _log(self, on_progress: Callable[[Progress], None], values: dict[str, Any]) -> None:
-        line = {
-            "step": self.step,
-            "epoch": round(self.step / self._batches_an_epoch, 4),
-            **values,
-            "rate": self.optimizers[0].param_groups[0]["lr"],
-            "seconds": round(self.seconds, 3),
-        }
-        self.history.append(line)
-        if self.processes.is_main:
-            with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-        on_progress(Progress(self.share, self.step, line, "dev_loss" in line))
-
-    def _look(self, on_progress: Callable[[Progress], None]) -> None:
-        """Score the dev data; keep the checkpoint if it is the best so far.
-
-        Each process scores, for the others would only wait; the main one's number counts.
-        """
-        random = random_state()
-        scores = score_model(
-            self.module, self.dev, in_full=False, features=self._dev_features
-        ).scores
-        set_random_state(random)
-        self._set_mode()
-        value = self.processes.of_main(scores.metrics[self.metric])
-        if self.best is None or value > self.best["value"]:
-            if self.processes.is_main:
-                save_model(self.model, self.best_folder, max_seq_length=self.config.max_seq_length)
-            self.best = {"value": value, "step": self.step}
-            self.num_without_gain = 0
-        else:
-            self.num_without_gain += 1
-        self._log(on_progress, {"dev_loss": scores.loss, **_prefixed(scores.metrics)})
-
-    def _save(self) -> None:
-        if not self.processes.is_main:
-            return
-        names = ("step", "num_seen", "num_bad", "num_without_gain", "seconds", "best", "history")
-        state = {
-            "module": self.module.state_dict(),
-            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-            "random": random_state(),
-            "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
-            "position": {name: getattr(self, name) for name in names},
-        }
-        if self._projection is not None:
-            state["projection"] = self._projection.state_dict()
-        save_state(self.folder, state)
-
     def result(self) -> RunResult:
         """Return what came out of a run that is at its end, scored as it was saved."""
-        assert self.best is not None  # each epoch ends with a look
+        best = self.progress.best
+        assert best is not None  # each epoch ends with an evaluation
         saved = open_task_model(
             self.best_folder, task=self.model.task.name, device=self.config.device
         )
@@ -351,11 +363,11 @@ class Finetuning:
         return RunResult(
             config=self.config,
             scores=scores,
-            best_step=self.best["step"],
-            num_steps=self.step,
-            num_examples_seen=self.num_seen,
-            seconds=self.seconds,
-            history=self.history,
+            best_step=best["step"],
+            num_steps=self.progress.step,
+            num_examples_seen=self.progress.num_examples,
+            seconds=self.progress.elapsed_seconds,
+            history=self.progress.history,
             share_padding=share_padding(self.train.rows, self._batches(0)),
         )
 

@@ -1,0 +1,377 @@
+"""A pretraining run: data, network, optimisers, and how it steps, scores, records and saves."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from torch import nn
+
+from bertcore.config import BertConfig
+from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
+from bertcore.network import Network
+from bertcore.pretraining.check_settings import check_settings
+from bertcore.pretraining.data.batches import fixed_batches
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.sequence_length_schedule import Phases
+from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
+from bertcore.pretraining.loss.distillation import DistillationWithLoss, add_projection
+from bertcore.pretraining.run_probes import ProbeWriter
+from bertcore.pretraining.start.long_positions import extend_positions
+from bertcore.pretraining.start.starting_weights import starting_network
+from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
+from bertcore.pretraining.train_step import TrainStep
+from bertcore.tokenizer import Tokenizer
+from bertcore.training.compiler import choose_compile
+from bertcore.training.loop import Metrics, train
+from bertcore.training.optimizer import build_optimizers, set_rate
+from bertcore.training.processes import Processes
+from bertcore.training.progress import Progress, TrainingProgress
+from bertcore.training.run_checkpoints import DamagedCheckpoint, step_of
+from bertcore.training.run_folder import RunFolder
+from bertcore.training.run_lock import lock_run
+from bertcore.training.sharding import change_whole, describe_shards, whole_network
+from bertcore.training.training_state import restore_state, seed_process, training_state
+
+HELD_OUT_SEED = 0
+"""Fixes the held-out pairs and masks, the same for all runs."""
+logger = logging.getLogger(__name__)
+
+
+class Pretraining:
+    """One run, built once: trains to its end or until told to stop. Nothing is written before.
+
+    Args:
+        folder: Where metrics and checkpoints go.
+        shape: The network to train.
+        tokenizer: With as many pieces as `shape.vocab_size`.
+        train, valid: Packed corpora; `valid` is held out.
+        train_config, data_config, optimizer_config: Settings.
+        start_from: The network to begin with, of that shape, where `train_config.start` is
+            "checkpoint".
+        distill: The losses of a run with a teacher; None: there is none.
+        teacher: The network that it learns from, with the same vocabulary.
+        resume: Continue from the newest checkpoint, or from the start where there is none yet. The
+            run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
+            length is given in steps.
+
+    Raises:
+        ValueError: If the settings do not fit each other or the corpora.
+        RuntimeError: If all checkpoints are damaged; of some, the newest whole one is taken.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        *,
+        shape: BertConfig,
+        tokenizer: Tokenizer,
+        train: PackedCorpus,
+        valid: PackedCorpus,
+        train_config: TrainConfig,
+        data_config: DataConfig,
+        optimizer_config: OptimizerConfig,
+        start_from: Network | None = None,
+        distill: DistillConfig | None = None,
+        teacher: Network | None = None,
+        resume: bool = False,
+    ) -> None:
+        if tokenizer.vocab_size != shape.vocab_size:
+            raise ValueError(
+                f"the tokenizer has {tokenizer.vocab_size} pieces but the network is to have "
+                f"{shape.vocab_size} embeddings. Give both the same size."
+            )
+        check_settings(shape, train_config, data_config)
+        if (start_from is not None) != (train_config.start == "checkpoint"):
+            raise ValueError(
+                f"start is {train_config.start!r}, but {'a' if start_from else 'no'} checkpoint to "
+                'start from was given. Give one with start="checkpoint", and only then.'
+            )
+        if (distill is None) != (teacher is None):
+            raise ValueError("a teacher and the weights of its losses are given together, or not.")
+        self.folder, self.tokenizer = folder, tokenizer
+        self.config, self.optimizer_config = train_config, optimizer_config
+        self.processes = Processes(train_config.device)
+        self.device = self.processes.device
+        if distill is not None and self.processes.are_sharding:
+            raise ValueError(
+                "the launcher asks for sharding (FSDP), which is not there with a teacher. Start "
+                "without --use_fsdp."
+            )
+        self._compile, self._notice = choose_compile(
+            # The teacher's graph is not worth a compiler's wait, and is not tested with it.
+            train_config.compile if distill is None else "off",
+            self.device,
+            steps=train_config.steps,
+            minutes=train_config.minutes,
+            is_sharded=self.processes.are_sharding,
+        )
+        self.notices: list[str] = []
+        """What the user should know, told by `run` before anything else."""
+        state = folder.load_checkpoint(on_damage=self._pass_over) if resume else None
+        self.phases = Phases(
+            train,
+            tokenizer,
+            data_config,
+            seed=train_config.seed,
+            processes=self.processes,
+            num_parts=train_config.gradient_accumulation,
+            # Runs of an earlier version have no place in their checkpoints.
+            state=None if state is None else state.get("data_place"),
+        )
+        self.batches = self.phases.short
+        num_rows = train_config.evaluate_rows
+        self.valid_batches = list(
+            fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
+        )
+        self.network = starting_network(
+            shape,
+            train_config,
+            train if state is None else None,
+            start_from,
+            has_pairs=data_config.has_pairs,
+            on_notice=self.notices.append,
+        )
+        self.network.to(self.device).train()
+        self.optimizers = build_optimizers(self.network, optimizer_config)
+        self.distillation: DistillationWithLoss | None = None
+        if distill is not None and teacher is not None:
+            self.distillation = DistillationWithLoss(
+                self.network,
+                teacher.to(self.device),
+                distill,
+                dtype=train_config.dtype,
+                seed=train_config.seed,
+            )
+            add_projection(self.optimizers[-1], self.distillation)
+        self.train_step = TrainStep(
+            self.network,
+            self.optimizers,
+            self.processes,
+            dtype=train_config.dtype,
+            max_grad_norm=optimizer_config.max_grad_norm,
+            with_loss=self.distillation,
+        )
+        self.progress = TrainingProgress()
+        seed_process(train_config.seed, self.processes)
+        if state is not None:
+            self._check_corpus(state["data_fingerprint"])
+            self.network.load_state_dict(state["network"])
+            self.progress = restore_state(
+                state,
+                self.optimizers,
+                seed=train_config.seed,
+                processes=self.processes,
+                projection=self._projection,
+            )
+        self.probes = ProbeWriter(folder.path, tokenizer)
+        self._scores: PretrainingScores | None = None
+        self._clock = 0.0
+        if resume and self.processes.is_main:
+            folder.tidy_checkpoints(step=self.progress.step, keep=train_config.keep_checkpoints)
+            folder.forget_metrics_after(self.progress.step)
+            self.probes.forget_after(self.progress.step)
+            logger.info("resumed at step %d", self.progress.step)
+
+    def _pass_over(self, damaged: DamagedCheckpoint) -> None:
+        self.notices.append(
+            f"{damaged.folder.name} is damaged ({damaged.reason}), so the run goes on from the "
+            f"checkpoint before it; the damaged one is kept as damaged-{damaged.folder.name}."
+        )
+
+    def _check_corpus(self, expected: str) -> None:
+        found = self.batches.corpus.fingerprint
+        if found != expected:
+            raise ValueError(
+                "the packed corpus is another than the one this run was trained on "
+                f"(fingerprint {found}, expected {expected}). "
+                "Restore the run's data folder, or start a new run."
+            )
+
+    @property
+    def _projection(self) -> nn.Linear | None:
+        """What TinyBERT's losses train beside the network."""
+        return None if self.distillation is None else self.distillation.projection
+
+    def run(
+        self,
+        *,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        should_stop: Callable[[], bool] = lambda: False,
+        on_notice: Callable[[str], None] = logger.warning,
+    ) -> PretrainingScores | None:
+        """Train to the end of the budget; return the last held-out scores.
+
+        The run folder is locked meanwhile, so that one process at a time trains in it. A run that
+        was at its end already is scored again and not trained. Of several processes only the main
+        one writes, and all get the same scores.
+
+        Args:
+            on_progress: Called after each step.
+            should_stop: Asked after each step; True saves a checkpoint and returns None, unless
+                that step was the last. True in one of several processes stops them all.
+            on_notice: Told in a sentence what the user should know, such as how long compiling
+                took, which does not count as time of the run.
+
+        Raises:
+            ValueError: If another process trains in the folder, or has since this run was opened.
+            RuntimeError: If loss or gradient is not a number, or a file cannot be written, such as
+                on a full disk. The newest checkpoint stays.
+        """
+        if not self.processes.is_main:
+            return self._train(on_progress, should_stop, on_notice)
+        self.folder.path.mkdir(parents=True, exist_ok=True)
+        with lock_run(self.folder.path), self.folder.explaining_full_disk():
+            self._check_is_ours()
+            for notice in self.notices:
+                on_notice(notice)
+            return self._train(on_progress, should_stop, on_notice)
+
+    def _check_is_ours(self) -> None:
+        """Refuse to write over steps that somebody else did since this run was opened."""
+        found = self.folder.checkpoints()
+        if found and step_of(found[-1]) > self.progress.step:
+            raise ValueError(
+                f"{str(self.folder.path)!r} holds {found[-1].name}, and this process is at step "
+                f"{self.progress.step}: another one has trained there. Resume the run anew."
+            )
+
+    def _train(
+        self,
+        on_progress: Callable[[Progress], None],
+        should_stop: Callable[[], bool],
+        on_notice: Callable[[str], None],
+    ) -> PretrainingScores | None:
+        if self.is_over():
+            return self.evaluate()
+        if self.processes.is_main and self.progress.step == 0:
+            self.probes.write(self.network, 0)
+        self._prepare(on_notice)
+        self._clock = time.perf_counter() - self.progress.elapsed_seconds
+        is_whole = train(self, on_progress=on_progress, should_stop=should_stop)
+        return self._scores if is_whole else None
+
+    def _prepare(self, on_notice: Callable[[str], None]) -> None:
+        """Compile if that was chosen, then meet the other processes."""
+        if self._notice is not None and self.processes.is_main:
+            on_notice(self._notice)
+        if self._compile:
+            try:
+                samples = self.phases.samples(self.progress.step, self.share)
+                seconds = self.train_step.compile(samples)
+                notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
+            except RuntimeError as error:
+                if self.config.compile == "on":
+                    raise
+                notice = f"compiling failed, so training is slower ({error})."
+            self._compile = False  # done, whatever came of it
+            if self.processes.is_main:
+                on_notice(notice)
+        self.train_step.join()
+        if self.processes.are_sharding and self.processes.is_main:
+            on_notice(describe_shards(self.network))
+
+    @property
+    def share(self) -> float:
+        """Fraction of the run that is done: 0 at its start, 1 or a little more at its end."""
+        return self.config.share_done(self.progress.step, self.progress.elapsed_seconds)
+
+    def is_over(self) -> bool:
+        """Return True at the end of the run's steps or minutes."""
+        return self.share >= 1
+
+    def take_step(self) -> Metrics:
+        """Train on one batch and return its metrics."""
+        share, progress = self.share, self.progress
+        parts = self.phases.parts(progress.step, share)
+        if self.phases.long_begins(progress.step):
+            table = self.network.position_table
+            change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
+        rate = self.optimizer_config.rate_at(share)
+        set_rate(self.optimizers, rate)
+        values = self.train_step(parts)
+        if has_diverged(values):
+            raise RuntimeError(self._diverged(values))
+        totals = parts[0].totals
+        progress.step += 1
+        progress.num_tokens += totals.num_tokens
+        self._read_clock()
+        return step_metrics(values, totals, step=progress.step, rate=rate)
+
+    def is_evaluation_due(self) -> bool:
+        """Return True every so many steps and at the end."""
+        return self.is_over() or self.progress.step % self.config.evaluate_every == 0
+
+    def take_scores(self) -> Metrics:
+        """Score the network on the run's held-out rows, and write a probe of it."""
+        network = whole_network(self.network)
+        self._scores = self._score(network)
+        if self.processes.is_main:
+            self.probes.write(network, self.progress.step, is_last=self.is_over())
+        self._read_clock()
+        return {f"valid_{name}": value for name, value in self._scores.to_dict().items()}
+
+    def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
+        """Write the line of a step where one is due; return it, for each step is reported."""
+        progress = self.progress
+        line = {
+            **(metrics or {}),
+            **(scores or {}),
+            "seconds": round(progress.elapsed_seconds, 3),
+            "num_tokens": progress.num_tokens,
+        }
+        is_due = scores is not None or progress.step % self.config.log_every == 0
+        if is_due and self.processes.is_main:
+            self.folder.append_metrics(line)
+        return [Progress(progress.step, min(1.0, self.share), line, scores is not None)]
+
+    def is_save_due(self, scores: Metrics | None) -> bool:
+        """Return True every so many steps."""
+        return self.progress.step % self.config.save_every == 0
+
+    def save(self, scores: Metrics | None = None) -> None:
+        """Write a checkpoint, with its held-out loss if it was scored just now.
+
+        Every process must call this; the main one writes.
+        """
+        network = whole_network(self.network)
+        state = {
+            **training_state(self.progress, self.optimizers, projection=self._projection),
+            "data_fingerprint": self.batches.corpus.fingerprint,
+            "data_place": self.phases.state(),
+        }
+        if self.processes.is_main:
+            self.folder.save_checkpoint(
+                self.progress.step,
+                network,
+                self.tokenizer,
+                state,
+                keep=self.config.keep_checkpoints,
+                valid_mlm_loss=None if scores is None else scores["valid_mlm_loss"],
+            )
+
+    def evaluate(self) -> PretrainingScores:
+        """Score the network on the run's held-out rows. Every process must call this."""
+        return self._score(whole_network(self.network))
+
+    def _score(self, network: Network) -> PretrainingScores:
+        autocast = self.config.dtype == "bfloat16"
+        return evaluate_pretraining(network, self.valid_batches, self.tokenizer, autocast=autocast)
+
+    def _read_clock(self) -> None:
+        """Take the main process's time: all must see the same share of a run by the clock."""
+        elapsed = time.perf_counter() - self._clock
+        self.progress.elapsed_seconds = self.processes.of_main(elapsed)
+
+    def _diverged(self, values: dict[str, float]) -> str:
+        """Note the bad step in the metrics; return what to tell."""
+        note = divergence_note(values, self.progress)
+        if self.processes.is_main:
+            self.folder.append_metrics(note)
+        kept = self.folder.checkpoints()
+        saved = f"{kept[-1].name} is kept" if kept else "no checkpoint was saved yet"
+        return (
+            f"training diverged at step {note['step']} ({note['diverged']}); {saved}. "
+            "Start a new run with a lower --learning-rate."
+        )

@@ -1,0 +1,71 @@
+"""The training loop: step, evaluate, record, save, in turn; for pretraining and fine-tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from bertcore.training.processes import Processes
+from bertcore.training.progress import Progress
+
+Metrics = dict[str, Any]
+
+
+class TrainingRun(Protocol):
+    """A step and an evaluation, and when they are due: what `train` needs of a run.
+
+    Every process of a run calls every method, in the same order; only the main one writes.
+    """
+
+    processes: Processes
+
+    def is_over(self) -> bool:
+        """Return True at the end of the run."""
+
+    def take_step(self) -> Metrics | None:
+        """Train on the next batch and advance the progress; return metrics where some are due."""
+
+    def is_evaluation_due(self) -> bool:
+        """Return True if the network is to be scored after the step just taken."""
+
+    def take_scores(self) -> Metrics:
+        """Score the network on held-out data."""
+
+    def record(self, metrics: Metrics | None, scores: Metrics | None) -> Iterable[Progress]:
+        """Write the metrics of a step and its scores; return what to report of it."""
+
+    def is_save_due(self, scores: Metrics | None) -> bool:
+        """Return True if a run that goes on is to be saved after this step."""
+
+    def save(self, scores: Metrics | None) -> None:
+        """Save all that is needed to continue from here to the last bit, whole or not at all."""
+
+
+def train(
+    run: TrainingRun,
+    *,
+    on_progress: Callable[[Progress], None],
+    should_stop: Callable[[], bool],
+) -> bool:
+    """Train to the end of a run; return False if it was told to stop before.
+
+    At its end and where it is told to stop, the run is saved. A kill at any moment loses what came
+    after the newest save, and a resumed run does that again with the same numbers.
+
+    Args:
+        run: At its start or resumed.
+        on_progress: Called with what each step reports.
+        should_stop: Asked after each step but the last; True in one process stops them all.
+    """
+    while not run.is_over():
+        metrics = run.take_step()
+        scores = run.take_scores() if run.is_evaluation_due() else None
+        for progress in run.record(metrics, scores):
+            on_progress(progress)
+        is_over = run.is_over()
+        is_stopping = not is_over and run.processes.any(should_stop())
+        if is_over or is_stopping or run.is_save_due(scores):
+            run.save(scores)
+        if is_stopping:
+            return False
+    return True

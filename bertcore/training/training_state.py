@@ -1,0 +1,78 @@
+"""What a run needs beside its weights to continue: taken from it, and given back to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from bertcore.training.processes import Processes
+from bertcore.training.progress import TrainingProgress
+from bertcore.training.random_state import random_state, seed_random, set_random_state
+from bertcore.training.sharding import whole_state
+
+
+def training_state(
+    progress: TrainingProgress,
+    optimizers: Sequence[Optimizer],
+    *,
+    projection: nn.Linear | None = None,
+) -> dict[str, Any]:
+    """Return the state of a run as tensors and plain values, for a checkpoint.
+
+    Of a sharded one, every process must call this; the optimisers' state is gathered.
+
+    Args:
+        progress: Of the run.
+        optimizers: Of its network.
+        projection: What TinyBERT's losses train beside the network, if anything.
+    """
+    state = {
+        "position": progress.to_state(),
+        "optimizers": [whole_state(optimizer) for optimizer in optimizers],
+        "random_state": random_state(),
+    }
+    if projection is not None:
+        state["projection"] = projection.state_dict()
+    return state
+
+
+def restore_state(
+    state: dict[str, Any],
+    optimizers: Sequence[Optimizer],
+    *,
+    seed: int,
+    processes: Processes,
+    projection: nn.Linear | None = None,
+) -> TrainingProgress:
+    """Give optimisers and random sources the state of a checkpoint; return its progress.
+
+    Args:
+        state: From `training_state`; fine-tunings of version 0.1.0 call the random state "random".
+        optimizers, projection: To be changed; the network has the checkpoint's weights already.
+        seed: Of the run.
+        processes: Of which the main one alone gets the random state itself; each of the others
+            drops other numbers out.
+    """
+    for optimizer, values in zip(optimizers, state["optimizers"], strict=True):
+        optimizer.load_state_dict(values)
+    if projection is not None:
+        projection.load_state_dict(state["projection"])
+    progress = TrainingProgress.from_state(state["position"])
+    set_random_state(state["random_state"] if "random_state" in state else state["random"])
+    if not processes.is_main:
+        torch.manual_seed(_own_seed(seed, processes, progress.step))
+    return progress
+
+
+def seed_process(seed: int, processes: Processes) -> None:
+    """Seed the random sources of a process at the start of a run."""
+    seed_random(_own_seed(seed, processes))
+
+
+def _own_seed(seed: int, processes: Processes, step: int = 0) -> int:
+    """Return a seed for dropout; the main process has the run's own."""
+    return seed if processes.is_main else hash((seed, processes.rank, step)) % 2**63
