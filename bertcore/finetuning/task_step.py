@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,11 +15,10 @@ from torch.optim import Optimizer
 from bertcore.finetuning.data.rows import Batch, Rows
 from bertcore.finetuning.features import Features
 from bertcore.finetuning.tasks import Task
-from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
 from bertcore.network.task_heads import TaskNetwork
-from bertcore.training.optimizer import clip_gradients
 from bertcore.training.processes import Processes
+from bertcore.training.update import Update
 
 
 class Totals(NamedTuple):
@@ -105,33 +104,36 @@ class TaskStep:
         dtype: str,
         max_grad_norm: float,
     ) -> None:
-        self.with_loss, self.rows, self.optimizers = module, rows, optimizers
-        self.processes, self.dtype, self.max_grad_norm = processes, dtype, max_grad_norm
+        self.with_loss, self.rows, self.processes = module, rows, processes
         self.features: Features | None = None
         """What the encoder says of the rows, where it is not trained."""
-        self._called: nn.Module = module
+        self._update = Update(
+            module,
+            module,
+            module,
+            optimizers,
+            processes,
+            dtype=dtype,
+            max_grad_norm=max_grad_norm,
+        )
 
     def join(self) -> None:
         """Wait for the other processes, and share gradients with them from now on."""
-        network = cast(Network, self.with_loss)  # parameters are all that is asked of it
-        self._called = self.processes.join(self.with_loss, network, self.optimizers)
+        self._update.join()
 
     def __call__(self, examples: NDArray[np.int64]) -> Tensor | None:
         """Train on a batch and return its loss; None if the loss or a gradient is not finite.
 
-        Then nothing is updated: weights that are saved have never seen such a step.
+        Then nothing is updated.
         """
         loss = self._backward(examples)
-        norm = clip_gradients(cast(Network, self.with_loss), self.max_grad_norm)
-        is_fine = bool(torch.isfinite(norm) & torch.isfinite(loss))
+        norm = self._update.clip()
+        is_finite = bool(torch.isfinite(norm) & torch.isfinite(loss))
         if self.processes.num > 1:  # each has a part of the loss; all must see the same
             value = self.processes.sum([float(loss)])[0]
-            loss, is_fine = loss.new_tensor(value), math.isfinite(value + float(norm))
-        if is_fine:
-            for optimizer in self.optimizers:
-                optimizer.step()
-        self.with_loss.zero_grad(set_to_none=True)
-        return loss if is_fine else None
+            loss, is_finite = loss.new_tensor(value), math.isfinite(value + float(norm))
+        self._update.finish(is_finite=is_finite)
+        return loss if is_finite else None
 
     def _backward(self, examples: NDArray[np.int64]) -> Tensor:
         """Add the gradients of this process's part; return the part's share of the loss."""
@@ -146,11 +148,8 @@ class TaskStep:
         device = self.processes.device
         batch = self.rows.batch(own).to(device)
         hidden = None if self.features is None else self.features.batch(own).to(device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.dtype == "bfloat16"):
-            loss: Tensor = self._called(batch, hidden, totals)
-        loss = loss * share
-        # Shared gradients are means over the processes, but the parts' losses are to be summed.
-        (loss * num).backward()  # type: ignore[no-untyped-call]
+        loss: Tensor = self._update.forward(batch, hidden, totals) * share
+        self._update.backward(loss)
         return loss.detach()
 
     def _totals(self, examples: NDArray[np.int64]) -> Totals:

@@ -6,7 +6,6 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +14,8 @@ from torch.optim import Optimizer
 from bertcore.network import Network
 from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.loss.objective import NetworkWithLoss, PretrainingLoss, to_device
-from bertcore.training.optimizer import clip_gradients
 from bertcore.training.processes import Processes
+from bertcore.training.update import Update
 
 logger = logging.getLogger(__name__)
 
@@ -44,22 +43,22 @@ class TrainStep:
         max_grad_norm: float,
         with_loss: nn.Module | None = None,
     ) -> None:
-        self.network, self.optimizers, self.processes = network, optimizers, processes
-        self.dtype, self.max_grad_norm = dtype, max_grad_norm
-        self._module: nn.Module = with_loss or NetworkWithLoss(network, dtype=dtype)
-        self._trained = cast(Network, with_loss or network)  # parameters are all that is asked
+        self.network, self.processes, self.dtype = network, processes, dtype
+        self._update = Update(
+            with_loss or NetworkWithLoss(network, dtype=dtype),
+            network,
+            with_loss or network,
+            optimizers,
+            processes,
+            dtype=dtype,
+            max_grad_norm=max_grad_norm,
+        )
         self._fields: tuple[str, ...] = PretrainingLoss._fields
         self._is_compiled = False
-        self._is_joined = False
 
     def join(self) -> None:
-        """Wait for the other processes, and share gradients with them from now on.
-
-        A network that is sharded over them has parts of its weights only, afterwards.
-        """
-        if not self._is_joined:
-            self._module = self.processes.join(self._module, self.network, self.optimizers)
-            self._is_joined = True
+        """Wait for the other processes, and share gradients with them from now on."""
+        self._update.join()
 
     def compile(self, samples: Sequence[Batch]) -> float:
         """Compile for batches of the shapes of these; return the seconds that it took.
@@ -72,15 +71,16 @@ class TrainStep:
         start = time.perf_counter()
         # A batch costs no random numbers unless there is dropout, which must not notice this.
         random_state = torch.get_rng_state()
-        plain = self._module
-        self._module = NetworkWithLoss(self.network, dtype=self.dtype, is_compiled=True)
-        self._module.compile(fullgraph=True, dynamic=False)
+        plain = self._update.module
+        compiled = NetworkWithLoss(self.network, dtype=self.dtype, is_compiled=True)
+        compiled.compile(fullgraph=True, dynamic=False)
+        self._update.module = compiled
         self._is_compiled = True
         try:
             for batch in samples:
                 self._forward(batch).loss.backward()  # type: ignore[no-untyped-call]
         except Exception as error:  # of the compiler's many kinds
-            self._module, self._is_compiled = plain, False
+            self._update.module, self._is_compiled = plain, False
             reason = str(error).strip().splitlines()
             raise RuntimeError(f"{type(error).__name__}: {reason[0] if reason else ''}") from error
         finally:
@@ -95,37 +95,29 @@ class TrainStep:
         nothing is updated.
         """
         results: list[Tensor] = []
-        for number, part in enumerate(parts):
-            if number + 1 < len(parts):
-                with self.processes.without_sync(self._module):
-                    results.append(self._backward(part))
-            else:
+        for part in parts[:-1]:
+            with self._update.without_sync():
                 results.append(self._backward(part))
-        norm = clip_gradients(self._trained, self.max_grad_norm)
+        results.append(self._backward(parts[-1]))
+        norm = self._update.clip()
         sums = torch.stack(results).sum(0) if len(results) > 1 else results[0]
         # One wait for the device a step, for all numbers.
         found: list[float] = torch.cat([sums, norm.detach().float()[None]]).tolist()
         gradient_norm = found.pop()
         values = dict(zip(self._fields, self.processes.sum(found), strict=True))
         values["gradient_norm"] = gradient_norm
-        # Before the update: weights that are saved have never seen such a step.
-        if math.isfinite(values["loss"]) and math.isfinite(gradient_norm):
-            for optimizer in self.optimizers:
-                optimizer.step()
-        self._trained.zero_grad(set_to_none=True)
+        is_finite = math.isfinite(values["loss"]) and math.isfinite(gradient_norm)
+        self._update.finish(is_finite=is_finite)
         return values
 
     def _backward(self, part: Batch) -> Tensor:
         """Add the gradients of a part; return its numbers in one tensor."""
         result = self._forward(part)
-        # Shared gradients are means over the processes, but the parts' losses are to be summed.
-        (result.loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
+        self._update.backward(result.loss)
         self._fields = result._fields
         return torch.stack([value.detach().float() for value in result])
 
     def _forward(self, part: Batch) -> PretrainingLoss:
-        device = self.processes.device
-        tensors = to_device(part, device, keep_mask=self._is_compiled)
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.dtype == "bfloat16"):
-            result: PretrainingLoss = self._module(tensors)
+        tensors = to_device(part, self.processes.device, keep_mask=self._is_compiled)
+        result: PretrainingLoss = self._update.forward(tensors)
         return result

@@ -1,0 +1,87 @@
+"""From the loss of a batch, or of its parts, to one update of the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from bertcore.network import Network
+from bertcore.training.optimizer import clip_gradients
+from bertcore.training.processes import Processes
+
+
+class Update:
+    """What the steps of pretraining and fine-tuning share; alone or with other processes.
+
+    Args:
+        module: Returns a loss; on the processes' device, in training mode.
+        network: The part of it that sharding spreads over the processes.
+        trained: Whose parameters are clipped and updated: the network, and what is trained with it.
+        optimizers: Of those parameters.
+        processes: That train together.
+        dtype: "bfloat16" (autocast) or "float32".
+        max_grad_norm: Gradients are scaled down to this norm.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        network: nn.Module,
+        trained: nn.Module,
+        optimizers: Sequence[Optimizer],
+        processes: Processes,
+        *,
+        dtype: str,
+        max_grad_norm: float,
+    ) -> None:
+        self.module = module
+        self.optimizers, self.processes = optimizers, processes
+        # Both are typed for a whole pretraining network; parameters are all that is asked.
+        self._network, self._trained = cast(Network, network), cast(Network, trained)
+        self._is_bfloat16, self._max_grad_norm = dtype == "bfloat16", max_grad_norm
+        self._is_joined = False
+
+    def join(self) -> None:
+        """Wait for the other processes, and share gradients with them from now on.
+
+        A network that is sharded over them has parts of its weights only, afterwards.
+        """
+        if not self._is_joined:
+            self.module = self.processes.join(self.module, self._network, self.optimizers)
+            self._is_joined = True
+
+    def forward(self, *inputs: object) -> Any:
+        """Return what the module says of a batch or of a part of it."""
+        device = self.processes.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=self._is_bfloat16):
+            return self.module(*inputs)
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradients of a batch's part, whose loss is its share of the batch's."""
+        # Shared gradients are means over the processes, but the parts' losses are to be summed.
+        (loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
+
+    def without_sync(self) -> AbstractContextManager[None]:
+        """Keep gradients apart until a later part of the batch."""
+        return self.processes.without_sync(self.module)
+
+    def clip(self) -> Tensor:
+        """Clip the gradients; return their norm before."""
+        return clip_gradients(self._trained, self._max_grad_norm)
+
+    def finish(self, *, is_finite: bool) -> None:
+        """Update the weights, and forget the gradients.
+
+        Args:
+            is_finite: Whether loss and gradients are numbers. If not, nothing is updated: weights
+                that are saved have never seen such a step.
+        """
+        if is_finite:
+            for optimizer in self.optimizers:
+                optimizer.step()
+        self._trained.zero_grad(set_to_none=True)
