@@ -69,11 +69,13 @@ class TrainConfig:
         if self.dtype not in ("bfloat16", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
 
-    def share_done(self, step: int, elapsed_seconds: float) -> float:
+    def fraction_done(self, step: int, elapsed_seconds: float) -> float:
         """Return the fraction of the run that is done: 0 at its start, 1 or more at its end.
 
-        >>> TrainConfig(steps=100).share_done(25, 90.0), TrainConfig(minutes=3).share_done(25, 90.0)
-        (0.25, 0.5)
+        >>> TrainConfig(steps=100).fraction_done(25, 90.0)
+        0.25
+        >>> TrainConfig(minutes=3).fraction_done(25, 90.0)
+        0.5
         """
         if self.steps is not None:
             return step / self.steps

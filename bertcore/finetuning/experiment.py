@@ -32,7 +32,7 @@ from bertcore.finetuning.run import Finetuning
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher
 from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.settings import Settings, settings_of
-from bertcore.finetuning.state import STATE_FILE, move_checkpoint
+from bertcore.finetuning.state import move_checkpoint
 from bertcore.finetuning.tasks import TaskData, find_task
 from bertcore.finetuning.tasks.read import read_task_data
 from bertcore.finetuning.tasks.task_data import with_labels
@@ -40,7 +40,7 @@ from bertcore.loading import load
 from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions
-from bertcore.training.run_checkpoints import why_not_written
+from bertcore.training.run_checkpoints import STATE_FILE, why_not_written
 from bertcore.training.run_lock import lock_run
 
 SETTINGS_FILE = "finetune.json"

@@ -296,17 +296,17 @@ class Finetuning:
 
         Every process must call this; the main one writes.
         """
-        state = {
-            **training_state(self.progress, self.optimizers, projection=self._projection),
-            "module": self.module.state_dict(),
-            "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
-        }
         if not self.processes.is_main:
             return
         if self.config.keep_epochs and self._is_epoch_end():
             # Before the state: after a kill in between, it is written again.
             epoch, length = self.progress.step // self._batches_an_epoch, self.config.max_seq_length
             save_epoch(self.model, self.folder, epoch, max_seq_length=length)
+        state = {
+            **training_state(self.progress, self.optimizers, projection=self._projection),
+            "module": self.module.state_dict(),
+            "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
+        }
         save_state(self.folder, state)
 
     def _batches(self, epoch: int) -> list[NDArray[np.int64]]:

@@ -9,31 +9,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 
 from bertcore.finetuning.model import TaskModel
-from bertcore.training.run_checkpoints import why_not_written
+from bertcore.training.run_checkpoints import (
+    STATE_FILE,
+    read_state,
+    why_not_written,
+    write_state,
+)
 
-STATE_FILE = "training_state.pt"
 BEST_FOLDER = "best"
 
 
 def save_state(folder: Path, state: dict[str, Any]) -> None:
-    """Write a state under another name, have it on the disk, and rename it.
+    """Write the state of a run, whole or not at all.
 
     Raises:
         RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
     """
-    partial = folder / f".{STATE_FILE}.partial"
     try:
-        with partial.open("wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, folder / STATE_FILE)
+        write_state(folder / STATE_FILE, state)
     except (OSError, RuntimeError) as error:
-        partial.unlink(missing_ok=True)
         raise RuntimeError(
             f"the state of the run could not be saved: {why_not_written(error, folder)} "
             "What was saved before is whole: continue with --resume."
@@ -50,13 +47,12 @@ def load_state(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return read_state(path)
     except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, ValueError) as error:
         raise RuntimeError(
             f"{path} is damaged ({' '.join(str(error).split())[:200]}). "
             "Delete it to start this run again."
         ) from error
-    return state
 
 
 def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:

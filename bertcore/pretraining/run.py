@@ -275,7 +275,7 @@ class Pretraining:
     @property
     def share(self) -> float:
         """Fraction of the run that is done: 0 at its start, 1 or a little more at its end."""
-        return self.config.share_done(self.progress.step, self.progress.elapsed_seconds)
+        return self.config.fraction_done(self.progress.step, self.progress.elapsed_seconds)
 
     def is_over(self) -> bool:
         """Return True at the end of the run's steps or minutes."""

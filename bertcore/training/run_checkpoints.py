@@ -74,7 +74,7 @@ def write_checkpoint(
     shutil.rmtree(partial, ignore_errors=True)  # left by a kill
     try:
         save(network, tokenizer, partial)
-        _save_state(state, partial / STATE_FILE)
+        write_state(partial / STATE_FILE, state)
         summary = {
             "step": step_of(folder),
             "valid_mlm_loss": valid_mlm_loss,
@@ -99,12 +99,41 @@ def read_checkpoint(folder: Path) -> dict[str, Any] | DamagedCheckpoint:
         damage = _find_damage(folder)
         if damage is not None:
             return DamagedCheckpoint(folder, damage)
-        state: dict[str, Any] = torch.load(
-            folder / STATE_FILE, map_location="cpu", weights_only=True
-        )
+        state = read_state(folder / STATE_FILE)
         state["network"] = load_bert(folder, device="cpu").module.state_dict()
     except Exception as error:  # a damaged file may raise anything
         return DamagedCheckpoint(folder, " ".join(str(error).split()) or type(error).__name__)
+    return state
+
+
+def write_state(path: Path, state: dict[str, Any]) -> None:
+    """Write a training state under another name, have it on the disk, and rename it.
+
+    Args:
+        path: Of the file; an older one is replaced.
+        state: Tensors and plain values.
+
+    Raises:
+        OSError, RuntimeError: If it cannot be written; an older one stays.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            recorder = _Recorder(file)
+            try:
+                torch.save(state, recorder)  # type: ignore[arg-type]
+            except RuntimeError as error:
+                raise (recorder.error or error) from error
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """Return a training state on the CPU; a damaged file may raise anything."""
+    state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     return state
 
 
@@ -140,15 +169,6 @@ class _Recorder:
 
     def flush(self) -> None:
         self._file.flush()
-
-
-def _save_state(state: dict[str, Any], path: Path) -> None:
-    with path.open("wb") as file:
-        recorder = _Recorder(file)
-        try:
-            torch.save(state, recorder)  # type: ignore[arg-type]
-        except RuntimeError as error:
-            raise (recorder.error or error) from error
 
 
 def _find_damage(folder: Path) -> str | None:

@@ -22,9 +22,9 @@ from bertcore.finetuning import (
     score_model,
     start_experiment,
 )
-from bertcore.finetuning.state import STATE_FILE
 from bertcore.finetuning.task_step import TaskStep
 from bertcore.finetuning.tasks import TASKS
+from bertcore.training.run_checkpoints import STATE_FILE
 from tests.support.finetuning_files import WRITERS, write_questions, write_reviews
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert, tiny_config
