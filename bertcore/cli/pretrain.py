@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,8 +164,6 @@ def pretrain(
     if not corpus or valid is None:
         raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
     from bertcore.config import bert_of
-    from bertcore.distillation.student import named_layers, student_of
-    from bertcore.loading import load_bert
     from bertcore.pretraining import check_inputs, check_settings, start_run
     from bertcore.pretraining import train_tokenizer as learn
     from bertcore.pretraining.start.starting_weights import check_start
@@ -173,24 +172,10 @@ def pretrain(
     from bertcore.training.processes import launched_rank, wait_for_file
 
     # Settings first: a wrong one is refused before minutes of reading.
-    train_values = chosen(TrainConfig, settings)
-    distill = None
-    if teacher is not None:
-        distill = DistillConfig(**chosen(DistillConfig, settings))
-        train_values["compile"] = "off"
-    if teacher is not None or from_checkpoint is not None:
-        train_values["start"] = "checkpoint"
-    data_config = DataConfig.for_length(**chosen(DataConfig, settings))
-    train_config = TrainConfig(**train_values)
-    make_optimizer = OptimizerConfig if teacher is None else OptimizerConfig.distilbert
-    optimizer_config = make_optimizer(**chosen(OptimizerConfig, settings))
-    opened_teacher = load_bert(teacher, device="cpu") if teacher is not None else None
-    start_from: Bert | None = None
-    if from_checkpoint is not None:
-        start_from = load_bert(from_checkpoint, device="cpu")
-    elif opened_teacher is not None and student_layers is not None:
-        layers_kept = named_layers(student_layers, opened_teacher.config.num_hidden_layers)
-        start_from = student_of(opened_teacher, layers_kept)
+    train_config, data_config, optimizer_config, distill = _make_configs(
+        settings, has_teacher=teacher is not None, has_start=from_checkpoint is not None
+    )
+    start_from, opened_teacher = _open_checkpoints(from_checkpoint, teacher, student_layers)
     opened: Tokenizer | None
     if start_from is not None:
         opened, shape = start_from.tokenizer, start_from.config
@@ -267,6 +252,42 @@ def _refuse_without_effect(
     optimizer = settings.get("optimizer", "adamw" if teacher else OptimizerConfig().optimizer)
     if optimizer == "adamw":
         refuse_options(context, {"muon_learning_rate"}, "AdamW has no use for this")
+
+
+def _make_configs(
+    settings: dict[str, Any], *, has_teacher: bool, has_start: bool
+) -> tuple[TrainConfig, DataConfig, OptimizerConfig, DistillConfig | None]:
+    """Return the settings of a run from those that were typed."""
+    train_values = chosen(TrainConfig, settings)
+    distill = None
+    make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
+    if has_teacher:
+        distill = DistillConfig(**chosen(DistillConfig, settings))
+        make_optimizer = OptimizerConfig.distilbert
+        train_values["compile"] = "off"
+    if has_teacher or has_start:
+        train_values["start"] = "checkpoint"
+    return (
+        TrainConfig(**train_values),
+        DataConfig.for_length(**chosen(DataConfig, settings)),
+        make_optimizer(**chosen(OptimizerConfig, settings)),
+        distill,
+    )
+
+
+def _open_checkpoints(
+    from_checkpoint: str | None, teacher: str | None, student_layers: str | None
+) -> tuple[Bert | None, Bert | None]:
+    """Return the checkpoint that a run begins with and its teacher, each None if not asked for."""
+    from bertcore.distillation.student import named_layers, student_of
+    from bertcore.loading import load_bert
+
+    opened = load_bert(teacher, device="cpu") if teacher is not None else None
+    if from_checkpoint is not None:
+        return load_bert(from_checkpoint, device="cpu"), opened
+    if opened is None or student_layers is None:
+        return None, opened
+    return student_of(opened, named_layers(student_layers, opened.config.num_hidden_layers)), opened
 
 
 def resume_in(folder: Path, *, tensorboard: bool) -> None:
