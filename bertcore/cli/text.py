@@ -236,8 +236,11 @@ def encode(
 
     from bertcore import load
     from bertcore.cli.files import check_target, read_lines, write_whole
+    from bertcore.model import POOLINGS
 
     check_target(out, ".npy")
+    if pooling not in POOLINGS:
+        raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")
     lines, num_blank = read_lines(file)
     bert = load(checkpoint, device=device, dtype=dtype)
     # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
