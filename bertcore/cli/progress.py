@@ -14,21 +14,26 @@ OnStage = Callable[[str, float | None], None]
 """Told what is being done and which share of it is done, 0 to 1; None if that is not known."""
 
 
-def progress_bar() -> Progress:
-    """Return an empty bar with per cent, time and description; use it in a `with` block."""
+def progress_bar(*, transient: bool = False) -> Progress:
+    """Return an empty bar with per cent, time and description; use it in a `with` block.
+
+    A transient bar disappears at the end and is drawn on a terminal only.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     # Of processes launched together, the first one speaks.
     hidden = os.environ.get("RANK", "0") != "0"
+    console = Console(stderr=True, quiet=hidden)
     return Progress(
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
-        console=Console(stderr=True, quiet=hidden),
+        console=console,
         refresh_per_second=2,
-        disable=hidden,
+        transient=transient,
+        disable=hidden or (transient and not console.is_terminal),
     )
 
 

@@ -231,27 +231,21 @@ def encode(
     """
     import numpy as np
     import torch
-    from rich.console import Console
-    from rich.progress import track
 
     from bertcore import load
     from bertcore.cli.files import check_target, read_lines, write_whole
-    from bertcore.model import POOLINGS
+    from bertcore.cli.progress import progress_bar
 
     check_target(out, ".npy")
-    if pooling not in POOLINGS:
-        raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")
     lines, num_blank = read_lines(file)
     bert = load(checkpoint, device=device, dtype=dtype)
     # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
     size = 16 * batch_size
-    starts = track(
-        range(0, len(lines), size), "encoding", console=Console(stderr=True), transient=True
-    )
-    parts = [
-        bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
-        for i in starts
-    ]
+    with progress_bar(transient=True) as bar:
+        parts = [
+            bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
+            for i in bar.track(range(0, len(lines), size), description="encoding")
+        ]
     vectors = torch.cat(parts).numpy()
     write_whole(out, lambda target: np.save(target, vectors))
     if as_json:
