@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
 const ENTRIES = [
-  "bertviz/framed",
+  "bertviz_views/framed",
   "canvas/heat_map/heat_map",
   "canvas/lines/lines",
   "canvas/neurons/neurons",

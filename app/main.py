@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# The top folder stands in front: a file app.py elsewhere must not be taken for our `app`. Streamlit
-# adds this file's own folder, whose app/bertviz would hide the library of that name.
-APP = str(ROOT / "app")
-sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry not in (str(ROOT), APP))]
+if sys.path[0] != str(ROOT):  # in front: a file app.py elsewhere must not be taken for our `app`
+    sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry != str(ROOT))]
 
 import streamlit as st  # noqa: E402
 

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from torch import Tensor
 
-from app.bertviz import view as bertviz_view
+from app.bertviz_views import view as bertviz_view
 from benchmarks import tables
 from bertcore.trace import Trace
 from tests.support.browser import bare_view

@@ -32,14 +32,14 @@ def show_bertviz(
     Raises:
         ValueError: If there is no such view, layer or head, or the trace has no queries and keys.
     """
-    kinds = app_module("app.bertviz.kinds")
+    kinds = app_module("app.bertviz_views.kinds")
     if kind not in kinds.KINDS:
         known = ", ".join(map(repr, kinds.KINDS))
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
     check(trace, [layer], heads)
     view = kinds.of_trace(trace, kind, layer, heads)
-    part = app_module("app.bertviz.html_part").of_view(view)
-    controls = app_module("app.bertviz.controls")
+    part = app_module("app.bertviz_views.html_part").of_view(view)
+    controls = app_module("app.bertviz_views.controls")
     picture = controls.picture_of(kind)
     values = controls.code_values(kind, layer, heads, view.shown)
     code = picture.python(None, opening(bert, trace), **values)

@@ -5,6 +5,7 @@ the others. xdist hands out whole files in the order of collection; see PARALLEL
 """
 
 import os
+import sys
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: tests use no network
@@ -40,6 +41,7 @@ SLOW_FILES = (
 """So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""
 
 TESTS = Path(__file__).parent
+MAIN = sys.modules["__main__"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,6 +77,12 @@ def _long_files_first(items: list[pytest.Item]) -> None:
     """Put the files that hold a long test first; otherwise the order stays."""
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
     items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Undo what AppTest leaves as `__main__`; multiprocessing would run it in its children."""
+    sys.modules["__main__"] = MAIN
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -281,6 +282,13 @@ def test_what_is_no_circle_passes() -> None:
 @pytest.mark.parametrize("package", FREE_OF_CIRCLES)
 def test_packages_do_not_import_each_other(package: str) -> None:
     assert import_circles(all_sources(), package) == []
+
+
+def test_no_folder_of_the_app_hides_a_library() -> None:
+    # Streamlit puts app/ itself on sys.path, in front of the libraries.
+    names = {path.stem for path in (ROOT / "app").iterdir()}
+    assert {"main", "tokens"} <= names
+    assert not names & {*packages_distributions(), *sys.stdlib_module_names} - {"__init__"}
 
 
 def test_all_layers_are_read() -> None:

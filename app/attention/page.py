@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.attention import PAGE, decoder, switch_off
 from app.attention.head_sentence import head_sentence
-from app.bertviz.controls import draw_bertviz
+from app.bertviz_views.controls import draw_bertviz
 from app.canvas.draw import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from app.canvas.shared.attention_data import shown_heads
 from app.plots.special_tokens import Marks

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from app.bertviz import view as bertviz_view
+from app.bertviz_views import view as bertviz_view
 from bertcore import Trace
 from bertcore.analysis.heads.measures import measure_heads
 from tests.support.browser import bare_view

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.bertviz.html_part import bertviz
+from app.bertviz_views.html_part import bertviz
 from app.canvas import html_part
 from app.canvas.heat_map import heat_map
 from app.html_file import chart

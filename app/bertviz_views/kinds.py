@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.bertviz.neurons import neuron_view
-from app.bertviz.view import BertvizView, head_view, model_view
+from app.bertviz_views.neurons import neuron_view
+from app.bertviz_views.view import BertvizView, head_view, model_view
 from bertcore import Trace
 
 KINDS = {"head": "Head view", "model": "Model view", "neuron": "Neuron view"}

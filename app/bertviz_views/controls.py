@@ -10,8 +10,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.bertviz.html_part import bertviz
-from app.bertviz.kinds import KINDS, of_trace
+from app.bertviz_views.html_part import bertviz
+from app.bertviz_views.kinds import KINDS, of_trace
 from app.canvas.draw import part_of
 from app.shell import frame
 from app.shell.one_of import one_of

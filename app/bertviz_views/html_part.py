@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.bertviz.kinds import of_trace
-from app.bertviz.view import BertvizView
+from app.bertviz_views.kinds import of_trace
+from app.bertviz_views.view import BertvizView
 from app.bundle import read_bundle
 from app.html_file.document import Part, hash_of
 from bertcore import Trace

@@ -10,9 +10,15 @@ from html.parser import HTMLParser
 import pytest
 import torch
 
-from app.bertviz.kinds import KINDS, of_trace
-from app.bertviz.neurons import MOST_NUMBERS, MOST_TOKENS, neuron_view
-from app.bertviz.view import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS, BertvizView, head_view, model_view
+from app.bertviz_views.kinds import KINDS, of_trace
+from app.bertviz_views.neurons import MOST_NUMBERS, MOST_TOKENS, neuron_view
+from app.bertviz_views.view import (
+    HEAD_VIEW_TOKENS,
+    MODEL_VIEW_TOKENS,
+    BertvizView,
+    head_view,
+    model_view,
+)
 from bertcore import Trace
 from bertcore.analysis.mixing.neurons import head_neurons
 from tests.support.tiny import tiny_bert

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
-from app.bertviz.view import DECIMALS, BertvizView, page_of, stand_ins
+from app.bertviz_views.view import DECIMALS, BertvizView, page_of, stand_ins
 from bertcore import Trace
 
 MOST_TOKENS = 48
