@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app import (
+from . import (
     attention,
     checkpoints,
     compare,
@@ -17,7 +17,7 @@ from app import (
     training,
     what_if,
 )
-from app.shell.page_info import PageInfo
+from .shell.page_info import PageInfo
 
 PAGES: dict[str, PageInfo] = {
     page.__name__.rpartition(".")[2]: page.PAGE

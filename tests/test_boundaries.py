@@ -50,9 +50,9 @@ class Source:
 
     def imports(self) -> set[str]:
         """Return the dotted name of all that is imported, at any depth, relative ones resolved."""
-        return {name for node in ast.walk(self.tree) for name in self._imported_by(node)}
+        return {name for node in ast.walk(self.tree) for name in self.imported_by(node)}
 
-    def _imported_by(self, node: ast.AST) -> Iterator[str]:
+    def imported_by(self, node: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -100,6 +100,15 @@ def app_knows_no_page(source: Source) -> list[str]:
 def notebooks_leave_no_name_behind(source: Source) -> list[str]:
     """bertscope gets the app through app_modules alone: a notebook may have an `app` of its own."""
     return imports_of(source, ("app", "pages")) if source.lies_in("bertscope") else []
+
+
+def app_imports_itself_relatively(source: Source) -> list[str]:
+    """Modules of app import each other relatively: notebooks have them as bertscope.app."""
+    if not source.lies_in("app") or source.path == "app/main.py":  # streamlit runs main as a script
+        return []
+    absolute = [node for node in ast.walk(source.tree) if not getattr(node, "level", 0)]
+    names = {name for node in absolute for name in source.imported_by(node)}
+    return [name for name in sorted(names) if name == "app" or name.startswith("app.")]
 
 
 def figures_call_no_model(source: Source) -> list[str]:
@@ -193,6 +202,8 @@ OFFENDERS: list[tuple[Rule, Source]] = [
     (app_knows_no_page, Source("app/main.py", "from bertscope import notebook")),
     (core_draws_nothing, Source("bertcore/trace.py", "import bertscope.notebook")),
     (notebooks_leave_no_name_behind, Source("bertscope/a.py", "from app.canvas import html_part")),
+    (app_imports_itself_relatively, Source("app/heads/page.py", "from app.shell import frame")),
+    (app_imports_itself_relatively, Source("app/heads/page.py", "import app.shell.frame")),
     (figures_call_no_model, Source("app/plots/a.py", "from bertcore.bert import Bert")),
     (figures_call_no_model, Source("app/plots/a.py", "from bertcore import load")),
     (figures_call_no_model, Source("app/plots/a.py", "import streamlit")),
@@ -213,6 +224,8 @@ INNOCENT = [
     Source("bertcore/checkpoints/hub.py", "import huggingface_hub"),
     Source("app/plots/a.py", "from bertcore import Trace\nfrom plotly import graph_objects"),
     Source("bertscope/a.py", "from bertcore import Trace\nfrom bertscope import app_modules"),
+    Source("app/heads/page.py", "from ..shell import frame\nfrom . import PAGE\nimport apple"),
+    Source("app/main.py", "from app.shell import frame"),
     Source("app/shell/cache.py", "@st.cache_resource\ndef f(): ..."),
     Source("app/shell/state.py", "st.query_params['text'] = 'x'"),
     Source("pages/a.py", "x = 1\n" * MAX_SCRIPT_LINES),

@@ -1,6 +1,6 @@
 """Attention: where each token looks, in every head of every layer."""
 
-from app.shell.page_info import PageInfo
+from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="attention",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.attention.decoder_figures import DecoderMap, decoder_map, decoder_table
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore import Model
 from bertcore.others.decoder import DecoderTrace
 from bertcore.others.model import OtherModel
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .decoder_figures import DecoderMap, decoder_map, decoder_table
 
 VIEW = {"decoder": "Decoder"}
 SIDES = {"cross": "At the text (cross-attention)", "own": "At what it wrote (self-attention)"}

@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
-from app.plots.token_flow import shorten
+from ..plots import theme
+from ..plots.token_flow import shorten
 
 
 class DecoderMap(NamedTuple):

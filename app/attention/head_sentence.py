@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from app.plots.special_tokens import BERT, Marks, own
+from ..plots.special_tokens import BERT, Marks, own
 
 _KINDS = {
     "to_previous": "the token before",

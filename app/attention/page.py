@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from app.attention import PAGE, decoder, switch_off
-from app.attention.head_sentence import head_sentence
-from app.bertviz_views.controls import draw_bertviz
-from app.canvas.draw import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
-from app.canvas.shared.attention_data import shown_heads
-from app.plots.special_tokens import Marks
-from app.plots.untrusted_text import plain
-from app.shell import frame
-from app.shell.one_of import one_of
-from app.shell.state import Field
+from ..bertviz_views.controls import draw_bertviz
+from ..canvas.draw import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
+from ..canvas.shared.attention_data import shown_heads
+from ..plots.special_tokens import Marks
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from ..shell.one_of import one_of
+from ..shell.state import Field
+from . import PAGE, decoder, switch_off
+from .head_sentence import head_sentence
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
 DRAWN = {

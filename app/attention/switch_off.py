@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.what_if.changes import name_of, switch_off, want_question
+from ..what_if.changes import name_of, switch_off, want_question
 
 _PAGE = Path(__file__).resolve().parents[2] / "pages" / "what_if.py"
 

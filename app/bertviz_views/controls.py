@@ -10,14 +10,15 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.bertviz_views.html_part import bertviz
-from app.bertviz_views.kinds import KINDS, of_trace
-from app.canvas.draw import part_of
-from app.shell import frame
-from app.shell.one_of import one_of
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore import Trace
+
+from ..canvas.draw import part_of
+from ..shell import frame
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .html_part import bertviz
+from .kinds import KINDS, of_trace
 
 KIND = Field("bertviz", "head", tuple(KINDS))
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.bertviz_views.kinds import of_trace
-from app.bertviz_views.view import BertvizView
-from app.bundle import read_bundle
-from app.html_file.document import Part, hash_of
 from bertcore import Trace
+
+from ..bundle import read_bundle
+from ..html_file.document import Part, hash_of
+from .kinds import of_trace
+from .view import BertvizView
 
 
 def bertviz(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Part:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.bertviz_views.neurons import neuron_view
-from app.bertviz_views.view import BertvizView, head_view, model_view
 from bertcore import Trace
+
+from .neurons import neuron_view
+from .view import BertvizView, head_view, model_view
 
 KINDS = {"head": "Head view", "model": "Model view", "neuron": "Neuron view"}
 

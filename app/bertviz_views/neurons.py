@@ -15,8 +15,9 @@ from typing import Any
 
 from torch import Tensor
 
-from app.bertviz_views.view import DECIMALS, BertvizView, page_of, stand_ins
 from bertcore import Trace
+
+from .view import DECIMALS, BertvizView, page_of, stand_ins
 
 MOST_TOKENS = 48
 MOST_NUMBERS = 1_500_000

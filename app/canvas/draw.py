@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app.canvas import html_part
-from app.canvas.heat_map import heat_map
-from app.canvas.lines import lines
-from app.canvas.neurons import neurons
-from app.canvas.overview import overview
-from app.canvas.shared.attention_data import (
+from bertcore import Trace
+
+from ..html_file.document import Part
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import html_part
+from .heat_map import heat_map
+from .lines import lines
+from .neurons import neurons
+from .overview import overview
+from .shared.attention_data import (
     layer_arrays,
     mean_weights,
     neuron_arrays,
     overview_arrays,
     weights_code,
 )
-from app.canvas.shared.view_options import ViewOptions, read_options, write_options
-from app.html_file.document import Part
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from bertcore import Trace
+from .shared.view_options import ViewOptions, read_options, write_options
 
 LAYER = Field("layer", 0)
 HEADS: Field[list[int]] = Field("heads", [])

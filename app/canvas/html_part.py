@@ -6,17 +6,18 @@ import base64
 import json
 from collections.abc import Sequence
 
-from app.bundle import Bundle
-from app.canvas.heat_map import heat_map
-from app.canvas.lines import lines
-from app.canvas.neurons import neurons
-from app.canvas.overview import overview
-from app.canvas.shared import transport
-from app.canvas.shared.attention_data import mean_weights
-from app.canvas.shared.view_options import ViewOptions
-from app.html_file.document import Part
-from app.plots.special_tokens import BERT, Marks
 from bertcore import Trace
+
+from ..bundle import Bundle
+from ..html_file.document import Part
+from ..plots.special_tokens import BERT, Marks
+from .heat_map import heat_map
+from .lines import lines
+from .neurons import neurons
+from .overview import overview
+from .shared import transport
+from .shared.attention_data import mean_weights
+from .shared.view_options import ViewOptions
 
 MOST_WEIGHTS = 5_000_000
 """Up to so many weights the lines of all layers are put into a file; beyond, of one layer."""

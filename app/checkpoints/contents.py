@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from app.checkpoints.figures import parameter_bars
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame
-from app.shell.picture import Picture
 from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints.report import LoadReport
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from .figures import parameter_bars
 
 CONFIG_MEANINGS: dict[str, str] = {
     "vocab_size": "rows of the token table, V",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.checkpoints.doctor_figures import (
+from bertcore.analysis.health.checkpoint import examine
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from .doctor_figures import (
     entropy_arrays,
     entropy_map,
     spectrum_dots,
     spectrum_table,
 )
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from bertcore.analysis.health.checkpoint import examine
 
 _CODE = """
 from bertcore.analysis.health.checkpoint import examine

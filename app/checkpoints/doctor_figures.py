@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
 from bertcore.analysis.health.checkpoint import Diagnosis
+
+from ..plots import theme
 
 KINDS = {
     "attention.query": "query",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from app.plots import theme
+from ..plots import theme
 
 
 def parameter_bars(counts: Mapping[str, int]) -> go.Figure:

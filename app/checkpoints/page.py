@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from app.checkpoints import PAGE
-from app.checkpoints.contents import show_shape, show_tensors
-from app.checkpoints.doctor import show_doctor
-from app.checkpoints.upload import offer_upload
-from app.plots import theme
-from app.plots.untrusted_text import plain, safe_card
-from app.shell import cache, frame, sidebar
-from app.shell.state import Field
 from bertcore.checkpoints import read_card
+
+from ..plots import theme
+from ..plots.untrusted_text import plain, safe_card
+from ..shell import cache, frame, sidebar
+from ..shell.state import Field
+from . import PAGE
+from .contents import show_shape, show_tensors
+from .doctor import show_doctor
+from .upload import offer_upload
 
 HOW_TO_OPEN = (
     "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.shell import frame, sidebar, uploads
+from ..shell import frame, sidebar, uploads
 
 HOW_TO_ZIP = (
     "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "

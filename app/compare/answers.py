@@ -8,9 +8,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.compare.asked import Asked, choose_answer, choose_question, places_of
-from app.compare.case import Case, code_of, wants_pair
-from app.compare.figures import (
+from ..plots.untrusted_text import label_name, plain
+from ..shell.picture import Picture
+from .asked import Asked, choose_answer, choose_question, places_of
+from .case import Case, code_of, wants_pair
+from .figures import (
     AnswerRows,
     answer_bars,
     answer_rows,
@@ -18,9 +20,7 @@ from app.compare.figures import (
     layer_lines,
     layer_table,
 )
-from app.compare.gradients import show_gradients
-from app.plots.untrusted_text import label_name, plain
-from app.shell.picture import Picture
+from .gradients import show_gradients
 
 NO_QUESTION = (
     "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "

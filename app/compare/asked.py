@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from streamlit.delta_generator import DeltaGenerator
 
-from app.compare.case import Case
-from app.compare.fields import ANSWER, PLACE, QUESTION
-from app.compare.figures import AnswerRows
-from app.plots.untrusted_text import label_name
 from bertcore.analysis.compare.checkpoints import Question
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
+
+from ..plots.untrusted_text import label_name
+from .case import Case
+from .fields import ANSWER, PLACE, QUESTION
+from .figures import AnswerRows
 
 
 class Asked(NamedTuple):

@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from app.compare import saved_checkpoints
-from app.compare.fields import SECOND, SUGGESTED
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.task_views import view_of
-from app.shell import cache, frame, sidebar, state
 from bertcore import Model, Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.checkpoints import Question, TextComparison
@@ -19,6 +14,12 @@ from bertcore.analysis.compare.decision import Decisions, open_decisions, pretra
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.untrained import untrained
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
+
+from ..inspect_checkpoint import model as inspection
+from ..inspect_checkpoint.task_views import view_of
+from ..shell import cache, frame, sidebar, state
+from . import saved_checkpoints
+from .fields import SECOND, SUGGESTED
 
 UNTRAINED = "untrained"
 """Stands for a network of the first one's shape with random weights."""

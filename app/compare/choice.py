@@ -6,8 +6,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.compare import saved_checkpoints
-from app.compare.case import (
+from bertcore.analysis.compare.checkpoints import limits
+from bertcore.checkpoints.folder import OnlyPickleError
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, frame, sidebar
+from ..training.fields import FOLDER, RUN
+from ..training.runs import default_folder
+from . import saved_checkpoints
+from .case import (
     UNTRAINED,
     Side,
     choices,
@@ -19,13 +26,7 @@ from app.compare.case import (
     suggested,
     swap,
 )
-from app.compare.fields import SECOND, SUGGESTED
-from app.plots.untrusted_text import plain
-from app.shell import cache, capabilities, frame, sidebar
-from app.training.fields import FOLDER, RUN
-from app.training.runs import default_folder
-from bertcore.analysis.compare.checkpoints import limits
-from bertcore.checkpoints.folder import OnlyPickleError
+from .fields import SECOND, SUGGESTED
 
 HELP = (
     "Pick one, or type the path of a folder or the id of a model on the Hugging Face hub. The "

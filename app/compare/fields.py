@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.compare.grid_figures import MEASURES
-from app.shell.state import Field
+from ..shell.state import Field
+from .grid_figures import MEASURES
 
 SUGGESTED = ""
 """Stands for what the first checkpoint was fine-tuned from, or else an untrained network."""

@@ -12,13 +12,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.inspect_checkpoint.attribution_figures import signed
-from app.plots import theme
-from app.plots.before_after import AFTER, BEFORE, difference
-from app.plots.formats import percent
-from app.plots.token_flow import shorten
-from app.plots.untrusted_text import label_name
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
+
+from ..inspect_checkpoint.attribution_figures import signed
+from ..plots import theme
+from ..plots.before_after import AFTER, BEFORE, difference
+from ..plots.formats import percent
+from ..plots.token_flow import shorten
+from ..plots.untrusted_text import label_name
 
 COLOURS = (BEFORE, AFTER)
 """Of the first and the second checkpoint, in every picture of the page."""

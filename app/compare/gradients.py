@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.compare.asked import Asked
-from app.compare.case import Case, code_of
-from app.compare.figures import attribution_bars
-from app.compare.heads import MERGED_WORDS
-from app.shell.picture import Picture
+from ..shell.picture import Picture
+from .asked import Asked
+from .case import Case, code_of
+from .figures import attribution_bars
+from .heads import MERGED_WORDS
 
 
 class Attributed(NamedTuple):

@@ -10,10 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
-from app.plots.head_cells import add_cells
 from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift
+
+from ..plots import theme
+from ..plots.head_cells import add_cells
 
 MAX_NUMBERED = 16
 """Most columns for which each cell shows its number."""

@@ -10,14 +10,14 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.canvas.draw import MAP, keep_options, kept_options
-from app.canvas.heat_map import heat_map
-from app.canvas.shared.view_options import ViewOptions
-from app.compare.case import Case, code_of
-from app.compare.fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
-from app.compare.grid_figures import divergence_grid, most_changed
-from app.plots.before_after import head_table
-from app.shell.picture import Picture
+from ..canvas.draw import MAP, keep_options, kept_options
+from ..canvas.heat_map import heat_map
+from ..canvas.shared.view_options import ViewOptions
+from ..plots.before_after import head_table
+from ..shell.picture import Picture
+from .case import Case, code_of
+from .fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
+from .grid_figures import divergence_grid, most_changed
 
 OFFERED = 6
 """Heads that are offered as buttons, the most changed first."""

@@ -8,25 +8,26 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.compare.case import Case, code_of
-from app.compare.fields import ESTIMATE, ESTIMATES
-from app.compare.grid_figures import (
+from bertcore.analysis.compare.cka import LayerSimilarity
+from bertcore.analysis.compare.decision import KINDS
+from bertcore.analysis.compare.texts import TextsComparison, compare_texts
+
+from ..heads import sources
+from ..heads.sources import Chosen
+from ..plots.untrusted_text import plain
+from ..shell import background, waiting
+from ..shell.background import Work
+from ..shell.picture import Picture
+from .case import Case, code_of
+from .fields import ESTIMATE, ESTIMATES
+from .grid_figures import (
     divergence_grid,
     most_changed,
     similarity_curve,
     similarity_map,
     similarity_table,
 )
-from app.compare.heads import divergence_table, pick
-from app.heads import sources
-from app.heads.sources import Chosen
-from app.plots.untrusted_text import plain
-from app.shell import background, waiting
-from app.shell.background import Work
-from app.shell.picture import Picture
-from bertcore.analysis.compare.cka import LayerSimilarity
-from bertcore.analysis.compare.decision import KINDS
-from bertcore.analysis.compare.texts import TextsComparison, compare_texts
+from .heads import divergence_table, pick
 
 MOST_ROWS = 40
 """Texts in the table, those that differ most."""

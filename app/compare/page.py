@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from app.compare import PAGE
-from app.compare.answers import show_answers
-from app.compare.case import Case
-from app.compare.choice import choose
-from app.compare.fields import VIEW
-from app.compare.heads import show_heads
-from app.compare.layers import show_layers
-from app.compare.weights import show_weights
-from app.shell import frame
+from ..shell import frame
+from . import PAGE
+from .answers import show_answers
+from .case import Case
+from .choice import choose
+from .fields import VIEW
+from .heads import show_heads
+from .layers import show_layers
+from .weights import show_weights
 
 VIEWS = {
     "answers": ("Answers", show_answers),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from app.training.runs import checkpoints, list_runs
 from bertcore.finetuning.epochs import EPOCHS_FOLDER, kept_epochs
 from bertcore.finetuning.experiment import RUNS_FOLDER, SETTINGS_FILE
+
+from ..training.runs import checkpoints, list_runs
 
 
 def of_runs(folder: Path) -> dict[str, list[Path]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.compare.case import Case, opening_code
-from app.compare.fields import MEASURE
-from app.compare.grid_figures import MEASURES, drift_grid, drift_table, other_bars
-from app.plots.untrusted_text import plain
-from app.shell.picture import Picture
 from bertcore.analysis.compare.weight_drift import WeightDrift, part_of
+
+from ..plots.untrusted_text import plain
+from ..shell.picture import Picture
+from .case import Case, opening_code
+from .fields import MEASURE
+from .grid_figures import MEASURES, drift_grid, drift_table, other_bars
 
 NOT_FINITE = (
     "NaN or infinity is in {count}: {names}. Such a drift is not a number and its cell is empty."

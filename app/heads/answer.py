@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from app.heads import grid_figures
-from app.heads.names import HABITS, RELATIONS, Measured
-from app.plots.untrusted_text import plain
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import BROAD, STANDS_OUT
+
+from ..plots.untrusted_text import plain
+from . import grid_figures
+from .names import HABITS, RELATIONS, Measured
 
 ENDS = {
     "obj": ("a verb", "its direct object"),

@@ -6,8 +6,14 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.heads import answer, job
-from app.heads.grid_figures import (
+from bertcore.analysis.heads.report import HeadReport
+
+from ..plots.special_tokens import own, own_markdown
+from ..shell import frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import answer, job
+from .grid_figures import (
     MeasuredHeads,
     OneHead,
     grid_table,
@@ -15,14 +21,9 @@ from app.heads.grid_figures import (
     head_bars,
     head_grid,
 )
-from app.heads.names import QUESTIONS, Measured, all_measured
-from app.heads.ranked_heads import example, link
-from app.heads.sources import Chosen
-from app.plots.special_tokens import own, own_markdown
-from app.shell import frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from bertcore.analysis.heads.report import HeadReport
+from .names import QUESTIONS, Measured, all_measured
+from .ranked_heads import example, link
+from .sources import Chosen
 
 HIGHEST = "best"
 """In place of a head's name: the head with the highest value."""

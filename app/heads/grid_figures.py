@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.heads.names import HABITS, Measured, relation_title
-from app.plots import theme
-from app.plots.head_cells import add_cells
-from app.plots.special_tokens import BERT, Marks, relabelled
 from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
+
+from ..plots import theme
+from ..plots.head_cells import add_cells
+from ..plots.special_tokens import BERT, Marks, relabelled
+from .names import HABITS, Measured, relation_title
 
 MAX_NUMBERED = 16
 """Most heads of a layer for which each cell shows its number."""

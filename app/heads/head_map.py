@@ -6,14 +6,15 @@ from typing import Any
 
 import streamlit as st
 
-from app.heads import job
-from app.heads.grid import pick
-from app.heads.map_figures import COLOUR_BY, PlacedHeads, head_scatter, map_arrays
-from app.heads.sources import Chosen
-from app.shell import frame
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore.analysis.heads.report import HeadReport
+
+from ..shell import frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import job
+from .grid import pick
+from .map_figures import COLOUR_BY, PlacedHeads, head_scatter, map_arrays
+from .sources import Chosen
 
 COLOUR = Field("heads_colour", "habit", tuple(COLOUR_BY))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from app.heads.sources import Chosen
-from app.shell import background, cache, frame, waiting
-from app.shell.background import Work
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import HeadMap, head_map
+
+from ..shell import background, cache, frame, waiting
+from ..shell.background import Work
+from .sources import Chosen
 
 REPORT_CODE = """
 from pathlib import Path

@@ -9,13 +9,14 @@ import plotly.colors
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.heads.names import HABITS
-from app.plots import theme
-from app.plots.label_places import label_places
-from app.plots.special_tokens import BERT, Marks, relabelled
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.analysis.heads.statistics import PATTERNS
+
+from ..plots import theme
+from ..plots.label_places import label_places
+from ..plots.special_tokens import BERT, Marks, relabelled
+from .names import HABITS
 
 COLOUR_BY = {"habit": "strongest habit", "layer": "layer"}
 MAX_LABELLED = 64

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app.heads import PAGE, job
-from app.heads.grid import show_grid
-from app.heads.head_map import show_map
-from app.heads.ranked_heads import show_ranked
-from app.heads.sources import Chosen, choose
-from app.shell import frame
+from ..shell import frame
+from . import PAGE, job
+from .grid import show_grid
+from .head_map import show_map
+from .ranked_heads import show_ranked
+from .sources import Chosen, choose
 
 
 @st.fragment

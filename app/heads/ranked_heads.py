@@ -7,19 +7,20 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app.heads import job
-from app.heads.answer import best, is_habit
-from app.heads.grid_figures import measures_table, relations_table
-from app.heads.names import DIRECTION_NAMES, HABITS, Measured, relation_title
-from app.heads.sources import Chosen
-from app.plots.special_tokens import own
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame, state
-from app.shell.one_of import one_of
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
+
+from ..plots.special_tokens import own
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame, state
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import job
+from .answer import best, is_habit
+from .grid_figures import measures_table, relations_table
+from .names import DIRECTION_NAMES, HABITS, Measured, relation_title
+from .sources import Chosen
 
 LISTS = {"habits": "Habits", **DIRECTION_NAMES}
 ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}

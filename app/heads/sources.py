@@ -7,9 +7,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.shell.pasted import pasted
-from app.shell.state import Field
 from bertcore.analysis.heads.texts import (
     HeadTexts,
     bundled_sentences,
@@ -17,6 +14,10 @@ from bertcore.analysis.heads.texts import (
     read_pasted_texts,
     read_texts,
 )
+
+from ..plots.untrusted_text import plain
+from ..shell.pasted import pasted
+from ..shell.state import Field
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
 SOURCE = Field("heads_source", "own", tuple(SOURCES))

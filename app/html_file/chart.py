@@ -16,8 +16,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.bundle import read_bundle
-from app.html_file.document import Part, Table, hash_of
+from ..bundle import read_bundle
+from .document import Part, Table, hash_of
 
 Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
 """The numbers of a picture: a table, or arrays by name."""

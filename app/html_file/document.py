@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from app.html_file.markdown import as_html, caption_html
+from .markdown import as_html, caption_html
 
 Scheme = Literal["auto", "light", "dark"]
 

@@ -10,9 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme, token_flow
-from app.plots.formats import percent
-from app.plots.untrusted_text import label_name
 from bertcore.analysis.attribution import (
     LabelAnswer,
     ScoreAnswer,
@@ -20,6 +17,10 @@ from bertcore.analysis.attribution import (
     TagAnswer,
     Word,
 )
+
+from ..plots import theme, token_flow
+from ..plots.formats import percent
+from ..plots.untrusted_text import label_name
 
 MOST_LABELS = 12
 """Labels that are drawn; the rest is in the data."""

@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.plots import theme, token_flow
 from bertcore.analysis.attribution import Faithfulness, Word
+
+from ..plots import theme, token_flow
 
 RANDOM = "Random order"
 MEASURES = {

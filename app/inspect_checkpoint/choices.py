@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from app.shell.state import Field
 from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
+
+from ..shell.state import Field
 
 GIVEN = -1
 """Stands for the answer that the model gives, in place of one that is chosen."""

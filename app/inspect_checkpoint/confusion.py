@@ -7,11 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from app.inspect_checkpoint.file_figures import Confusion, confusion_map, confusion_table
-from app.inspect_checkpoint.python import FILE_CODE
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.attribution import FileRun, MetricTable
+
+from ..shell import frame
+from ..shell.picture import Picture
+from .file_figures import Confusion, confusion_map, confusion_table
+from .python import FILE_CODE
 
 CONFUSION = Picture(
     name="inspect-confusion",

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.model import Query, Texts
-from app.inspect_checkpoint.python import setup_with_target
-from app.inspect_checkpoint.task_views import TaskView, view_of
-from app.inspect_checkpoint.words import STOPPED
-from app.plots.formats import percent
-from app.plots.untrusted_text import plain, shorten
-from app.shell import frame, state, waiting
-from app.shell.picture import Picture
 from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
+
+from ..plots.formats import percent
+from ..plots.untrusted_text import plain, shorten
+from ..shell import frame, state, waiting
+from ..shell.picture import Picture
+from . import model as inspection
+from .model import Query, Texts
+from .python import setup_with_target
+from .task_views import TaskView, view_of
+from .words import STOPPED
 
 SHOWN = 6
 _AROUND = 90

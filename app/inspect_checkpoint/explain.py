@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
-from app.inspect_checkpoint.model import Query, Texts
-from app.inspect_checkpoint.python import setup
-from app.inspect_checkpoint.task_views import Chosen, TaskView
-from app.plots.untrusted_text import plain
-from app.shell import frame
 from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
+
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from . import model as inspection
+from .choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
+from .model import Query, Texts
+from .python import setup
+from .task_views import Chosen, TaskView
 
 BASELINE_NAMES = {"mask": "[MASK]", "pad": "[PAD]", "zero": "zeros"}
 OCCLUSION_NAMES = {"mask": "replaced by [MASK]", "drop": "left out"}

@@ -11,10 +11,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.plots import theme, token_flow
 from bertcore.analysis.attribution import FileRun, WrongAnswer
 from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
+
+from ..plots import theme, token_flow
 
 MOST_CLASSES = 40
 """Labels that a picture of the confusion has room for."""

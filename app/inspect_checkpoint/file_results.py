@@ -8,9 +8,15 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app.inspect_checkpoint import labelled_files
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.choices import (
+from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
+from bertcore.finetuning import Columns
+
+from ..plots.untrusted_text import plain, shorten
+from ..shell import cache, frame, state, waiting
+from ..shell.picture import Picture
+from . import labelled_files
+from . import model as inspection
+from .choices import (
     COLUMNS,
     GIVEN,
     LABEL,
@@ -21,22 +27,17 @@ from app.inspect_checkpoint.choices import (
     VIEW,
     WORD,
 )
-from app.inspect_checkpoint.file_figures import (
+from .file_figures import (
     calibration_table,
     error_table,
     reliability,
     slice_bars,
     slice_table,
 )
-from app.inspect_checkpoint.labelled_files import Labelled, Stop
-from app.inspect_checkpoint.model import Texts
-from app.inspect_checkpoint.python import FILE_CODE
-from app.inspect_checkpoint.task_views import TaskView, view_of
-from app.plots.untrusted_text import plain, shorten
-from app.shell import cache, frame, state, waiting
-from app.shell.picture import Picture
-from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
-from bertcore.finetuning import Columns
+from .labelled_files import Labelled, Stop
+from .model import Texts
+from .python import FILE_CODE
+from .task_views import TaskView, view_of
 
 _FILE, _RUN = "_inspect_file", "_inspect_run"
 METRIC_NAMES = {

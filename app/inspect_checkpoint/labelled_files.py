@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.task_views import view_of
-from app.shell import background, cache
-from app.shell.background import Work
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.finetuning import Columns
+
+from ..shell import background, cache
+from ..shell.background import Work
+from . import model as inspection
+from .task_views import view_of
 
 MAX_KEPT = 8
 """Files that stay on the disk."""

@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.inspect_checkpoint.attribution_figures import MEASURES, Compared
-from app.plots import theme, token_flow
 from bertcore.analysis.attribution import Word
+
+from ..plots import theme, token_flow
+from .attribution_figures import MEASURES, Compared
 
 _MOST_NAMED = 40
 

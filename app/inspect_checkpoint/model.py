@@ -11,8 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.shell import background, cache
-from app.shell.background import Work
 from bertcore.analysis.attribution import (
     PARTS,
     Attribution,
@@ -36,6 +34,9 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.model import Model
+
+from ..shell import background, cache
+from ..shell.background import Work
 
 Array = NDArray[np.float32]
 

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from app.inspect_checkpoint import PAGE, counterfactuals, file_results
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.choices import VIEW, VIEWS, WHY
-from app.inspect_checkpoint.explain import choose_how, show_answer
-from app.inspect_checkpoint.task_views import view_of
-from app.inspect_checkpoint.words import show_layers, show_parts, show_words
-from app.plots.untrusted_text import plain
-from app.shell import frame, sidebar
+from ..plots.untrusted_text import plain
+from ..shell import frame, sidebar
+from . import PAGE, counterfactuals, file_results
+from . import model as inspection
+from .choices import VIEW, VIEWS, WHY
+from .explain import choose_how, show_answer
+from .task_views import view_of
+from .words import show_layers, show_parts, show_words
 
 WHYS = {
     "words": "Words",

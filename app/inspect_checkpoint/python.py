@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.inspect_checkpoint.model import Query, Texts
+from .model import Query, Texts
 
 ANSWER_CODE = """
 answer(model, source)

@@ -6,8 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from app.inspect_checkpoint import model as inspection
-from app.inspect_checkpoint.attribution_figures import (
+from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
+
+from ..shell import frame, waiting
+from ..shell.picture import Picture
+from . import model as inspection
+from .attribution_figures import (
     Compared,
     WordRows,
     attributed_text,
@@ -18,18 +22,15 @@ from app.inspect_checkpoint.attribution_figures import (
     signed,
     word_table,
 )
-from app.inspect_checkpoint.choices import METHOD, METHODS, method_options
-from app.inspect_checkpoint.layer_figures import (
+from .choices import METHOD, METHODS, method_options
+from .layer_figures import (
     LayerRows,
     conductance_arrays,
     conductance_map,
     layer_faithfulness,
 )
-from app.inspect_checkpoint.model import Explanation, Layers, Query
-from app.inspect_checkpoint.python import setup_with_target
-from app.shell import frame, waiting
-from app.shell.picture import Picture
-from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
+from .model import Explanation, Layers, Query
+from .python import setup_with_target
 
 LARGE_DELTA = 0.05
 """Fraction of the change beyond which the convergence delta is warned of."""

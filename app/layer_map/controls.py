@@ -11,7 +11,13 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from app.layer_map.fields import (
+from bertcore.analysis.shared.collect import Sentence, VectorTable
+from bertcore.analysis.space.projection import METRICS, LayerMap, UmapSettings
+
+from ..shell import cache, waiting
+from ..shell.background import Job
+from ..shell.state import Field
+from .fields import (
     COLOUR,
     DIMS,
     HIDE_SPECIAL,
@@ -27,13 +33,8 @@ from app.layer_map.fields import (
     UNIT,
     WORD,
 )
-from app.layer_map.points import COLOUR_BY
-from app.layer_map.view import UNITS, Points, View, matches, umap_work
-from app.shell import cache, waiting
-from app.shell.background import Job
-from app.shell.state import Field
-from bertcore.analysis.shared.collect import Sentence, VectorTable
-from bertcore.analysis.space.projection import METRICS, LayerMap, UmapSettings
+from .points import COLOUR_BY
+from .view import UNITS, Points, View, matches, umap_work
 
 MANY_SENTENCES = 50
 LARGEST_SEED = 2**31

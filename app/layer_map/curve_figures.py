@@ -7,9 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
 from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
 from bertcore.analysis.space.projection import LayerMap
+
+from ..plots import theme
 
 HEIGHT = 316
 

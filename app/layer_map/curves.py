@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from app.layer_map.controls import columns
-from app.layer_map.curve_figures import (
+from bertcore.analysis.space.projection import LayerMap
+
+from ..shell import frame
+from ..shell.picture import Picture
+from .controls import columns
+from .curve_figures import (
     faithfulness_curve,
     faithfulness_table,
     isotropy_curve,
@@ -11,10 +15,7 @@ from app.layer_map.curve_figures import (
     separation_curve,
     separation_table,
 )
-from app.layer_map.view import Points, View, faithfulness, isotropy, separation
-from app.shell import frame
-from app.shell.picture import Picture
-from bertcore.analysis.space.projection import LayerMap
+from .view import Points, View, faithfulness, isotropy, separation
 
 SEPARATION = Picture(
     name="layer-map-labels",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from app.layer_map import word_senses
-from app.shell.state import Field
 from bertcore.analysis.space.projection import METRICS
+
+from ..shell.state import Field
+from . import word_senses
 
 SOURCES = {
     "sentence": "This sentence",

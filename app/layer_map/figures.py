@@ -6,10 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.layer_map.places import at, display_places, reach_of
-from app.layer_map.point_styles import Marks, names_at, parts_of, points, rings, trails
-from app.plots import player, theme
 from bertcore.analysis.space.projection import LayerMap
+
+from ..plots import player, theme
+from .places import at, display_places, reach_of
+from .point_styles import Marks, names_at, parts_of, points, rings, trails
 
 MAX_TRAILS = 12
 """Paths through the layers are drawn for as many found points."""

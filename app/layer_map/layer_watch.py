@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.bundle import read_bundle
+from ..bundle import read_bundle
 
 
 @cache

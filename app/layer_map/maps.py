@@ -9,17 +9,18 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.layer_map.fields import LAYER
-from app.layer_map.figures import travel
-from app.layer_map.layer_watch import layer_watch
-from app.layer_map.overview_figures import overview, overview_arrays
-from app.layer_map.point_styles import Marks
-from app.layer_map.points import coordinates_table
-from app.plots import theme
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
+
+from ..plots import theme
+from ..shell import frame
+from ..shell.picture import Picture
+from .fields import LAYER
+from .figures import travel
+from .layer_watch import layer_watch
+from .overview_figures import overview, overview_arrays
+from .point_styles import Marks
+from .points import coordinates_table
 
 
 class Mapped(NamedTuple):

@@ -9,11 +9,12 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.layer_map.places import display_places, reach_of, rounded
-from app.layer_map.point_styles import SYMBOLS, Marks
-from app.plots import theme
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
+
+from ..plots import theme
+from .places import display_places, reach_of, rounded
+from .point_styles import SYMBOLS, Marks
 
 MAX_OVERVIEW = 600
 """Points in each small picture of the overview; they are spread evenly over the table."""

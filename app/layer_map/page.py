@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from app.layer_map import PAGE, view
-from app.layer_map.controls import choose_view, patience, searched, umap_when_ready
-from app.layer_map.curves import show_curves
-from app.layer_map.maps import Mapped, show_map, show_overview
-from app.layer_map.point_styles import Marks
-from app.layer_map.points import colouring, hover_texts, point_labels
-from app.layer_map.sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
-from app.plots.untrusted_text import plain
-from app.shell import frame
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from . import PAGE, view
+from .controls import choose_view, patience, searched, umap_when_ready
+from .curves import show_curves
+from .maps import Mapped, show_map, show_overview
+from .point_styles import Marks
+from .points import colouring, hover_texts, point_labels
+from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
 
 
 def draw() -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.layer_map.places import at
-from app.layer_map.points import Colouring
-from app.plots import theme
-from app.plots.label_places import label_places
+from ..plots import theme
+from ..plots.label_places import label_places
+from .places import at
+from .points import Colouring
 
 MAX_LABELS = {2: 60, 3: 25}
 """With more points than this in 2-D and 3-D names are drawn for the found ones only."""

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.plots import theme
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
+
+from ..plots import theme
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
 MAX_GROUPS = 12

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.layer_map import word_senses
-from app.layer_map.fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
-from app.plots.untrusted_text import plain
-from app.shell.pasted import pasted
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
+
+from ..plots.untrusted_text import plain
+from ..shell.pasted import pasted
+from . import word_senses
+from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 
 NO_SENTENCES = {
     "pasted": "Paste some sentences above, one a line. Ten to a few hundred make a good map.",

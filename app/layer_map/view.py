@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.shell import cache
-from app.shell.background import Progress, Work
 from bertcore import Model
 from bertcore.analysis.shared.collect import (
     Sentence,
@@ -20,6 +18,9 @@ from bertcore.analysis.shared.collect import (
 from bertcore.analysis.space import map_quality
 from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
 from bertcore.analysis.space.projection import LayerMap, UmapSettings, map_layers
+
+from ..shell import cache
+from ..shell.background import Progress, Work
 
 UNITS = {
     "tokens": "tokens",

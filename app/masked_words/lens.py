@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.masked_words.lens_figures import lens_figure, lens_table, rank_curves, ranks_table
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .lens_figures import lens_figure, lens_table, rank_curves, ranks_table
 
 LENS_ROWS = 24
 """Tokens of the lens that are drawn at a time."""

@@ -9,11 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
-from app.plots.cells import cell_text, top_bar
-from app.plots.formats import percent
-from app.plots.token_flow import shorten
 from bertcore.analysis.words.lens import Lens, Trajectories
+
+from ..plots import theme
+from ..plots.cells import cell_text, top_bar
+from ..plots.formats import percent
+from ..plots.token_flow import shorten
 
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
 """Colours of the categorical scale that one may take for the accent."""

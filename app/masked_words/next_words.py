@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.masked_words.predictions import TOP_K
-from app.masked_words.predictions_figures import predictions_table, top_words
-from app.masked_words.strips_figures import surprise_strip, surprise_table
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from app.token_strip.token_strip import token_strip
 from bertcore.analysis.words.next_words import next_surprise, predict_next
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..token_strip.token_strip import token_strip
+from .predictions import TOP_K
+from .predictions_figures import predictions_table, top_words
+from .strips_figures import surprise_strip, surprise_table
 
 PLACE = Field("next_token", 0)
 

@@ -7,11 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.masked_words.next_words import show_next
-from app.masked_words.strips_figures import replaced_strip
-from app.shell import cache, capabilities, frame
-from app.shell.picture import Picture
 from bertcore import Model
+
+from ..shell import cache, capabilities, frame
+from ..shell.picture import Picture
+from .next_words import show_next
+from .strips_figures import replaced_strip
 
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "

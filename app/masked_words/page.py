@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from app.masked_words import PAGE
-from app.masked_words.lens import LENS, show_lens, show_ranks
-from app.masked_words.other_heads import show_instead
-from app.masked_words.predictions import (
+from bertcore.analysis.words.predictions import tracked_words
+from bertcore.analysis.words.surprise import suggest_mask
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, frame
+from ..token_strip.token_strip import token_strip
+from . import PAGE
+from .lens import LENS, show_lens, show_ranks
+from .other_heads import show_instead
+from .predictions import (
     MASKED,
     choose_mask,
     show_candidates,
     show_predictions,
 )
-from app.masked_words.strips import show_masking, show_surprise
-from app.plots.untrusted_text import plain
-from app.shell import cache, capabilities, frame
-from app.token_strip.token_strip import token_strip
-from bertcore.analysis.words.predictions import tracked_words
-from bertcore.analysis.words.surprise import suggest_mask
+from .strips import show_masking, show_surprise
 
 
 def choose_masks(page: frame.Page) -> tuple[int, ...]:

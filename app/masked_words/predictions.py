@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.masked_words.predictions_figures import (
+from bertcore.analysis.words.candidates import parse_candidates, score_candidates
+from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .predictions_figures import (
     candidate_dots,
     candidates_table,
     in_turn,
@@ -12,12 +19,6 @@ from app.masked_words.predictions_figures import (
     predictions_table,
     top_words,
 )
-from app.plots.untrusted_text import plain
-from app.shell import cache, capabilities, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from bertcore.analysis.words.candidates import parse_candidates, score_candidates
-from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
 
 MOST_IN_TURN = 16
 """Masks that are also filled one after another: each costs a run."""

@@ -9,11 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.plots import theme, token_flow
-from app.plots.formats import percent
-from app.plots.untrusted_text import plain
 from bertcore.analysis.words.candidates import Candidate
 from bertcore.analysis.words.predictions import Filled, MaskPredictions
+
+from ..plots import theme, token_flow
+from ..plots.formats import percent
+from ..plots.untrusted_text import plain
 
 MASKS_ABREAST = 3
 """Masks side by side."""

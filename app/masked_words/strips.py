@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.masked_words.strips_figures import (
+from bertcore.analysis.words.masking_demo import corrupt
+from bertcore.analysis.words.surprise import surprise
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .strips_figures import (
     masking_strip,
     masking_table,
     surprise_strip,
     surprise_table,
 )
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from bertcore.analysis.words.masking_demo import corrupt
-from bertcore.analysis.words.surprise import surprise
 
 MANY_TOKENS = 64
 """Longer texts are scored only when asked: the cost grows with the square of the length."""

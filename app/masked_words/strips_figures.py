@@ -9,10 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme, token_flow
-from app.plots.formats import percent
 from bertcore.analysis.words.masking_demo import Corruption
 from bertcore.analysis.words.surprise import Surprise
+
+from ..plots import theme, token_flow
+from ..plots.formats import percent
 
 CERTAIN_BITS = 12
 """Bits at the end of the surprise scale: one in 4,096."""

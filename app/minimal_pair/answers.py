@@ -8,12 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.minimal_pair.compared import COMPARE_CODE, Compared
-from app.minimal_pair.figures import RUNS, token_rows
-from app.plots.before_after import answer_bars, answer_table, word_bars, word_table
-from app.shell import capabilities, frame
-from app.shell.picture import Picture
 from bertcore.analysis.compare.before_after import WordShift
+
+from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
+from ..shell import capabilities, frame
+from ..shell.picture import Picture
+from .compared import COMPARE_CODE, Compared
+from .figures import RUNS, token_rows
 
 HOW_TOKENS = (
     "What both versions share stands once. What differs is framed, the first version above the "

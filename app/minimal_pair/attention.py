@@ -10,7 +10,13 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.minimal_pair.compared import (
+from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
+
+from ..plots.before_after import attention_grid, head_table
+from ..shell import frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .compared import (
     ALL_TOKENS,
     COMPARE_CODE,
     MOST_DRAWN,
@@ -18,12 +24,7 @@ from app.minimal_pair.compared import (
     drawn_columns,
     note_left_out,
 )
-from app.minimal_pair.figures import difference_map
-from app.plots.before_after import attention_grid, head_table
-from app.shell import frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
+from .figures import difference_map
 
 MOST_CHANGED = 5
 """Heads that are offered, the most changed first."""

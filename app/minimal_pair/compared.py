@@ -9,12 +9,13 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.minimal_pair.figures import column_names
-from app.minimal_pair.versions import Versions, compare, second_trace
-from app.shell import frame
-from app.shell.state import Field
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair
+
+from ..shell import frame
+from ..shell.state import Field
+from .figures import column_names
+from .versions import Versions, compare, second_trace
 
 MOST_DRAWN = 44
 """Most tokens of a map that can be read; of longer texts those that change most are drawn."""

@@ -11,11 +11,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.mixing.figures import shorten
-from app.plots import theme
-from app.plots.token_flow import display_width
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import Column, MinimalPair
+
+from ..mixing.figures import shorten
+from ..plots import theme
+from ..plots.token_flow import display_width
 
 RUNS = ("first", "second")
 GAP = "∅"

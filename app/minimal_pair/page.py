@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from app.minimal_pair import PAGE
-from app.minimal_pair.answers import show_answers, show_tokens
-from app.minimal_pair.attention import show_attention, show_heads
-from app.minimal_pair.compared import compared
-from app.minimal_pair.vectors import show_vectors
-from app.minimal_pair.versions import Versions, choose_second
-from app.plots.untrusted_text import plain
-from app.shell import frame
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from . import PAGE
+from .answers import show_answers, show_tokens
+from .attention import show_attention, show_heads
+from .compared import compared
+from .vectors import show_vectors
+from .versions import Versions, choose_second
 
 
 @st.fragment

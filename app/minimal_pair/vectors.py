@@ -7,10 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.minimal_pair.compared import COMPARE_CODE, Compared, drawn_columns, note_left_out
-from app.minimal_pair.figures import strip_table, vector_strips
-from app.shell import frame
-from app.shell.picture import Picture
+from ..shell import frame
+from ..shell.picture import Picture
+from .compared import COMPARE_CODE, Compared, drawn_columns, note_left_out
+from .figures import strip_table, vector_strips
 
 
 def _strips(compared: Compared, *, drawn: list[int]) -> go.Figure:

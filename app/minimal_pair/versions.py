@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app.plots.special_tokens import Marks, own
-from app.shell import cache, examples, frame
-from app.shell.sentence import TEXT_A, TEXT_B
-from app.shell.state import Field
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
+
+from ..plots.special_tokens import Marks, own
+from ..shell import cache, examples, frame
+from ..shell.sentence import TEXT_A, TEXT_B
+from ..shell.state import Field
 
 TOP_WORDS = 5
 OTHER_A = Field("other_a", "")

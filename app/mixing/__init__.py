@@ -1,6 +1,6 @@
 """How tokens mix: where a token's information comes from, by measures beyond the raw weights."""
 
-from app.shell.page_info import PageInfo
+from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="mixing",

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
+from ..plots import theme
 
 SHORT = {
     "weights": "weights",

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from app.mixing import measures
-from app.mixing.chart_figures import (
+from bertcore.analysis.mixing.maps import rank_agreement
+
+from ..shell import frame
+from ..shell.picture import Picture
+from . import measures
+from .chart_figures import (
     Agreement,
     agreement,
     agreement_table,
     separator_fade,
     separator_table,
 )
-from app.mixing.choices import ALL
-from app.mixing.measures import Choice, Found, Texts
-from app.mixing.python_shown import maps_code
-from app.shell import frame
-from app.shell.picture import Picture
-from bertcore.analysis.mixing.maps import rank_agreement
+from .choices import ALL
+from .measures import Choice, Found, Texts
+from .python_shown import maps_code
 
 AGREEMENT = Picture(
     name="mixing-agreement",

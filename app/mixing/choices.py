@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.mixing import measures
-from app.mixing.figures import NAMES
-from app.mixing.measures import Choice, Found, Texts
-from app.shell import capabilities, frame
-from app.shell.state import Field
-from app.token_strip.token_strip import token_strip
 from bertcore.others.families import CAUSAL, OtherFamily
+
+from ..shell import capabilities, frame
+from ..shell.state import Field
+from ..token_strip.token_strip import token_strip
+from . import measures
+from .figures import NAMES
+from .measures import Choice, Found, Texts
 
 ONE, ALL = "token", "all"
 VIEWS = {ONE: "One token", ALL: "Every token"}

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.plots import theme
-from app.plots.token_flow import display_width
+from ..plots import theme
+from ..plots.token_flow import display_width
 
 NAMES = {
     "weights": "Attention weights",

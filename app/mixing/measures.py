@@ -14,16 +14,17 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from app.mixing import parts
-from app.mixing.chart_figures import SeparatorShares
-from app.mixing.parts import Array, Texts, shares
-from app.shell import background, cache
-from app.shell.background import Work
 from bertcore import Model, Trace
 from bertcore.analysis.mixing.flow import MOST_WORK, attention_flow, flow_work
 from bertcore.analysis.mixing.maps import row_shares
 from bertcore.analysis.mixing.rollout import rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
+
+from ..shell import background, cache
+from ..shell.background import Work
+from . import parts
+from .chart_figures import SeparatorShares
+from .parts import Array, Texts, shares
 
 IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
 """Measures of one layer."""

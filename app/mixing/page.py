@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from app.mixing import PAGE
-from app.mixing.charts import show_agreement, show_separator
-from app.mixing.choices import (
+from ..shell import frame
+from . import PAGE
+from .charts import show_agreement, show_separator
+from .choices import (
     VIEW,
     VIEWS,
     choose_token,
@@ -13,10 +14,9 @@ from app.mixing.choices import (
     offer_slow,
     show_notes,
 )
-from app.mixing.explained import MEASURES_EXPLAINED
-from app.mixing.measures import Found, Texts
-from app.mixing.views import picture_of, show_picture
-from app.shell import frame
+from .explained import MEASURES_EXPLAINED
+from .measures import Found, Texts
+from .views import picture_of, show_picture
 
 
 @st.fragment

@@ -14,8 +14,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.mixing.chart_figures import SeparatorShares
-from app.shell import cache
 from bertcore import Model, Trace
 from bertcore.analysis.mixing.attention_gradients import (
     NextSentenceLogit,
@@ -27,6 +25,9 @@ from bertcore.analysis.mixing.maps import require_finite, row_shares, share_on
 from bertcore.analysis.mixing.norm_weighted import BlockNorms, block_norms, passed_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
+
+from ..shell import cache
+from .chart_figures import SeparatorShares
 
 Array = NDArray[np.float32]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.mixing import measures
-from app.mixing.measures import Choice
-from app.shell import frame
+from ..shell import frame
+from . import measures
+from .measures import Choice
 
 _ALL_MEASURES = """
 from bertcore.analysis.mixing.attention_gradients import (

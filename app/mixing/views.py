@@ -8,9 +8,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app.mixing import measures
-from app.mixing.choices import ALL, OTHERS, SLOW
-from app.mixing.figures import (
+from ..plots.untrusted_text import plain
+from ..shell import frame, waiting
+from ..shell.background import Job, Work
+from ..shell.picture import Picture
+from . import measures
+from .choices import ALL, OTHERS, SLOW
+from .figures import (
     NAMES,
     AllTokens,
     OneToken,
@@ -20,12 +24,8 @@ from app.mixing.figures import (
     strips_table,
     verdict,
 )
-from app.mixing.measures import Choice, Found, Texts
-from app.mixing.python_shown import maps_code
-from app.plots.untrusted_text import plain
-from app.shell import frame, waiting
-from app.shell.background import Job, Work
-from app.shell.picture import Picture
+from .measures import Choice, Found, Texts
+from .python_shown import maps_code
 
 ONE_TOKEN = Picture(
     name="mixing",

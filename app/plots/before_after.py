@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.plots import theme
-from app.plots.formats import percent
-from app.plots.token_flow import shorten
 from bertcore.analysis.compare.before_after import WordShift
+
+from . import theme
+from .formats import percent
+from .token_flow import shorten
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from app.plots import theme
+from . import theme
 
 
 def add_cells(

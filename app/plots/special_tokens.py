@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from app.plots import theme
-from app.plots.untrusted_text import plain
 from bertcore.tokenizer import Tokenizer
+
+from . import theme
+from .untrusted_text import plain
 
 
 class Marks(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.plots import theme
+from . import theme
 
 MAX_LABELS = 72
 """Above this many tokens the axis shows positions in place of words."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.plots import theme
+from . import theme
 
 LINE_UNITS = 68
 """Width of a line in letters: legible in a column 500 pixels wide."""

@@ -1,6 +1,6 @@
 """Sentence pairs: does B follow A, and what changes the answer?"""
 
-from app.shell.page_info import PageInfo
+from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="sentence-pairs",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.plots.formats import percent
-from app.sentence_pairs.answer_figures import answer_bar, variant_dots, variants_table
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.words.next_sentence import SEGMENTS, Variant
+
+from ..plots.formats import percent
+from ..shell import frame
+from ..shell.picture import Picture
+from .answer_figures import answer_bar, variant_dots, variants_table
 
 ANSWER = Picture(
     name="next-sentence",

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.plots import theme
-from app.plots.formats import percent
-from app.plots.token_flow import shorten
 from bertcore.analysis.words.next_sentence import Variant
+
+from ..plots import theme
+from ..plots.formats import percent
+from ..plots.token_flow import shorten
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
 NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.sentence_pairs.attention_figures import mass_arrays, mass_figure
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .attention_figures import mass_arrays, mass_figure
 
 BY_LAYER, EVERY_HEAD = "By layer", "Every head"
 VIEW = Field("mass", BY_LAYER, (BY_LAYER, EVERY_HEAD))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.html_file.chart import Data
-from app.plots import theme
-from app.plots.cells import top_bar
 from bertcore.analysis.words.next_sentence import AttentionMass
+
+from ..html_file.chart import Data
+from ..plots import theme
+from ..plots.cells import top_bar
 
 
 def mass_figure(found: AttentionMass, *, every_head: bool = False) -> go.Figure:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.sentence_pairs.matrix_figures import PairMatrix, matrix_table, pair_matrix
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
 from bertcore.analysis.words.next_sentence import next_sentence_matrix
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .matrix_figures import PairMatrix, matrix_table, pair_matrix
 
 MOST_SENTENCES = 12
 """Sentences of a matrix that is legible: 132 pairs."""

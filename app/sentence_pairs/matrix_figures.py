@@ -10,10 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
-from app.plots.cells import cell_text, top_bar
-from app.plots.formats import percent
-from app.plots.token_flow import shorten
+from ..plots import theme
+from ..plots.cells import cell_text, top_bar
+from ..plots.formats import percent
+from ..plots.token_flow import shorten
 
 
 class PairMatrix(NamedTuple):

@@ -6,11 +6,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.plots.formats import percent
-from app.sentence_pairs.answer_figures import SENTENCE_ORDER, probability_bar
-from app.shell import cache, frame
-from app.shell.picture import Picture
 from bertcore import Model
+
+from ..plots.formats import percent
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from .answer_figures import SENTENCE_ORDER, probability_bar
 
 
 def _order_figure(in_order: float) -> go.Figure:

@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.sentence_pairs import PAGE
-from app.sentence_pairs.answer import show_answer, show_variants
-from app.sentence_pairs.attention import show_attention
-from app.sentence_pairs.matrix import show_matrix
-from app.sentence_pairs.order import show_order
-from app.shell import cache, capabilities, examples, frame
-from app.shell.sentence import TEXT_A, TEXT_B
-from app.shell.state import Field
 from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, examples, frame
+from ..shell.sentence import TEXT_A, TEXT_B
+from ..shell.state import Field
+from . import PAGE
+from .answer import show_answer, show_variants
+from .attention import show_attention
+from .matrix import show_matrix
+from .order import show_order
 
 OTHER_B = [example.text_b for example in examples.EXAMPLES if example.text_b]
 """Sentences to put in the place of B."""

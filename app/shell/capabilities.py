@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.shell import frame
 from bertcore.families import Capability
 from bertcore.model import Model
+
+from ..plots.untrusted_text import plain
+from . import frame
 
 OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect**."
 

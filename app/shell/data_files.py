@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.html_file.chart import Data
-from app.html_file.document import File
+from ..html_file.chart import Data
+from ..html_file.document import File
 
 
 def data_file(name: str, data: Data) -> File:

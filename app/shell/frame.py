@@ -14,16 +14,17 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.html_file.chart import Data
-from app.html_file.document import Scheme
-from app.plots.special_tokens import Marks, marks_of, own_markdown
-from app.plots.untrusted_text import plain
-from app.shell import cache, data_files, html_offer, sidebar, state
-from app.shell.page_info import PageInfo
-from app.shell.sentence import example_box, sentence_box
 from bertcore import Model, Trace
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.json_data import to_json
+
+from ..html_file.chart import Data
+from ..html_file.document import Scheme
+from ..plots.special_tokens import Marks, marks_of, own_markdown
+from ..plots.untrusted_text import plain
+from . import cache, data_files, html_offer, sidebar, state
+from .page_info import PageInfo
+from .sentence import example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")
 

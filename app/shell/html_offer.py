@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from app.html_file import chart
-from app.html_file.document import File, Part, Report, Scheme, to_html
-from app.plots import theme
-from app.shell import cache, state
+from ..html_file import chart
+from ..html_file.document import File, Part, Report, Scheme, to_html
+from ..plots import theme
+from . import cache, state
 
 MOST_BYTES = 6_000_000
 """Of a data file up to which it is put into the file too."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.bundle import read_bundle
+from ..bundle import read_bundle
 
 PAUSE_MS = 120
 """How long typing rests before the text is sent."""

@@ -10,11 +10,12 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.html_file.chart import Data
-from app.html_file.document import Part
-from app.plots.special_tokens import Marks, own_markdown
-from app.shell import capabilities, frame, html_offer
 from bertcore.families import Capability
+
+from ..html_file.chart import Data
+from ..html_file.document import Part
+from ..plots.special_tokens import Marks, own_markdown
+from . import capabilities, frame, html_offer
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.plots import theme
-from app.plots.untrusted_text import plain
-from app.shell import cache, state
-from app.shell.live_text import live_text
-from app.shell.state import Field
 from bertcore import Model
 from bertcore.checkpoints import is_remote
 from bertcore.checkpoints.folder import (
     is_checkpoint,
 )
 from bertcore.device import DTYPES, available_devices
+
+from ..plots import theme
+from ..plots.untrusted_text import plain
+from . import cache, state
+from .live_text import live_text
+from .state import Field
 
 FORMATS = ("svg", "png")
 CHECKPOINT = Field("checkpoint", "")

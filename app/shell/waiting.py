@@ -16,9 +16,9 @@ from typing import Any
 
 import streamlit as st
 
-from app.shell import background
-from app.shell.background import Job, Work
-from app.shell.render_signal import arrival
+from . import background
+from .background import Job, Work
+from .render_signal import arrival
 
 PATIENCE_SECONDS = 1.5
 """Work that is done by then shows no progress."""

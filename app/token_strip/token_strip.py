@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from app.bundle import read_bundle
-from app.plots import theme
 from bertcore import Trace
+
+from ..bundle import read_bundle
+from ..plots import theme
 
 _BUNDLE = read_bundle(__file__)
 _component = st.components.v2.component(

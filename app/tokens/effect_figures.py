@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from app.plots import theme
-from app.plots.token_axis import token_axis, token_frame
 from bertcore import Trace
 from bertcore.analysis.space.embeddings import LeaveOneOut, as_columns, norm_numbers
+
+from ..plots import theme
+from ..plots.token_axis import token_axis, token_frame
 
 
 def layer_norm(trace: Trace, *, selected: int) -> go.Figure:

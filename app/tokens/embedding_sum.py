@@ -6,17 +6,18 @@ from typing import Any
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.shell import cache, capabilities, frame
-from app.shell.picture import Picture
-from app.tokens.effect_figures import (
+from bertcore.analysis.space import embeddings
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, frame
+from ..shell.picture import Picture
+from .effect_figures import (
     layer_norm,
     layer_norm_table,
     leave_one_out,
     leave_one_out_arrays,
 )
-from app.tokens.sum_figures import num_drawn, sum_arrays, sum_strips
-from bertcore.analysis.space import embeddings
+from .sum_figures import num_drawn, sum_arrays, sum_strips
 
 SUM = Picture(
     name="embedding-sum",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.shell import cache, frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from app.tokens.lookup_figures import (
+from bertcore.analysis.space import embeddings
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .lookup_figures import (
     PositionRow,
     nearest_table,
     nearest_words,
@@ -16,7 +18,6 @@ from app.tokens.lookup_figures import (
     position_row_table,
     position_table,
 )
-from bertcore.analysis.space import embeddings
 
 NUM_POSITIONS = Field("positions", 64)
 

@@ -3,16 +3,17 @@
 import pandas as pd
 import streamlit as st
 
-from app.shell import frame
-from app.shell.picture import Picture
-from app.shell.state import Field
-from app.token_strip.token_strip import token_strip
-from app.tokens import PAGE
-from app.tokens.embedding_sum import show_leave_one_out, show_norm, show_sum
-from app.tokens.lookups import show_nearest, show_positions
-from app.tokens.word_cut import PIECE_MARKS, show_steps
 from bertcore import Trace
 from bertcore.analysis.space.embeddings import token_columns
+
+from ..shell import frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..token_strip.token_strip import token_strip
+from . import PAGE
+from .embedding_sum import show_leave_one_out, show_norm, show_sum
+from .lookups import show_nearest, show_positions
+from .word_cut import PIECE_MARKS, show_steps
 
 VIEWS = {
     "Three embeddings": show_sum,

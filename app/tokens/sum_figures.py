@@ -6,10 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
-from app.plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
 from bertcore import Trace
 from bertcore.analysis.space.embeddings import SumNumbers, parts_of, sum_numbers
+
+from ..plots import theme
+from ..plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
 
 Matrix = NDArray[np.float32]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain, shorten
-from app.shell import cache, frame
-from app.tokens.word_steps import word_steps
 from bertcore.analysis.space import embeddings
+
+from ..plots.untrusted_text import plain, shorten
+from ..shell import cache, frame
+from .word_steps import word_steps
 
 PIECE_MARKS = {
     "WordPiece": "## continues a word.",

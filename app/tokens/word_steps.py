@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.bundle import read_bundle
 from bertcore.tokenizer.wordpiece import WordSteps
+
+from ..bundle import read_bundle
 
 MAX_TRIED = 14
 """Failed candidates drawn for a piece; the number of the others is said."""

@@ -1,6 +1,6 @@
 """Training: start a run, watch it learn, and play it again."""
 
-from app.shell.page_info import PageInfo
+from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="training",

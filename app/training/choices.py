@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.shell import sidebar, state
-from app.training.fields import (
+from bertcore.configs.data import OBJECTIVES
+from bertcore.pretraining.data.bundled import NOVEL
+
+from ..shell import sidebar, state
+from .fields import (
     LENGTH_UNIT,
     OBJECTIVE,
     SOURCE,
@@ -13,8 +16,6 @@ from app.training.fields import (
     START_FROM,
     STARTS,
 )
-from bertcore.configs.data import OBJECTIVES
-from bertcore.pretraining.data.bundled import NOVEL
 
 HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
 PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)

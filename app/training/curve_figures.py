@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.plots import theme
+from ..plots import theme
 
 MAX_POINTS = 1200
 """Points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""

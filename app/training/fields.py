@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from app.shell.state import Field
 from bertcore.configs.data import OBJECTIVES
+
+from ..shell.state import Field
 
 WATCH, REPLAY, START = "Watch", "Replay", "Start a run"
 SOURCES = {

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.shell import frame
-from app.training import choices, process
-from app.training.fields import RUN, VIEW, WATCH
-from app.training.runs import check_room, list_runs
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.split import split_held_out
+
+from ..shell import frame
+from . import choices, process
+from .fields import RUN, VIEW, WATCH
+from .runs import check_room, list_runs
 
 SUFFIXES = (".txt", ".xz", ".gz")
 

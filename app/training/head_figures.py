@@ -6,8 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
 from bertcore.analysis.heads.history import HeadHistory
+
+from ..plots import theme
 
 
 def heads_arrays(history: HeadHistory) -> dict[str, NDArray]:  # type: ignore[type-arg]

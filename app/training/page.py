@@ -4,14 +4,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.shell import frame
-from app.training import PAGE
-from app.training.fields import FOLDER, REPLAY, RUN, START, VIEW, WATCH
-from app.training.form import show_form, show_started
-from app.training.replay import show_replay
-from app.training.runs import default_folder, list_runs
-from app.training.watch import watch
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from . import PAGE
+from .fields import FOLDER, REPLAY, RUN, START, VIEW, WATCH
+from .form import show_form, show_started
+from .replay import show_replay
+from .runs import default_folder, list_runs
+from .watch import watch
 
 
 def draw() -> None:

@@ -9,17 +9,18 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.layer_map.layer_watch import layer_watch
-from app.plots import theme
-from app.shell import frame
-from app.shell.picture import Picture
-from app.training.fields import HEAD, LAYER, MOMENT, SENTENCE
-from app.training.head_figures import heads_arrays, heads_over_time
-from app.training.replay_figures import probe_answers, replay, spread_moments
-from app.training.watch import probes
 from bertcore.analysis.heads.history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.training.probes import Probe
+
+from ..layer_map.layer_watch import layer_watch
+from ..plots import theme
+from ..shell import frame
+from ..shell.picture import Picture
+from .fields import HEAD, LAYER, MOMENT, SENTENCE
+from .head_figures import heads_arrays, heads_over_time
+from .replay_figures import probe_answers, replay, spread_moments
+from .watch import probes
 
 NO_PROBES = (
     "This run has no probes yet. They are taken at its start and with each held-out score; runs "

@@ -10,12 +10,13 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.plots import theme
-from app.plots.formats import percent
-from app.plots.token_flow import shorten
-from app.training.replay_layout import lay_out
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe
+
+from ..plots import theme
+from ..plots.formats import percent
+from ..plots.token_flow import shorten
+from .replay_layout import lay_out
 
 MAX_MOMENTS = 60
 """Moments under the slider; of longer runs they are spread evenly over the probes."""

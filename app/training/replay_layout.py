@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from app.plots import player, theme
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import Probe
+
+from ..plots import player, theme
 
 STEP_MS = 350
 HEIGHT = 860

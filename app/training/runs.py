@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.shell import cache
-from app.training import process
 from bertcore.pretraining import RunFolder
 from bertcore.training.run_lock import lock_holder
+
+from ..shell import cache
+from . import process
 
 Line = Mapping[str, Any]
 

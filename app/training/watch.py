@@ -8,13 +8,18 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame, sidebar
-from app.shell.picture import Picture
-from app.shell.render_signal import arrival
-from app.training import process
-from app.training.curve_figures import curve_table, curves
-from app.training.runs import (
+from bertcore.analysis.heads.history import HeadHistory, head_history
+from bertcore.analysis.health.run import check_run
+from bertcore.cli.progress import duration
+from bertcore.training.probes import Probe, probe_files, read_probe
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame, sidebar
+from ..shell.picture import Picture
+from ..shell.render_signal import arrival
+from . import process
+from .curve_figures import curve_table, curves
+from .runs import (
     STATES,
     Run,
     best_checkpoint,
@@ -23,10 +28,6 @@ from app.training.runs import (
     list_runs,
     metrics,
 )
-from bertcore.analysis.heads.history import HeadHistory, head_history
-from bertcore.analysis.health.run import check_run
-from bertcore.cli.progress import duration
-from bertcore.training.probes import Probe, probe_files, read_probe
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"

@@ -1,6 +1,6 @@
 """What if: parts of BERT switched off or changed, and what it says then."""
 
-from app.shell.page_info import PageInfo
+from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="what-if",

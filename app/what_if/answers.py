@@ -8,14 +8,15 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.plots.before_after import answer_bars, answer_table, word_bars, word_table
-from app.plots.untrusted_text import plain, shorten
-from app.shell import frame
-from app.shell.picture import Picture
-from app.what_if.changes import Case, Compared, compare, task_head
-from app.what_if.task_answer_figures import task_figure, task_table
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
+
+from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
+from ..plots.untrusted_text import plain, shorten
+from ..shell import frame
+from ..shell.picture import Picture
+from .changes import Case, Compared, compare, task_head
+from .task_answer_figures import task_figure, task_table
 
 TOP_WORDS = 5
 MOST_NAMED = 8

@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app.shell import cache
-from app.shell.background import Progress, Work
-from app.shell.state import Field
 from bertcore import BertConfig, Model, Trace
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
@@ -21,6 +18,10 @@ from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
 from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_reader import TaskReader
+
+from ..shell import cache
+from ..shell.background import Progress, Work
+from ..shell.state import Field
 
 HEADS_OFF: Field[list[str]] = Field("off", [])
 """Heads that are off, each as layer.head."""

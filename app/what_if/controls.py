@@ -7,12 +7,17 @@ from functools import partial
 
 import streamlit as st
 
-from app.masked_words.predictions import MASKED
-from app.masked_words.strips import MANY_TOKENS
-from app.plots.untrusted_text import plain, shorten
-from app.shell import cache, frame
-from app.token_strip.token_strip import token_strip
-from app.what_if.changes import (
+from bertcore import BertConfig, Trace
+from bertcore.analysis.words.surprise import suggest_mask
+from bertcore.interventions.hooks import Cell
+from bertcore.interventions.what_if import Changes, parse_head
+
+from ..masked_words.predictions import MASKED
+from ..masked_words.strips import MANY_TOKENS
+from ..plots.untrusted_text import plain, shorten
+from ..shell import cache, frame
+from ..token_strip.token_strip import token_strip
+from .changes import (
     HEADS_OFF,
     LAYERS_SKIPPED,
     PATTERN,
@@ -27,12 +32,8 @@ from app.what_if.changes import (
     put_edit,
     wants_question,
 )
-from app.what_if.head_switches import Switched, head_switches
-from app.what_if.mask_drawing import mask_drawing
-from bertcore import BertConfig, Trace
-from bertcore.analysis.words.surprise import suggest_mask
-from bertcore.interventions.hooks import Cell
-from bertcore.interventions.what_if import Changes, parse_head
+from .head_switches import Switched, head_switches
+from .mask_drawing import mask_drawing
 
 PATTERN_NAMES = {
     "bidirectional": "All",

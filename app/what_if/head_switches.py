@@ -11,8 +11,8 @@ from typing import Any, TypedDict
 
 import streamlit as st
 
-from app.bundle import read_bundle
-from app.canvas.shared import events
+from ..bundle import read_bundle
+from ..canvas.shared import events
 
 
 class Switched(TypedDict):

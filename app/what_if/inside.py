@@ -8,13 +8,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from app.plots.before_after import attention_grid, head_table
-from app.shell import frame
-from app.shell.picture import Picture
-from app.what_if.answers import RUNS_CODE
-from app.what_if.changes import Case, Compared, before
-from app.what_if.inside_figures import hidden_bars, hidden_table
 from bertcore.analysis.compare.before_after import BeforeAfter
+
+from ..plots.before_after import attention_grid, head_table
+from ..shell import frame
+from ..shell.picture import Picture
+from .answers import RUNS_CODE
+from .changes import Case, Compared, before
+from .inside_figures import hidden_bars, hidden_table
 
 
 def _hidden_figure(found: tuple[BeforeAfter, list[str]]) -> go.Figure:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.plots import theme
-from app.plots.before_after import AFTER, BEFORE, thinned
-from app.plots.token_flow import shorten
 from bertcore.analysis.compare.before_after import BeforeAfter
+
+from ..plots import theme
+from ..plots.before_after import AFTER, BEFORE, thinned
+from ..plots.token_flow import shorten
 
 
 def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:

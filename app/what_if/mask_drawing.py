@@ -12,8 +12,9 @@ from typing import Any
 
 import streamlit as st
 
-from app.bundle import read_bundle
 from bertcore.interventions.attention_patterns import Block
+
+from ..bundle import read_bundle
 
 
 @cache

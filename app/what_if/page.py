@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from app.shell import capabilities, frame
-from app.what_if import PAGE, changes, controls
-from app.what_if.answers import show_answers
-from app.what_if.inside import show_inside
-from app.what_if.ranking import show_ranking
-from app.what_if.saving import show_saving
 from bertcore.interventions.what_if import Changes
+
+from ..shell import capabilities, frame
+from . import PAGE, changes, controls
+from .answers import show_answers
+from .inside import show_inside
+from .ranking import show_ranking
+from .saving import show_saving
 
 
 def chosen_case(page: frame.Page) -> changes.Case:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.masked_words.predictions import MASK
-from app.plots.before_after import head_table
-from app.plots.untrusted_text import plain
-from app.shell import frame, waiting
-from app.shell.picture import Picture
-from app.shell.state import Field
-from app.what_if.changes import (
+from bertcore.analysis.heads.importance import HeadImportance
+from bertcore.interventions.what_if import parse_head
+
+from ..masked_words.predictions import MASK
+from ..plots.before_after import head_table
+from ..plots.untrusted_text import plain
+from ..shell import frame, waiting
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .changes import (
     HEADS_OFF,
     Case,
     Question,
@@ -20,11 +23,9 @@ from app.what_if.changes import (
     ranking,
     readable_task_head,
 )
-from app.what_if.inside import about
-from app.what_if.ranking_figures import effect_grid, measure_name
-from app.what_if.ranking_words import code_values, ranking_caption
-from bertcore.analysis.heads.importance import HeadImportance
-from bertcore.interventions.what_if import parse_head
+from .inside import about
+from .ranking_figures import effect_grid, measure_name
+from .ranking_words import code_values, ranking_caption
 
 STRONGEST = 10
 """Heads that are listed."""

@@ -6,9 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.plots import theme
-from app.plots.before_after import head_grid
 from bertcore.analysis.heads.importance import HeadImportance
+
+from ..plots import theme
+from ..plots.before_after import head_grid
 
 _MEASURES = {
     "word": "the word",

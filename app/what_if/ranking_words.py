@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.plots.untrusted_text import plain, shorten
 from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.interventions.what_if import Changes
+
+from ..plots.untrusted_text import plain, shorten
 
 CAPTIONS = {
     "word": (

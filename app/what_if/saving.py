@@ -7,11 +7,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.plots.untrusted_text import plain
-from app.shell import cache, frame, sidebar
-from app.what_if.changes import forget_all
 from bertcore.interventions.what_if import Changes, every_head
 from bertcore.pruning import save_pruned
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame, sidebar
+from .changes import forget_all
 
 HOW_SAVED = (
     "Writes a checkpoint in which the heads that are off contribute zeros for good. It opens here "

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.plots import theme
-from app.plots.before_after import AFTER, BEFORE, pair_bars
-from app.plots.token_flow import shorten
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
+
+from ..plots import theme
+from ..plots.before_after import AFTER, BEFORE, pair_bars
+from ..plots.token_flow import shorten
 
 TOP_CHOICES = {"classes": 5, "labels": 5, "tags": 2, "span": 4}
 """Best choices of each run that are shown, by kind."""

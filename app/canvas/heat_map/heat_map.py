@@ -15,14 +15,15 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app.bundle import read_bundle
-from app.canvas.overview.overview import colour_table
-from app.canvas.shared import events, transport
-from app.canvas.shared.attention_words import words_of
-from app.canvas.shared.missing import count_missing, missing_sentence
-from app.canvas.shared.view_options import ViewOptions
-from app.plots import theme
 from bertcore import Trace
+
+from ...bundle import read_bundle
+from ...plots import theme
+from ..overview.overview import colour_table
+from ..shared import events, transport
+from ..shared.attention_words import words_of
+from ..shared.missing import count_missing, missing_sentence
+from ..shared.view_options import ViewOptions
 
 BUNDLE = read_bundle(__file__)
 

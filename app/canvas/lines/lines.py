@@ -16,14 +16,15 @@ from typing import Any, TypedDict
 import numpy as np
 import streamlit as st
 
-from app.bundle import read_bundle
-from app.canvas.shared import events, transport
-from app.canvas.shared.attention_words import words_of
-from app.canvas.shared.missing import count_missing, missing_sentence
-from app.canvas.shared.view_options import Choices, ViewOptions
-from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.shared.inputs import sentence_numbers
+
+from ...bundle import read_bundle
+from ...plots import theme
+from ..shared import events, transport
+from ..shared.attention_words import words_of
+from ..shared.missing import count_missing, missing_sentence
+from ..shared.view_options import Choices, ViewOptions
 
 BUNDLE = read_bundle(__file__)
 

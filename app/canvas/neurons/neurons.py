@@ -12,12 +12,13 @@ from typing import Any, TypedDict
 
 import streamlit as st
 
-from app.bundle import read_bundle
-from app.canvas.shared import events, transport
-from app.canvas.shared.view_options import ViewOptions
-from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.mixing.neurons import head_neurons
+
+from ...bundle import read_bundle
+from ...plots import theme
+from ..shared import events, transport
+from ..shared.view_options import ViewOptions
 
 BUNDLE = read_bundle(__file__)
 

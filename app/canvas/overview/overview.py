@@ -14,16 +14,17 @@ import streamlit as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.bundle import read_bundle
-from app.canvas.shared import events, transport
-from app.canvas.shared.missing import count_missing, missing_sentence
-from app.canvas.shared.view_options import ViewOptions
-from app.plots import theme
-from app.plots.special_tokens import BERT, Marks, marks_of, own
-from app.shell.cache import BertKey
-from app.shell.cache import trace as cached_trace
 from bertcore import Model, Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
+
+from ...bundle import read_bundle
+from ...plots import theme
+from ...plots.special_tokens import BERT, Marks, marks_of, own
+from ...shell.cache import BertKey
+from ...shell.cache import trace as cached_trace
+from ..shared import events, transport
+from ..shared.missing import count_missing, missing_sentence
+from ..shared.view_options import ViewOptions
 
 BUNDLE = read_bundle(__file__)
 

@@ -3,12 +3,13 @@
 To add the view of a task, write a file beside these and name its class in `TASK_VIEWS`.
 """
 
-from app.inspect_checkpoint.task_views.labels import LabelView, PairView
-from app.inspect_checkpoint.task_views.scores import ScoreView
-from app.inspect_checkpoint.task_views.spans import SpanView
-from app.inspect_checkpoint.task_views.tags import TagView
-from app.inspect_checkpoint.task_views.view import Chosen, TaskView
 from bertcore.finetuning.tasks import Task
+
+from .labels import LabelView, PairView
+from .scores import ScoreView
+from .spans import SpanView
+from .tags import TagView
+from .view import Chosen, TaskView
 
 __all__ = ["TASK_VIEWS", "Chosen", "TaskView", "view_of"]
 

@@ -7,16 +7,17 @@ from typing import Any, ClassVar
 
 import streamlit as st
 
-from app.inspect_checkpoint.answer_figures import label_bars, label_table
-from app.inspect_checkpoint.choices import GIVEN, LABEL
-from app.inspect_checkpoint.confusion import show_confusion
-from app.inspect_checkpoint.python import ANSWER_CODE
-from app.inspect_checkpoint.task_views.view import Chosen, TaskView
-from app.plots.formats import percent
-from app.plots.untrusted_text import label_name, plain, shorten
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.attribution import ClassTarget, FileRun, LabelAnswer, MetricTable, TaskInput
+
+from ...plots.formats import percent
+from ...plots.untrusted_text import label_name, plain, shorten
+from ...shell import frame
+from ...shell.picture import Picture
+from ..answer_figures import label_bars, label_table
+from ..choices import GIVEN, LABEL
+from ..confusion import show_confusion
+from ..python import ANSWER_CODE
+from .view import Chosen, TaskView
 
 LABELS = Picture(
     name="inspect-labels",

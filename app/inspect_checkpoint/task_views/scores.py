@@ -7,14 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from app.inspect_checkpoint.answer_figures import score_table
-from app.inspect_checkpoint.choices import SCORE_CHANGE
-from app.inspect_checkpoint.file_figures import score_dots, score_dots_table
-from app.inspect_checkpoint.python import ANSWER_CODE, FILE_CODE
-from app.inspect_checkpoint.task_views.view import Chosen, Errors, TaskView
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, ScoreTarget, TaskInput
+
+from ...shell import frame
+from ...shell.picture import Picture
+from ..answer_figures import score_table
+from ..choices import SCORE_CHANGE
+from ..file_figures import score_dots, score_dots_table
+from ..python import ANSWER_CODE, FILE_CODE
+from .view import Chosen, Errors, TaskView
 
 SCORE = Picture(
     name="inspect-score",

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.inspect_checkpoint.answer_figures import span_bars, span_table
-from app.inspect_checkpoint.choices import SPAN
-from app.inspect_checkpoint.python import ANSWER_CODE
-from app.inspect_checkpoint.task_views.view import PACKED, Chosen, TaskView
-from app.plots.formats import percent
-from app.plots.untrusted_text import plain, shorten
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
 from bertcore.packed_files import open_bytes
+
+from ...plots.formats import percent
+from ...plots.untrusted_text import plain, shorten
+from ...shell import frame
+from ...shell.picture import Picture
+from ..answer_figures import span_bars, span_table
+from ..choices import SPAN
+from ..python import ANSWER_CODE
+from .view import PACKED, Chosen, TaskView
 
 SPANS = Picture(
     name="inspect-spans",

@@ -8,20 +8,21 @@ from typing import Any, ClassVar
 
 import streamlit as st
 
-from app.inspect_checkpoint.answer_figures import TaggedText, tag_table, tagged_words
-from app.inspect_checkpoint.choices import GIVEN, LABEL, WORD
-from app.inspect_checkpoint.confusion import show_confusion
-from app.inspect_checkpoint.model import Texts
-from app.inspect_checkpoint.python import ANSWER_CODE
-from app.inspect_checkpoint.task_views.labels import choose_label, label_in_words
-from app.inspect_checkpoint.task_views.view import PACKED, Chosen, TaskView
-from app.plots.formats import percent
-from app.plots.untrusted_text import shorten
-from app.shell import frame
-from app.shell.picture import Picture
 from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
 from bertcore.finetuning.data.files import kind_of
 from bertcore.packed_files import open_bytes
+
+from ...plots.formats import percent
+from ...plots.untrusted_text import shorten
+from ...shell import frame
+from ...shell.picture import Picture
+from ..answer_figures import TaggedText, tag_table, tagged_words
+from ..choices import GIVEN, LABEL, WORD
+from ..confusion import show_confusion
+from ..model import Texts
+from ..python import ANSWER_CODE
+from .labels import choose_label, label_in_words
+from .view import PACKED, Chosen, TaskView
 
 TAGS = Picture(
     name="inspect-tags",

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import streamlit as st
 
-from app.inspect_checkpoint.choices import READ_PAIR
-from app.inspect_checkpoint.model import Texts
-from app.shell import frame
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.tables import open_table
 from bertcore.packed_files import open_bytes
+
+from ...shell import frame
+from ..choices import READ_PAIR
+from ..model import Texts
 
 PACKED = ("gz", "xz")
 
