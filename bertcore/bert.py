@@ -25,7 +25,7 @@ class Bert(Model):
 
     Args:
         network: With weights.
-        tokenizer: Its vocabulary; no larger than the network's token table.
+        tokenizer: Its vocabulary, of as many pieces as the token table has rows, or fewer.
         name: What to call it in messages: "default", a folder, a hub id.
         report: How loading went, or None for a network built in memory.
     """

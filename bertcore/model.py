@@ -54,9 +54,13 @@ class Model(ABC):
 
     Args:
         module: With weights.
-        tokenizer: Its vocabulary.
+        tokenizer: Its vocabulary. Texts that need a piece without a row in the token table are
+            refused.
         name: What to call it in messages: "default", a folder, a hub id.
         report: How loading went, or None for a network built in memory.
+
+    Raises:
+        ValueError: If the vocabulary is much larger than the table (`Tokenizer.for_table`).
     """
 
     def __init__(
@@ -67,14 +71,8 @@ class Model(ABC):
         name: str = "in memory",
         report: LoadReport | None = None,
     ) -> None:
-        if tokenizer.vocab_size > module.config.vocab_size:
-            raise ValueError(
-                f"the tokenizer has {tokenizer.vocab_size} pieces but the network has "
-                f"{module.config.vocab_size} token embeddings. "
-                "Use the vocab.txt that belongs to this checkpoint."
-            )
         self.module = module
-        self.tokenizer = tokenizer
+        self.tokenizer = tokenizer.for_table(module.config.vocab_size)
         self.name = name
         self.report = report
 

@@ -123,6 +123,17 @@ class LoadReport:
 
     def sentences(self) -> list[str]:
         """Return the report in plain words, the important first."""
+        return [
+            *self._file_sentences(),
+            *self._head_sentences(),
+            *self._task_sentences(),
+            *self._name_sentences(),
+            *self._vocabulary_sentences(),
+            f"Fingerprint: {self.fingerprint}.",
+        ]
+
+    def _file_sentences(self) -> list[str]:
+        """Size, format, family; and what is wrong with the weights."""
         lines = [
             f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
             f"{self.format} ({self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) in {self.folder}."
@@ -143,6 +154,11 @@ class LoadReport:
                 f"Warning: the file has {self.num_stored_layers} layers but config.json asks for "
                 f"{self.num_layers}; the others were left out."
             )
+        return lines
+
+    def _head_sentences(self) -> list[str]:
+        """Which pretraining heads there are, and why others are not."""
+        lines = []
         present = [HEAD_NAMES[head] for head in HEAD_NAMES if head in self.heads]
         absent = [
             name
@@ -160,8 +176,8 @@ class LoadReport:
             for head in self.incomplete_heads
         ]
         lines += [
-            f"{name} is {list(found)}; config.json asks for {list(expected)}."
-            for name, (found, expected) in self.mis_shaped.items()
+            f"{name} is {list(came)}; config.json asks for {list(expected)}."
+            for name, (came, expected) in self.mis_shaped.items()
         ]
         if self.decoder == "untied" and self.is_other:
             lines.append("Words are read off by a matrix of its own, not by the token table.")
@@ -170,6 +186,11 @@ class LoadReport:
                 "The masked-word head has a decoder of its own, other than the token table, which "
                 f"{self.family} does not have; the head was left out."
             )
+        return lines
+
+    def _task_sentences(self) -> list[str]:
+        """The task head, and what it was trained for."""
+        lines = []
         if self.task_heads:
             names = _some(tuple(self.task_heads))
             use = "The Inspect page and the command bertscope evaluate use it."
@@ -182,7 +203,11 @@ class LoadReport:
                 f"Warning: {_some(self.fresh_heads)} {verb} exactly 0, as in a head that was added "
                 "and never trained."
             )
-        lines += self.task.sentences()
+        return lines + self.task.sentences()
+
+    def _name_sentences(self) -> list[str]:
+        """What was tied, not used or renamed."""
+        lines = []
         if self.decoder == "tied":
             head = "word head" if self.is_other else "masked-word head"
             lines.append(f"The {head} reads words off the token table itself (tied).")
@@ -193,20 +218,28 @@ class LoadReport:
             lines.append(f"Names were mended: {came} stood where the family's prefix belongs.")
         if self.num_renamed:
             lines.append(f"{self.num_renamed} tensors called gamma or beta were renamed.")
-        if self.num_rows > self.vocab_size:
-            lines.append(
+        return lines
+
+    def _vocabulary_sentences(self) -> list[str]:
+        """The tokenizer's size against the token table's, and its case."""
+        surplus = self.vocab_size - self.num_rows
+        if surplus > 0:
+            which = "piece has" if surplus == 1 else f"{surplus:,} pieces have"
+            size = (
+                f"Warning: the vocabulary has {self.vocab_size:,} pieces but the token table "
+                f"{self.num_rows:,} rows. The last {which} no row: a text that needs one is "
+                "refused."
+            )
+        elif surplus < 0:
+            size = (
                 f"The token table has {self.num_rows:,} rows but the vocabulary "
                 f"{self.vocab_size:,} pieces; the rows above have no name and are not predicted."
             )
         else:
-            lines.append(f"Vocabulary: {self.vocab_size:,} pieces, one row each.")
-        lines.append(
-            "Cased: upper and lower case differ."
-            if self.is_cased
-            else "Uncased: text is lower-cased first."
-        )
-        lines.append(f"Fingerprint: {self.fingerprint}.")
-        return lines
+            size = f"Vocabulary: {self.vocab_size:,} pieces, one row each."
+        if self.is_cased:
+            return [size, "Cased: upper and lower case differ."]
+        return [size, "Uncased: text is lower-cased first."]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report for JSON: shapes as lists, the sentences under "sentences"."""

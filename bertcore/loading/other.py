@@ -20,10 +20,10 @@ from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.families import Capability
 from bertcore.others.config import read_config, transformers_config
-from bertcore.others.families import OTHERS, SPANS, Opener
+from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
-from bertcore.tokenizer import open_other_tokenizer
+from bertcore.tokenizer import Tokenizer, open_other_tokenizer
 
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """What data-parallel wrappers and compilers put before all names."""
@@ -91,30 +91,78 @@ def load_other(
             "Choose float32."
         )
     tokenizer = open_other_tokenizer(opening.folder, family.tokens)
+    config = _read_config(model_type, values, weights, file)
+    matches = list(_matches(family.openers, config, weights, file))
+    match = _choose(matches, weights, opening.folder)
+    shape = read_config(config, heads=match.opener.heads)
+    try:
+        fitted = tokenizer.for_table(shape.vocab_size)
+    except ValueError as error:
+        raise RuntimeError(f"{opening.folder}: {error}") from error
+    model, not_finite = _fill(match, config, weights, device, dtype)
+    network = OtherNetwork(
+        model,
+        shape,
+        match.opener.heads,
+        mask_id=fitted.mask_id,
+        sentinels=_sentinels(fitted.vocab) if family.words == SPANS else (),
+    ).eval()
+    report = _report(
+        opening,
+        values,
+        weights,
+        match,
+        preferred=matches[0],
+        family=family,
+        network=network,
+        tokenizer=tokenizer,
+        not_finite=not_finite,
+    )
+    return OtherModel(network, fitted, name=opening.source, report=report)
+
+
+def _read_config(
+    model_type: str, values: Mapping[str, Any], weights: OpenWeights, file: Path
+) -> Any:
+    """Return config.json as the configuration class of `transformers`."""
     is_legacy = not any("lm_predictions.lm_head." in name for name in weights.stored)
     if model_type.startswith("deberta") and not is_legacy:
         values = {**values, "legacy": False}  # the head of DeBERTa-v3's own files
     try:
-        config = transformers_config(model_type, values)
+        return transformers_config(model_type, values)
     except ValueError as error:
         raise RuntimeError(f"{file}: {error}. Use the one that belongs to the weights.") from error
-    matches = list(_matches(family.openers, config, weights, file))
-    match = _choose(matches, weights, opening.folder)
-    model, not_finite = _fill(match, config, weights, device, dtype)
-    heads = match.opener.heads
-    network = OtherNetwork(
-        model,
-        read_config(config, heads=heads),
-        heads,
-        mask_id=tokenizer.mask_id,
-        sentinels=_sentinels(tokenizer.vocab) if family.words == SPANS else (),
-    ).eval()
+
+
+def _report(
+    opening: Opening,
+    values: Mapping[str, Any],
+    weights: OpenWeights,
+    match: _Match,
+    *,
+    preferred: _Match,
+    family: OtherFamily,
+    network: OtherNetwork,
+    tokenizer: Tokenizer,
+    not_finite: tuple[str, ...],
+) -> LoadReport:
+    """Return the load report.
+
+    Args:
+        opening, values, weights: As for `load_other`.
+        match: Of the class that was opened.
+        preferred: Of the family's first class; what it misses is reported as missing.
+        family, network, tokenizer: Of the checkpoint.
+        not_finite: Names of the tensors that hold NaN or infinity.
+    """
     used = set(match.table.values())
-    others = {n: t.shape for n, t in weights.stored.items() if n not in used}
-    first = matches[0]
-    others = {name: shape for name, shape in others.items() if not _is_buffer(name, model)}
-    tasks = {n: s for n, s in others.items() if _is_task_head(n)}
-    report = LoadReport(
+    others = {
+        name: tensor.shape
+        for name, tensor in weights.stored.items()
+        if name not in used and not _is_buffer(name)
+    }
+    tasks = {name: shape for name, shape in others.items() if _is_task_head(name)}
+    return LoadReport(
         source=opening.source,
         folder=opening.folder,
         format=opening.format,
@@ -125,13 +173,13 @@ def load_other(
         lacks=tuple(network.other.absent[key] for key in _REPORTED if key in network.other.absent),
         stored_dtype=weights.stored[next(iter(match.table.values()))].dtype,
         matched={name: weights.stored[name].shape for name in match.table.values()},
-        missing=first.missing if first is not match else {},
-        unexpected={n: s for n, s in others.items() if n not in tasks},
-        mis_shaped=first.mis_shaped if first is not match else {},
+        missing=preferred.missing if preferred is not match else {},
+        unexpected={name: shape for name, shape in others.items() if name not in tasks},
+        mis_shaped=preferred.mis_shaped if preferred is not match else {},
         mended_prefix=_wrapper(match.table),
         num_renamed=sum(name.endswith((".gamma", ".beta")) for name in used),
-        decoder=_decoder(model),
-        heads=tuple(sorted(heads)),
+        decoder=_decoder(network.model),
+        heads=tuple(sorted(match.opener.heads)),
         incomplete_heads=(),
         task=read_task(values, tasks),
         task_heads=tasks,
@@ -139,17 +187,13 @@ def load_other(
         not_finite=not_finite,
         num_layers=network.config.num_hidden_layers,
         num_stored_layers=network.config.num_hidden_layers,
-        num_parameters=sum(p.numel() for p in model.parameters()),
+        num_parameters=sum(p.numel() for p in network.model.parameters()),
         num_bytes=opening.num_bytes,
         vocab_size=tokenizer.vocab_size,
         num_rows=network.config.vocab_size,
         is_cased=not tokenizer.do_lower_case,
         fingerprint=fingerprint_of(match.table, weights),
     )
-    try:
-        return OtherModel(network, tokenizer, name=opening.source, report=report)
-    except ValueError as error:
-        raise RuntimeError(f"{opening.folder}: {error}") from error
 
 
 def _matches(
@@ -317,8 +361,8 @@ def _is_task_head(name: str) -> bool:
     return bare.startswith(_TASK_HEADS)
 
 
-def _is_buffer(name: str, model: Any) -> bool:
-    """Tell whether a stored tensor is no weight: positions, GPT-2's triangle of who sees whom."""
+def _is_buffer(name: str) -> bool:
+    """Return whether a stored tensor is no weight: position ids, GPT-2's causal mask."""
     known = (".attn.bias", ".attn.masked_bias", "position_ids", "mask_predictions.")
     return any(part in f".{name}" for part in known)
 

@@ -131,6 +131,7 @@ class LibraryTokenizer(Tokenizer):
         fast.no_padding()
         ids = fast.get_vocab(with_added_tokens=True)
         self.vocab = sorted(ids, key=ids.__getitem__)
+        self.surplus = ()
         self._ids = ids
         if [ids[token] for token in self.vocab] != list(range(len(ids))):
             raise ValueError(
@@ -166,11 +167,6 @@ class LibraryTokenizer(Tokenizer):
         self.strip_accents = None
         self.tokenize_chinese_chars = False
         self.model_max_length = model_max_length
-
-    @property
-    def special_ids(self) -> list[int]:
-        """Ids of the special tokens that there are."""
-        return [self._ids[name] for name in self.special_tokens]
 
     @classmethod
     def open(cls, folder: str | Path, *, tokens: Mapping[str, str] | None = None) -> Self:
@@ -307,6 +303,7 @@ class LibraryTokenizer(Tokenizer):
         # The library lays out the special tokens; its offsets are not read, since it would take
         # leading spaces off them a second time.
         whole = self._fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
+        self._check_rows(whole.ids)
         added = [bool(flag) for flag in whole.special_tokens_mask]
         # Nor its sequence ids, in which text A is missing from some pairs: A's tokens come first.
         owners = iter([0] * kept[0] + [1] * sum(kept[1:]))

@@ -1,5 +1,6 @@
 """The BERT tokenizer: text to WordPiece ids and back, on the `tokenizers` library."""
 
+import copy
 import hashlib
 import json
 from collections import Counter
@@ -21,12 +22,20 @@ from bertcore.tokenizer.truncation import describe_cut, longest_first
 
 MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
+MIN_SURPLUS = 8
+"""So many pieces without a row in the token table are always allowed; 1% of the rows in a large
+one. More mean that the vocabulary belongs to another checkpoint."""
 
 
 class Tokenizer:
     """A WordPiece vocabulary and the rules that cut text into its pieces.
 
     Instances do not change after construction, so threads may share one.
+
+    Attributes:
+        vocab: The pieces in the order of their ids, added tokens included.
+        surplus: Pieces behind them that the token table has no row for (`for_table`); a text that
+            needs one is refused.
     """
 
     def __init__(
@@ -60,6 +69,7 @@ class Tokenizer:
         self.added_tokens = (*special, *others)
         self.num_pieces = len(vocab)
         pieces = set(vocab)
+        self.surplus: tuple[str, ...] = ()
         self.vocab = [*vocab, *(token.content for token in others if token.content not in pieces)]
         self.do_lower_case = do_lower_case
         self.strip_accents = strip_accents
@@ -95,11 +105,45 @@ class Tokenizer:
         except ValueError as error:
             raise RuntimeError(f"{files.source}: {error}") from error
 
+    def for_table(self, num_rows: int) -> Self:
+        """Return the tokenizer for a token table of `num_rows` rows, which may be too small.
+
+        Fine-tuned checkpoints may have a few added tokens for which the table was never resized.
+        These pieces become `surplus`: the vocabulary ends before them, and texts that need one
+        are refused. Padding without a row becomes id 0, since attention never reads it.
+
+        Raises:
+            ValueError: If more than 1% of the rows (at least MIN_SURPLUS) are missing, or that of
+                a special token.
+        """
+        surplus = self.vocab[num_rows:]
+        if not surplus:
+            return self
+        if len(surplus) > max(MIN_SURPLUS, num_rows // 100):
+            raise ValueError(
+                f"the tokenizer has {self.vocab_size} pieces but the network has {num_rows} token "
+                "embeddings. Use the vocab.txt that belongs to this checkpoint."
+            )
+        for token_id in (self.unk_id, self.cls_id, self.sep_id, self.mask_id):
+            if token_id >= num_rows:
+                raise ValueError(
+                    f"the special token {self.vocab[token_id]} has the id {token_id} but the "
+                    f"network has {num_rows} token embeddings. Use the tokenizer that belongs to "
+                    "this checkpoint."
+                )
+        fitted = copy.copy(self)
+        fitted.vocab = self.vocab[:num_rows]
+        fitted.surplus = (*surplus, *self.surplus)
+        fitted._ids = {token: index for index, token in enumerate(fitted.vocab)}
+        fitted.special_tokens = tuple(t for t in self.special_tokens if t in fitted._ids)
+        fitted.pad_id = self.pad_id if self.pad_id < num_rows else 0
+        return fitted
+
     def save(self, folder: str | Path) -> None:
         """Write vocab.txt, tokenizer.json and its settings, for `open` and for transformers."""
         write_tokenizer_files(
             Path(folder),
-            vocab=self.vocab,
+            vocab=[*self.vocab, *self.surplus],
             num_pieces=self.num_pieces,
             tokenizer_json=self._fast.to_str(pretty=True),
             do_lower_case=self.do_lower_case,
@@ -111,12 +155,12 @@ class Tokenizer:
 
     @property
     def special_ids(self) -> list[int]:
-        """Ids of the five special tokens."""
-        return [self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id]
+        """Ids of the special tokens, in the order of `special_tokens`."""
+        return [self._ids[token] for token in self.special_tokens]
 
     @property
     def vocab_size(self) -> int:
-        """Number of entries with the added tokens, V."""
+        """Number of entries of `vocab`, V."""
         return len(self.vocab)
 
     @cached_property
@@ -129,7 +173,9 @@ class Tokenizer:
             self.model_max_length,
             [asdict(token) for token in self.added_tokens],
         ]
-        return hashlib.sha256(json.dumps([self.vocab, options]).encode()).hexdigest()[:16]
+        return hashlib.sha256(
+            json.dumps([[*self.vocab, *self.surplus], options]).encode()
+        ).hexdigest()[:16]
 
     def token_to_id(self, token: str) -> int | None:
         """Return the id of a token, or None if the vocabulary lacks it."""
@@ -171,8 +217,8 @@ class Tokenizer:
             max_length: Limit of T, special tokens included; None means `model_max_length`.
 
         Raises:
-            ValueError: If a text holds a lone surrogate, or `max_length` does not even hold the
-                special tokens.
+            ValueError: If a text holds a lone surrogate, needs a piece of `surplus`, or
+                `max_length` does not even hold the special tokens.
         """
         limit = self.model_max_length if max_length is None else max_length
         num_special = self._num_special(text_pair is not None)
@@ -186,6 +232,9 @@ class Tokenizer:
         """Cut many texts into ids, without [CLS] and [SEP] and without a limit.
 
         Made for corpora: runs on all cores and lets other Python threads run meanwhile.
+
+        Raises:
+            ValueError: If a text holds a lone surrogate or needs a piece of `surplus`.
         """
         try:
             encodings = self._fast.encode_batch_fast(texts, add_special_tokens=False)
@@ -193,6 +242,8 @@ class Tokenizer:
             for text in texts:
                 self.check_text(text)
             raise
+        for encoding in encodings if self.surplus else ():
+            self._check_rows(encoding.ids)
         return [encoding.ids for encoding in encodings]
 
     def encode_word(self, word: str) -> list[int]:
@@ -243,6 +294,18 @@ class Tokenizer:
         self.check_text(text)
         return self._fast.encode(text, add_special_tokens=False)
 
+    def _check_rows(self, ids: Sequence[int]) -> None:
+        """Raise ValueError if an id has no row in the token table."""
+        rows = self.vocab_size
+        missing = next((id for id in ids if id >= rows), None)
+        if missing is not None:
+            raise ValueError(
+                f"the text needs the piece {self.surplus[missing - rows]!r} (id {missing}), but "
+                f"the checkpoint's token table has rows for ids 0 to {rows - 1} only. Leave the "
+                "piece out of the text, or resize the table (resize_token_embeddings in "
+                "transformers) and train its new row."
+            )
+
     def _num_special(self, is_pair: bool) -> int:
         """Return how many special tokens `encode` adds."""
         return 3 if is_pair else 2
@@ -255,6 +318,7 @@ class Tokenizer:
         offsets, text_ids, word_ids = [(0, 0)], [-1], [-1]
         first_word = 0
         for index, (part, count) in enumerate(zip(parts, kept, strict=True)):
+            self._check_rows(part.ids[:count])
             words = [first_word + (word or 0) for word in part.word_ids[:count]]
             first_word = words[-1] + 1 if words else first_word
             ids += [*part.ids[:count], self.sep_id]

@@ -141,7 +141,10 @@ def _split(bert: Model, word: str, room: int) -> tuple[list[int], str | None]:
     """Return the ids of a word's pieces and, if it cannot be scored, why."""
     tokenizer = bert.tokenizer
     whole = tokenizer.token_to_id(word) if word.startswith("##") else None
-    ids = [whole] if whole is not None else tokenizer.encode_word(word)
+    try:
+        ids = [whole] if whole is not None else tokenizer.encode_word(word)
+    except ValueError as error:  # no valid Unicode, or a piece without a row in the token table
+        return [], f"{word!r} cannot be scored: {error}"
     if not ids:
         return ids, f"{word!r} has no visible characters, so there is nothing to score."
     if tokenizer.unk_id in ids:

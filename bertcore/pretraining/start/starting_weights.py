@@ -81,16 +81,18 @@ def check_start(bert: Model) -> None:
     """Refuse a checkpoint with which no run can begin.
 
     Raises:
-        ValueError: If it is of another architecture, its tokenizer has fewer pieces than its token
-            table rows, or weights of it are no numbers.
+        ValueError: If it is of another architecture, its tokenizer has fewer or more pieces than
+            its token table rows, or weights of it are no numbers.
     """
     bert.require("parts")
-    pieces, rows = bert.tokenizer.vocab_size, bert.config.vocab_size
+    pieces = bert.tokenizer.vocab_size + len(bert.tokenizer.surplus)
+    rows = bert.config.vocab_size
     if pieces != rows:
         raise ValueError(
             f"the checkpoint {bert.name!r} has a tokenizer of {pieces:,} pieces, but a token table "
-            f"of {rows:,} rows; training needs a piece for each row. Cut the table to the "
-            "tokenizer's size first, or start from another checkpoint."
+            f"of {rows:,} rows; training needs a piece for each row. Resize the table to the "
+            "tokenizer's size first (resize_token_embeddings in transformers), or start from "
+            "another checkpoint."
         )
     if bert.report is not None and bert.report.not_finite:
         names = ", ".join(bert.report.not_finite[:3])

@@ -87,11 +87,12 @@ def test_absurd_config_values(changes: dict[str, Any], message: str, folder: Pat
     refused(folder, message)
 
 
-def test_a_vocabulary_that_is_larger_than_the_table(folder: Path) -> None:
+def test_a_vocabulary_that_is_much_larger_than_the_table(folder: Path) -> None:
+    """A few pieces more are read: test_surplus_vocabulary.py."""
     (folder / "tokenizer.json").unlink()
     with (folder / "vocab.txt").open("a") as file:
-        file.write("surplus\n")
-    refused(folder, "150 pieces but the network has 149 token embeddings")
+        file.writelines(f"surplus{i}\n" for i in range(9))
+    refused(folder, "158 pieces but the network has 149 token embeddings")
 
 
 @pytest.mark.parametrize(
