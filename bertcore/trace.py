@@ -173,14 +173,15 @@ def trace_network(
     hidden_states = hidden.new_empty(num_layers + 1, num_tokens, config.hidden_size)
     attentions = hidden.new_empty(num_layers, num_heads, num_tokens, num_tokens)
     projected = hidden.new_empty(3, num_layers, num_tokens, config.hidden_size)
-    queries, keys, values = projected
-    scores, joined = torch.empty_like(attentions[:1]), torch.empty_like(hidden)
+    by_head = network.layers[0].attention.heads(projected)  # [3, L, H, T, K]
+    scores = torch.empty_like(attentions[:1])
+    context_buffer = network.layers[0].attention.heads(torch.empty_like(hidden))
     hidden_states[0] = hidden[0]
     for index, layer in enumerate(network.layers):
         block = layer.attention
-        block.project_into(hidden[0], queries[index], keys[index], values[index])
-        q, k, v = block.heads(projected[:, index, None])
-        buffers = AttentionBuffers(scores, attentions[index, None], block.heads(joined))
+        block.project_into(hidden[0], *projected[:, index])
+        q, k, v = by_head[:, index, None]
+        buffers = AttentionBuffers(scores, attentions[index, None], context_buffer)
         edit = None if interventions is None else interventions.edit(index)
         context, _ = attention_explicit(q, k, v, mask, buffers, edit)
         if interventions is not None and interventions.gates is not None:
@@ -189,7 +190,7 @@ def trace_network(
             hidden = layer.feed_forward(block.combine(context, hidden))
         hidden_states[index + 1] = hidden[0]
     states = hidden_states.cpu()
-    queries, keys, values = network.layers[0].attention.heads(projected).cpu()
+    queries, keys, values = by_head.cpu()
     return Activations(
         embeddings=TracedEmbeddings(
             token=parts.token[0].cpu(),

@@ -160,14 +160,15 @@ class SelfAttention(nn.Module):
 
         The same numbers as `project`, before they are split into heads; without gradients.
         """
-        torch.addmm(self.query.bias, hidden, self.query.weight.T, out=queries)
-        torch.addmm(self.key.bias, hidden, self.key.weight.T, out=keys)
-        torch.addmm(self.value.bias, hidden, self.value.weight.T, out=values)
+        for linear, out in ((self.query, queries), (self.key, keys), (self.value, values)):
+            torch.addmm(linear.bias, hidden, linear.weight.T, out=out)
 
     def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
         """Join the heads, project, add the residual and normalise: [B, T, D]."""
         joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
-        out = F.dropout(self.output(joined), self.hidden_dropout, self.training)
+        out = self.output(joined)
+        if self.training:
+            out = F.dropout(out, self.hidden_dropout)
         normalized: Tensor = self.norm(out + hidden)
         return normalized
 

@@ -16,8 +16,7 @@ def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
         return F.relu(x, inplace=in_place)
     approximate = {"gelu": "none", "gelu_new": "tanh"}[name]
     if in_place:
-        result: Tensor = torch.ops.aten.gelu_(x, approximate=approximate)  # F.gelu has no such form
-        return result
+        return F.gelu(x, approximate=approximate, out=x)  # type: ignore[call-arg]  # not in the stubs
     return F.gelu(x, approximate=approximate)
 
 
@@ -41,6 +40,8 @@ class FeedForward(nn.Module):
         inner = self.intermediate(hidden)  # [B, T, F]
         # The largest tensor of a layer: in its place where nobody needs it for gradients.
         inner = activate(inner, self.activation, in_place=not torch.is_grad_enabled())
-        out = F.dropout(self.output(inner), self.dropout, self.training)
+        out = self.output(inner)
+        if self.training:
+            out = F.dropout(out, self.dropout)
         normalized: Tensor = self.norm(out + hidden)
         return normalized
