@@ -19,17 +19,35 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/bertviz_views/framed.js
+  // app/bertviz_views/framed.ts
   var framed_exports = {};
   __export(framed_exports, {
     showFramed: () => showFramed
   });
+
+  // app/browser/data_blocks.ts
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
+
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+
+  // app/bertviz_views/framed.ts
   function showFramed(place, [id], height) {
-    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
-    const frame = document.createElement("iframe");
+    const frame = element("iframe", { srcdoc: new TextDecoder().decode(heldBytes(id)) });
     frame.setAttribute("sandbox", "allow-scripts");
     frame.style.cssText = `width: 100%; height: ${height}px; border: 0; background: #fff`;
-    frame.srcdoc = new TextDecoder().decode(bytes);
     place.append(frame);
   }
   return __toCommonJS(framed_exports);

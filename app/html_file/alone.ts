@@ -1,8 +1,9 @@
 // The server's part for a view in an HTML file: hands it the messages that the file holds, and
 // answers a choice of another layer from them.
 
-import type { Mounted } from "../canvas/shared/mount";
-import { changeHeader, heldBytes, unpack, type Bytes } from "../canvas/shared/transport";
+import type { Mounted } from "../browser/component";
+import { heldBytes, type Bytes } from "../browser/data_blocks";
+import { changeHeader, unpack } from "../canvas/shared/transport";
 
 /** component: as Streamlit mounts it; messages: ids of the data blocks, the first one is shown. */
 export function showAlone(component: (mounted: Mounted<Bytes>) => void, place: Element, css: string, messages: string[]): void {

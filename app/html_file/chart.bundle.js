@@ -19,23 +19,60 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/html_file/chart.js
+  // app/html_file/chart.ts
   var chart_exports = {};
   __export(chart_exports, {
     drawChart: () => drawChart
   });
+
+  // app/browser/data_blocks.ts
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
+  async function inflate(bytes) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+
+  // app/html_file/chart.ts
   async function drawChart(place, [libraryId, figureId]) {
-    const bytes = (id) => Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
-    const joined = async () => {
-      const stream = new Blob([bytes(libraryId)]).stream().pipeThrough(new DecompressionStream("deflate"));
-      const script = document.createElement("script");
-      script.textContent = await new Response(stream).text();
-      document.head.append(script);
+    await (window.plotlyJoined ??= joinLibrary(libraryId));
+    const { data, layout, frames } = JSON.parse(new TextDecoder().decode(heldBytes(figureId)));
+    layout.template = template(getComputedStyle(place));
+    for (const [name, axis] of Object.entries(layout)) {
+      if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.standoff ??= 16;
+    }
+    const config = {
+      responsive: true,
+      displaylogo: false,
+      toImageButtonOptions: { format: "svg", filename: "bertscope", scale: 2 },
+      showSendToCloud: false,
+      plotlyServerURL: "",
+      // no button that uploads the figure
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"]
     };
-    await (window.plotlyJoined ??= joined());
-    const { data, layout, frames } = JSON.parse(new TextDecoder().decode(bytes(figureId)));
-    const read = (name) => getComputedStyle(place).getPropertyValue(name).trim();
-    layout.template = { layout: {
+    await window.Plotly.newPlot(place, { data, layout, config, frames });
+  }
+  async function joinLibrary(id) {
+    const script = element("script", { textContent: new TextDecoder().decode(await inflate(heldBytes(id))) });
+    document.head.append(script);
+  }
+  function template(style) {
+    const read = (name) => style.getPropertyValue(name).trim();
+    return { layout: {
       font: { color: read("--st-text-color"), family: read("--st-font"), size: 12 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
@@ -43,20 +80,6 @@ var bundle = (() => {
       xaxis: { automargin: true },
       yaxis: { automargin: true }
     } };
-    for (const [name, axis] of Object.entries(layout)) {
-      if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.standoff ??= 16;
-    }
-    const picture = { format: "svg", filename: "bertscope", scale: 2 };
-    const config = {
-      responsive: true,
-      displaylogo: false,
-      toImageButtonOptions: picture,
-      showSendToCloud: false,
-      plotlyServerURL: "",
-      // no button that uploads the figure
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"]
-    };
-    await window.Plotly.newPlot(place, { data, layout, config, frames });
   }
   return __toCommonJS(chart_exports);
 })();

@@ -19,66 +19,87 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/layer_map/layer_watch.js
+  // app/layer_map/layer_watch.ts
   var layer_watch_exports = {};
   __export(layer_watch_exports, {
-    default: () => layer_watch_default
+    default: () => component
   });
-  function layer_watch_default(component) {
-    const { data, setStateValue } = component;
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+
+  // app/layer_map/layer_watch.ts
+  var LOOK_MS = 500;
+  var REST_MS = 500;
+  var STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+  function component({ data, setStateValue }) {
     let plot = null;
-    let waiting = null;
-    const slider = () => plot.layout.sliders[0];
+    const telling = new Debounce(REST_MS);
     const changed = (event) => {
-      clearTimeout(waiting);
       const layer = Number(event.step.value);
-      plot.setAttribute("aria-valuenow", layer);
-      waiting = setTimeout(() => setStateValue("layer", layer), 500);
+      plot?.setAttribute("aria-valuenow", String(layer));
+      telling.run(() => setStateValue("layer", layer));
     };
-    const key = (event) => {
-      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-      const rail = plot.querySelector(".slider-rail-touch-rect");
-      if (!step || event.target !== plot || !rail) return;
-      event.preventDefault();
-      const last = slider().steps.length - 1;
-      const layer = Math.min(Math.max((slider().active || 0) + step, 0), last);
-      const ticks = [...plot.querySelectorAll(".slider-tick-rect")];
-      const place = (ticks.length > last ? ticks[layer] : rail).getBoundingClientRect();
-      const box = rail.getBoundingClientRect();
-      const at = { clientX: place.x + place.width / 2, clientY: box.y + box.height / 2 };
-      rail.dispatchEvent(new MouseEvent("mousedown", { bubbles: true, ...at }));
-      plot.dispatchEvent(new MouseEvent("mouseup", { bubbles: true, ...at }));
+    const onKey = (event) => {
+      const step = STEPS[event.key];
+      if (step && plot && event.target === plot && clickStep(plot, step)) event.preventDefault();
     };
     const letGo = () => {
-      if (!plot) return;
-      plot.removeListener?.("plotly_sliderchange", changed);
-      plot.removeEventListener("keydown", key);
+      plot?.removeListener?.("plotly_sliderchange", changed);
+      plot?.removeEventListener("keydown", onKey);
     };
     const look = () => {
       const found = document.querySelector(`${data.figure} .js-plotly-plot`);
-      if (found === plot || !found || !found.on || !found.layout?.sliders?.length) return;
+      const slider = found?.layout?.sliders?.[0];
+      if (found === plot || !found?.on || !slider) return;
       letGo();
       plot = found;
-      plot.on("plotly_sliderchange", changed);
-      plot.addEventListener("keydown", key);
-      const { steps, active } = slider();
-      const words = {
+      found.on("plotly_sliderchange", changed);
+      found.addEventListener("keydown", onKey);
+      const attributes = {
         tabindex: 0,
         role: "slider",
         "aria-label": data.label,
         "aria-valuemin": 0,
-        "aria-valuemax": steps.length - 1,
-        "aria-valuenow": active || 0
+        "aria-valuemax": slider.steps.length - 1,
+        "aria-valuenow": slider.active || 0
       };
-      for (const [name, value] of Object.entries(words)) plot.setAttribute(name, value);
+      for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, String(value));
     };
     look();
-    const timer = setInterval(look, 500);
+    const timer = setInterval(look, LOOK_MS);
     return () => {
       clearInterval(timer);
-      clearTimeout(waiting);
+      telling.cancel();
       letGo();
     };
+  }
+  function clickStep(plot, step) {
+    const rail = plot.querySelector(".slider-rail-touch-rect");
+    const slider = plot.layout?.sliders?.[0];
+    if (!rail || !slider) return false;
+    const last = slider.steps.length - 1;
+    const layer = Math.min(Math.max((slider.active || 0) + step, 0), last);
+    const ticks = plot.querySelectorAll(".slider-tick-rect");
+    const place = (ticks.length > last ? ticks[layer] : rail).getBoundingClientRect();
+    const box = rail.getBoundingClientRect();
+    const at = { bubbles: true, clientX: place.x + place.width / 2, clientY: box.y + box.height / 2 };
+    rail.dispatchEvent(new MouseEvent("mousedown", at));
+    plot.dispatchEvent(new MouseEvent("mouseup", at));
+    return true;
   }
   return __toCommonJS(layer_watch_exports);
 })();

@@ -19,30 +19,51 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/shell/live_text.js
+  // app/shell/live_text.ts
   var live_text_exports = {};
   __export(live_text_exports, {
-    default: () => live_text_default
+    default: () => component
   });
-  function live_text_default({ data }) {
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+
+  // app/shell/live_text.ts
+  function component({ data }) {
     const areas = data.keys.map((key) => `.st-key-${key} textarea`).join(", ");
-    let timer = null;
-    const send = (area) => area.dispatchEvent(
-      new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true, cancelable: true })
-    );
+    const sending = new Debounce(data.pauseMs);
     const onInput = (event) => {
-      if (!(event.target instanceof HTMLElement) || !event.target.matches(areas)) return;
-      clearTimeout(timer);
-      if (event.isComposing) return;
-      timer = setTimeout(() => event.target.isConnected && send(event.target), data.pauseMs);
+      const area = event.target;
+      if (!(area instanceof HTMLElement) || !area.matches(areas)) return;
+      sending.cancel();
+      if (event instanceof InputEvent && event.isComposing) return;
+      sending.run(() => {
+        if (area.isConnected) pressControlEnter(area);
+      });
     };
     document.addEventListener("input", onInput);
     document.addEventListener("compositionend", onInput);
     return () => {
-      clearTimeout(timer);
+      sending.cancel();
       document.removeEventListener("input", onInput);
       document.removeEventListener("compositionend", onInput);
     };
+  }
+  function pressControlEnter(area) {
+    area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true, cancelable: true }));
   }
   return __toCommonJS(live_text_exports);
 })();

@@ -19,13 +19,14 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/shell/render_signal.js
+  // app/shell/render_signal.ts
   var render_signal_exports = {};
   __export(render_signal_exports, {
-    default: () => render_signal_default
+    default: () => component
   });
+  var LOOK_MS = 100;
   var AGAIN_MS = 5e3;
-  function render_signal_default({ data, setTriggerValue }) {
+  function component({ data, setTriggerValue }) {
     let asked = -Infinity;
     const look = () => {
       const app = document.querySelector('[data-testid="stApp"]');
@@ -36,7 +37,7 @@ var bundle = (() => {
       asked = performance.now();
       setTriggerValue("arrived", true);
     };
-    const timer = setInterval(look, 100);
+    const timer = setInterval(look, LOOK_MS);
     return () => clearInterval(timer);
   }
   return __toCommonJS(render_signal_exports);

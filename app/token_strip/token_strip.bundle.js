@@ -19,71 +19,152 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/token_strip/token_strip.js
+  // app/token_strip/token_strip.ts
   var token_strip_exports = {};
   __export(token_strip_exports, {
-    default: () => token_strip_default
+    default: () => component
   });
+
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+
+  // app/token_strip/arrow_keys.ts
+  var SAME_ROW = 4;
+  function nextToken(key, now, count, cornerOf) {
+    const next = {
+      ArrowRight: () => now + 1,
+      ArrowLeft: () => now - 1,
+      Home: () => 0,
+      End: () => count - 1,
+      ArrowDown: () => inOtherRow(now, 1, count, cornerOf),
+      ArrowUp: () => inOtherRow(now, -1, count, cornerOf)
+    };
+    const found = next[key]?.();
+    return found === void 0 || found < 0 || found >= count ? void 0 : found;
+  }
+  function inOtherRow(now, step, count, cornerOf) {
+    const from = cornerOf(now);
+    let best;
+    let bestDistance = Infinity;
+    let rowTop;
+    for (let token = now + step; token >= 0 && token < count; token += step) {
+      const { top, left } = cornerOf(token);
+      if (Math.abs(top - from.top) < SAME_ROW) continue;
+      rowTop ??= top;
+      if (Math.abs(top - rowTop) > SAME_ROW) break;
+      const distance = Math.abs(left - from.left);
+      if (distance < bestDistance) [best, bestDistance] = [token, distance];
+    }
+    return best;
+  }
+
+  // app/token_strip/facts.ts
+  function colorOf({ texts, colors }, token) {
+    return texts[token] < 0 ? colors[2] : colors[texts[token]];
+  }
+  function details({ ids, segments, positions, texts, starts, ends }, token) {
+    const place = texts[token] < 0 ? "added" : `characters ${starts[token]} to ${ends[token]} of sentence ${"AB"[texts[token]]}`;
+    return `id ${ids[token]} \xB7 position ${positions[token]} \xB7 segment ${segments[token]} \xB7 ${place}`;
+  }
+  function joins({ words }, token) {
+    return token > 0 && words[token] >= 0 && words[token] === words[token - 1];
+  }
+  function legendEntries({ texts, segments, colors }) {
+    const second = texts.indexOf(1);
+    const entries = [[colors[0], second < 0 ? "the sentence, segment 0" : "sentence A, segment 0"]];
+    if (second >= 0) entries.push([colors[1], `sentence B, segment ${segments[second]}`]);
+    if (texts.includes(-1)) entries.push([colors[2], "added special tokens"]);
+    return entries;
+  }
+  function countText({ tokens, words }) {
+    const numWords = new Set(words.filter((word) => word >= 0)).size;
+    return `${tokens.length} tokens, ${numWords} words; pieces in one box are one word`;
+  }
+
+  // app/token_strip/token_strip.ts
   var PREFIX = "##";
-  function token_strip_default({ parentElement, data, setTriggerValue }) {
+  function component({ parentElement, data, setTriggerValue }) {
     let root = parentElement.querySelector(".strip");
-    const focused = root && parentElement.activeElement ? focusedIndex(parentElement) : -1;
     if (!root) {
-      root = element("div", "strip");
+      root = element("div", { className: "strip" });
       parentElement.appendChild(root);
     }
+    const focused = focusedIndex(root);
     const scrolled = root.querySelector(".words")?.scrollTop ?? 0;
-    const words = element("div", "words");
-    words.setAttribute("role", "listbox");
-    words.setAttribute("aria-label", "Tokens of the input");
-    words.setAttribute("aria-orientation", "horizontal");
-    const facts = element("div", "facts");
-    const marked = new Set(data.marked);
-    const buttons = [];
-    let word = null;
-    data.tokens.forEach((token, i) => {
-      const joins = i > 0 && data.words[i] >= 0 && data.words[i] === data.words[i - 1];
-      if (!joins) {
-        word = element("div", "word");
-        word.setAttribute("role", "group");
-        word.style.setProperty("--tone", color(data, i));
-        word.classList.toggle("special", data.texts[i] < 0);
-        words.appendChild(word);
-      }
-      const button = element("button");
-      button.type = "button";
-      button.setAttribute("role", "option");
-      button.setAttribute("aria-selected", String(i === data.selected));
-      button.setAttribute("aria-label", describe(data, i));
-      button.classList.toggle("marked", marked.has(i));
-      const text = element("b");
-      text.dir = "auto";
-      if (token.startsWith(PREFIX) && token.length > PREFIX.length) {
-        const prefix = element("span");
-        prefix.textContent = PREFIX;
-        text.append(prefix, token.slice(PREFIX.length));
-      } else {
-        text.textContent = token;
-      }
-      const id = element("small");
-      id.textContent = data.ids[i];
-      button.append(text, id);
-      button.addEventListener("mouseenter", () => tell(facts, data, i));
-      button.addEventListener("focus", () => tell(facts, data, i));
-      button.addEventListener("click", () => setTriggerValue("picked", i));
-      word.appendChild(button);
-      buttons.push(button);
-    });
+    const facts = element("div", { className: "facts" });
+    const tell = (token) => facts.replaceChildren(...factsOf(data, token));
+    const buttons = data.tokens.map((_, token) => tokenButton(data, token, tell, () => setTriggerValue("picked", token)));
+    const words = element("div", {
+      className: "words",
+      role: "listbox",
+      ariaLabel: "Tokens of the input",
+      ariaOrientation: "horizontal",
+      onmouseleave: () => tell(data.selected),
+      onkeydown: (event) => move(event, buttons)
+    }, ...wordBoxes(data, buttons));
     const active = Math.max(0, Math.min(data.selected, buttons.length - 1));
-    buttons.forEach((button, i) => button.tabIndex = i === active ? 0 : -1);
-    words.addEventListener("mouseleave", () => tell(facts, data, data.selected));
-    words.addEventListener("keydown", (event) => move(event, buttons));
+    buttons.forEach((button, token) => {
+      button.tabIndex = token === active ? 0 : -1;
+    });
     root.replaceChildren(legend(data), words, facts);
-    tell(facts, data, data.selected);
+    tell(data.selected);
     words.scrollTop = scrolled;
     if (root.dataset.selected !== String(data.selected)) show(words, buttons[data.selected]);
-    root.dataset.selected = data.selected;
-    if (focused >= 0 && buttons.length) buttons[Math.min(focused, buttons.length - 1)].focus();
+    root.dataset.selected = String(data.selected);
+    if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)]?.focus();
+  }
+  function focusedIndex(root) {
+    const { activeElement } = root.getRootNode();
+    return [...root.querySelectorAll("button")].findIndex((button) => button === activeElement);
+  }
+  function tokenButton(data, token, tell, onclick) {
+    const name = data.tokens[token];
+    const text = element("b", { dir: "auto" });
+    if (name.startsWith(PREFIX) && name.length > PREFIX.length) {
+      text.append(element("span", { textContent: PREFIX }), name.slice(PREFIX.length));
+    } else text.textContent = name;
+    return element("button", {
+      type: "button",
+      className: data.marked.includes(token) ? "marked" : "",
+      role: "option",
+      ariaSelected: String(token === data.selected),
+      ariaLabel: `${name}: ${details(data, token)}`,
+      onclick,
+      onmouseenter: () => tell(token),
+      onfocus: () => tell(token)
+    }, text, element("small", { textContent: data.ids[token] }));
+  }
+  function wordBoxes(data, buttons) {
+    const boxes = [];
+    buttons.forEach((button, token) => {
+      if (!joins(data, token)) {
+        const box = element("div", { className: data.texts[token] < 0 ? "word special" : "word", role: "group" });
+        box.style.setProperty("--tone", colorOf(data, token));
+        boxes.push(box);
+      }
+      boxes[boxes.length - 1].append(button);
+    });
+    return boxes;
+  }
+  function legend(data) {
+    const entries = legendEntries(data).map(([color, name]) => {
+      const box = element("i");
+      box.style.background = color;
+      return element("span", {}, box, name);
+    });
+    return element("div", { className: "legend" }, ...entries, element("span", { textContent: countText(data) }));
+  }
+  function factsOf(data, token) {
+    if (token < 0 || token >= data.tokens.length) return [];
+    return [element("b", { dir: "auto", textContent: data.tokens[token] }), `  ${details(data, token)}`];
   }
   function show(words, button) {
     if (!button) return;
@@ -92,81 +173,15 @@ var bundle = (() => {
     if (token.top >= box.top && token.bottom <= box.bottom) return;
     words.scrollTop += token.top - box.top - (box.height - token.height) / 2;
   }
-  function element(name, className) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    return made;
-  }
-  function focusedIndex(parent) {
-    return [...parent.querySelectorAll("button")].indexOf(parent.activeElement);
-  }
-  function color(data, i) {
-    return data.texts[i] < 0 ? data.colors[2] : data.colors[data.texts[i]];
-  }
-  function legend(data) {
-    const row = element("div", "legend");
-    const isPair = data.texts.includes(1);
-    const entries = [[data.colors[0], isPair ? "sentence A, segment 0" : "the sentence, segment 0"]];
-    if (isPair) {
-      const segment = data.segments[data.texts.indexOf(1)];
-      entries.push([data.colors[1], `sentence B, segment ${segment}`]);
-    }
-    if (data.texts.includes(-1)) entries.push([data.colors[2], "added special tokens"]);
-    for (const [tone, name] of entries) {
-      const entry = element("span");
-      const box = element("i");
-      box.style.background = tone;
-      entry.append(box, name);
-      row.appendChild(entry);
-    }
-    const counts = element("span");
-    const numWords = new Set(data.words.filter((word) => word >= 0)).size;
-    counts.textContent = `${data.tokens.length} tokens, ${numWords} words; pieces in one box are one word`;
-    row.appendChild(counts);
-    return row;
-  }
-  function describe(data, i) {
-    return `${data.tokens[i]}: ${details(data, i)}`;
-  }
-  function details(data, i) {
-    const place = data.texts[i] < 0 ? "added" : `characters ${data.starts[i]} to ${data.ends[i]} of sentence ${"AB"[data.texts[i]]}`;
-    return `id ${data.ids[i]} \xB7 position ${data.positions[i]} \xB7 segment ${data.segments[i]} \xB7 ${place}`;
-  }
-  function tell(facts, data, i) {
-    facts.replaceChildren();
-    if (i < 0 || i >= data.tokens.length) return;
-    const name = element("b");
-    name.dir = "auto";
-    name.textContent = data.tokens[i];
-    facts.append(name, `  ${details(data, i)}`);
-  }
   function move(event, buttons) {
-    const now = buttons.indexOf(event.target.closest("button"));
+    const now = buttons.findIndex((button) => button === event.target);
     if (now < 0) return;
-    const steps = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: buttons.length - 1 };
-    const rows = { ArrowDown: 1, ArrowUp: -1 };
-    let next = steps[event.key];
-    if (event.key in rows) next = inOtherRow(buttons, now, rows[event.key]);
-    if (next === void 0 || next < 0 || next >= buttons.length) return;
+    const next = nextToken(event.key, now, buttons.length, (token) => buttons[token].getBoundingClientRect());
+    if (next === void 0) return;
     event.preventDefault();
     buttons[now].tabIndex = -1;
     buttons[next].tabIndex = 0;
     buttons[next].focus();
-  }
-  function inOtherRow(buttons, now, step) {
-    const from = buttons[now].getBoundingClientRect();
-    let best;
-    let bestDistance = Infinity;
-    let rowTop = null;
-    for (let i = now + step; i >= 0 && i < buttons.length; i += step) {
-      const box = buttons[i].getBoundingClientRect();
-      if (Math.abs(box.top - from.top) < 4) continue;
-      rowTop ??= box.top;
-      if (Math.abs(box.top - rowTop) > 4) break;
-      const distance = Math.abs(box.left - from.left);
-      if (distance < bestDistance) [best, bestDistance] = [i, distance];
-    }
-    return best;
   }
   return __toCommonJS(token_strip_exports);
 })();

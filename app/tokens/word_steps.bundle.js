@@ -19,74 +19,68 @@ var bundle = (() => {
   };
   var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
 
-  // app/tokens/word_steps.js
+  // app/tokens/word_steps.ts
   var word_steps_exports = {};
   __export(word_steps_exports, {
-    default: () => word_steps_default
+    default: () => component
   });
-  function word_steps_default({ parentElement, data }) {
+
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+
+  // app/tokens/word_steps.ts
+  function component({ parentElement, data }) {
     let root = parentElement.querySelector(".steps");
     if (!root) {
-      root = document.createElement("div");
-      root.className = "steps";
+      root = element("div", { className: "steps" });
       parentElement.appendChild(root);
     }
-    const rows = [normalization(data)];
-    data.pieces.forEach((piece, index) => rows.push(match(data, piece, index)));
-    if (data.reason) {
-      const reason = document.createElement("p");
-      reason.textContent = data.reason;
-      rows.push(reason);
-    }
-    root.replaceChildren(...rows);
+    const reason = data.reason ? [element("p", { textContent: data.reason })] : [];
+    root.replaceChildren(normalization(data), ...data.pieces.map((piece, index) => match(data, piece, index)), ...reason);
   }
-  function row(name) {
-    const made = document.createElement("div");
-    made.className = "row";
-    const label = document.createElement("span");
-    label.className = "label";
-    label.textContent = name;
-    const cells = document.createElement("div");
-    made.append(label, cells);
-    return [made, cells];
+  function normalization({ word, normalized, isAdded, steps }) {
+    if (isAdded) return row("in the text", chip(word), say("a special token: kept whole"));
+    const last = steps.at(-1);
+    return row(
+      "in the text",
+      chip(word),
+      ...steps.flatMap(([name, after]) => [say(`\u2192 ${name} \u2192`), chip(after)]),
+      ...last && last[1] !== normalized ? [say("\u2192 this word \u2192"), chip(normalized)] : [],
+      ...last ? [] : [say("nothing to clean, fold or split")]
+    );
   }
-  function chip(text, kind) {
-    const made = document.createElement("span");
-    made.className = kind ? `chip ${kind}` : "chip";
-    made.dir = "auto";
-    made.textContent = text;
-    return made;
+  function match({ pieces, reason }, { token, id, tried, more }, index) {
+    const found = chip(token, reason ? "found unknown" : "found");
+    found.append(element("small", { textContent: `id ${id}` }));
+    return row(
+      pieces.length > 1 ? `piece ${index + 1}` : "look-up",
+      ...tried.map((candidate) => chip(candidate, "failed")),
+      ...more ? [say(`and ${more} shorter ones`)] : [],
+      ...tried.length ? [say("not in the vocabulary \u2192")] : [],
+      found
+    );
   }
-  function say(text) {
-    const made = document.createElement("em");
-    made.textContent = text;
-    return made;
+  function row(name, ...cells) {
+    return element(
+      "div",
+      { className: "row" },
+      element("span", { className: "label", textContent: name }),
+      element("div", {}, ...cells)
+    );
   }
-  function normalization(data) {
-    const [made, cells] = row("in the text");
-    cells.appendChild(chip(data.word));
-    if (data.isAdded) {
-      cells.appendChild(say("a special token: kept whole"));
-      return made;
-    }
-    for (const [name, after] of data.steps) cells.append(say(`\u2192 ${name} \u2192`), chip(after));
-    if (data.steps.length && data.steps.at(-1)[1] !== data.normalized) {
-      cells.append(say("\u2192 this word \u2192"), chip(data.normalized));
-    }
-    if (!data.steps.length) cells.appendChild(say("nothing to clean, fold or split"));
-    return made;
+  function chip(textContent, kind = "") {
+    return element("span", { className: kind ? `chip ${kind}` : "chip", dir: "auto", textContent });
   }
-  function match(data, piece, index) {
-    const [made, cells] = row(data.pieces.length > 1 ? `piece ${index + 1}` : "look-up");
-    for (const tried of piece.tried) cells.appendChild(chip(tried, "failed"));
-    if (piece.more) cells.appendChild(say(`and ${piece.more} shorter ones`));
-    if (piece.tried.length) cells.appendChild(say("not in the vocabulary \u2192"));
-    const found = chip(piece.token, data.reason ? "found unknown" : "found");
-    const id = document.createElement("small");
-    id.textContent = `id ${piece.id}`;
-    found.appendChild(id);
-    cells.appendChild(found);
-    return made;
+  function say(textContent) {
+    return element("em", { textContent });
   }
   return __toCommonJS(word_steps_exports);
 })();

@@ -25,24 +25,7 @@ var bundle = (() => {
     default: () => head_switches_default
   });
 
-  // app/canvas/shared/elements.ts
-  function element(tag, properties = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") Reflect.set(node, name, value);
-      else node.setAttribute(name, String(value));
-    }
-    node.append(...children);
-    return node;
-  }
-
-  // app/canvas/shared/text.ts
-  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
-  function range(number) {
-    return Array.from({ length: number }, (_, k) => k);
-  }
-
-  // app/what_if/keep_view.ts
+  // app/browser/component.ts
   function keepView(View, name) {
     const views = /* @__PURE__ */ new WeakMap();
     return ({ data, parentElement, setTriggerValue }) => {
@@ -55,6 +38,23 @@ var bundle = (() => {
         views.delete(parentElement);
       };
     };
+  }
+
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+
+  // app/browser/text.ts
+  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+  function range(number) {
+    return Array.from({ length: number }, (_, k) => k);
   }
 
   // app/what_if/head_switches.ts

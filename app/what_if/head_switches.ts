@@ -4,9 +4,9 @@
 import "../canvas/shared/shared.css";
 import "./head_switches.css";
 
-import { element } from "../canvas/shared/elements";
-import { range } from "../canvas/shared/text";
-import { keepView, type KeptView } from "./keep_view";
+import { keepView, type KeptView } from "../browser/component";
+import { element } from "../browser/elements";
+import { range } from "../browser/text";
 
 const PATIENCE_MS = 2000; // after a click, answers to older clicks are not shown
 

@@ -25,7 +25,22 @@ var bundle = (() => {
     default: () => mask_drawing_default
   });
 
-  // app/canvas/shared/elements.ts
+  // app/browser/component.ts
+  function keepView(View, name) {
+    const views = /* @__PURE__ */ new WeakMap();
+    return ({ data, parentElement, setTriggerValue }) => {
+      const view = views.get(parentElement) ?? new View(parentElement);
+      views.set(parentElement, view);
+      view.report = (value) => setTriggerValue(name, value);
+      view.update(data);
+      return () => {
+        view.close();
+        views.delete(parentElement);
+      };
+    };
+  }
+
+  // app/browser/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
@@ -41,7 +56,7 @@ var bundle = (() => {
     return context;
   }
 
-  // app/canvas/shared/text.ts
+  // app/browser/text.ts
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
   var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
@@ -65,52 +80,23 @@ var bundle = (() => {
     return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
   }
 
-  // app/canvas/shared/canvas.ts
-  function readTheme(node) {
-    const style = getComputedStyle(node);
-    const read = (name, other) => style.getPropertyValue(name).trim() || other;
-    return {
-      text: read("--st-text-color", "#222"),
-      background: read("--st-background-color", "#fff"),
-      secondary: read("--st-secondary-background-color", "#f0f2f6"),
-      primary: read("--st-primary-color", "#3366cc"),
-      border: read("--st-border-color", "#ccc"),
-      font: read("--st-font", "sans-serif")
-    };
-  }
-  function fitCanvas(canvas, width, height) {
-    const ratio = window.devicePixelRatio || 1;
-    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (canvas.width !== w || canvas.height !== h) {
-      canvas.width = w;
-      canvas.height = h;
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
+  // app/browser/timers.ts
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
     }
-    const context = context2d(canvas);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    return context;
-  }
-  function fitText(context, text, room) {
-    const parts = letters(text, 80);
-    const start = parts.join("");
-    if (start.length === text.length && context.measureText(text).width <= room) return text;
-    let [low, high] = [0, parts.length];
-    while (low < high) {
-      const middle = low + high + 1 >> 1;
-      if (context.measureText(`${parts.slice(0, middle).join("")}\u2026`).width <= room) low = middle;
-      else high = middle - 1;
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
     }
-    return `${parts.slice(0, low).join("")}\u2026`;
-  }
-  function stride(step, room) {
-    const needed = Math.max(1, Math.ceil(room / step));
-    const power = 10 ** Math.floor(Math.log10(needed));
-    return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed) ?? needed;
-  }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
 
-  // app/canvas/shared/pictures.ts
+  // app/canvas/saving/pictures.ts
   var MAX_SHAPES = 4096;
   var SvgContext = class {
     constructor(width, height) {
@@ -254,21 +240,50 @@ ${this.parts.join("\n")}
     return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
   }
 
-  // app/canvas/shared/timers.ts
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
+  // app/canvas/shared/canvas.ts
+  function readTheme(node) {
+    const style = getComputedStyle(node);
+    const read = (name, other) => style.getPropertyValue(name).trim() || other;
+    return {
+      text: read("--st-text-color", "#222"),
+      background: read("--st-background-color", "#fff"),
+      secondary: read("--st-secondary-background-color", "#f0f2f6"),
+      primary: read("--st-primary-color", "#3366cc"),
+      border: read("--st-border-color", "#ccc"),
+      font: read("--st-font", "sans-serif")
+    };
+  }
+  function fitCanvas(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
     }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
+    const context = context2d(canvas);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    return context;
+  }
+  function fitText(context, text, room) {
+    const parts = letters(text, 80);
+    const start = parts.join("");
+    if (start.length === text.length && context.measureText(text).width <= room) return text;
+    let [low, high] = [0, parts.length];
+    while (low < high) {
+      const middle = low + high + 1 >> 1;
+      if (context.measureText(`${parts.slice(0, middle).join("")}\u2026`).width <= room) low = middle;
+      else high = middle - 1;
     }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
+    return `${parts.slice(0, low).join("")}\u2026`;
+  }
+  function stride(step, room) {
+    const needed = Math.max(1, Math.ceil(room / step));
+    const power = 10 ** Math.floor(Math.log10(needed));
+    return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed) ?? needed;
+  }
 
   // app/what_if/blocks.ts
   function blocksOf(allowed, size) {
@@ -296,21 +311,6 @@ ${this.parts.join("\n")}
       for (let row = top; row <= bottom; row++) allowed.fill(0, row * size + left, row * size + right + 1);
     }
     return allowed;
-  }
-
-  // app/what_if/keep_view.ts
-  function keepView(View, name) {
-    const views = /* @__PURE__ */ new WeakMap();
-    return ({ data, parentElement, setTriggerValue }) => {
-      const view = views.get(parentElement) ?? new View(parentElement);
-      views.set(parentElement, view);
-      view.report = (value) => setTriggerValue(name, value);
-      view.update(data);
-      return () => {
-        view.close();
-        views.delete(parentElement);
-      };
-    };
   }
 
   // app/what_if/mask_drawing.ts

@@ -4,13 +4,13 @@
 import "../canvas/shared/shared.css";
 import "./mask_drawing.css";
 
+import { keepView, type KeptView } from "../browser/component";
+import { element } from "../browser/elements";
+import { legible, shorten } from "../browser/text";
+import { FrameLoop } from "../browser/timers";
+import { turnedText } from "../canvas/saving/pictures";
 import { fitCanvas, fitText, readTheme, stride, type Theme } from "../canvas/shared/canvas";
-import { element } from "../canvas/shared/elements";
-import { turnedText } from "../canvas/shared/pictures";
-import { legible, shorten } from "../canvas/shared/text";
-import { FrameLoop } from "../canvas/shared/timers";
 import { blocksOf, maskOf, type Block } from "./blocks";
-import { keepView, type KeptView } from "./keep_view";
 
 const LARGEST = 22; // of a cell
 const NAMES = 84; // room for the tokens' names, left and above

@@ -1,9 +1,9 @@
 // The controls around the heat map: layers, heads, order, level, zoom, and the legend below.
 
+import { brokenNote, disableInFile, element } from "../../browser/elements";
+import { range } from "../../browser/text";
 import { fitCanvas } from "../shared/canvas";
-import { brokenNote, disableInFile, element } from "../shared/elements";
 import { kindKeys } from "../shared/levels";
-import { range } from "../shared/text";
 import type { MapModel } from "./model";
 import { COLUMN_ORDERS, ROW_ORDERS, type ColumnOrder, type RowOrder } from "./order";
 import type { MapPainter } from "./painter";

@@ -1,10 +1,10 @@
 // The heat map as a table and as files: all rows and columns in the shown order, the picture as seen.
 
+import { exact, range } from "../../browser/text";
+import type { Saved } from "../saving/buttons";
+import type { NamedArray } from "../saving/npz";
+import type { Picture } from "../saving/pictures";
 import type { CaptionedSheet, Sheet } from "../shared/data_table";
-import type { NamedArray } from "../shared/npz";
-import type { Picture } from "../shared/pictures";
-import type { Saved } from "../shared/saving";
-import { exact, range } from "../shared/text";
 import type { MapModel } from "./model";
 import { orderColumns } from "./order";
 import type { MapPainter } from "./painter";

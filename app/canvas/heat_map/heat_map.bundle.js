@@ -26,6 +26,70 @@ var bundle = (() => {
     standAlone: () => standAlone
   });
 
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+  function context2d(canvas) {
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("the browser gives no 2D context for a canvas");
+    return context;
+  }
+  function disableInFile(controls, header, what) {
+    if (!header.alone) return;
+    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+  }
+  function brokenNote(missing, instead) {
+    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  }
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/browser/data_blocks.ts
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
+  async function inflate(bytes) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
   // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -50,21 +114,12 @@ var bundle = (() => {
   function isDeflated({ header }) {
     return header.blocks.some(([, , deflated]) => deflated);
   }
-  async function inflate({ header, blocks }) {
-    const whole = await Promise.all(blocks.map(async (block, k) => {
-      if (!header.blocks[k][2]) return block;
-      const stream = new Blob([block]).stream().pipeThrough(new DecompressionStream("deflate"));
-      return new Uint8Array(await new Response(stream).arrayBuffer());
-    }));
+  async function inflateBlocks({ header, blocks }) {
+    const whole = await Promise.all(blocks.map((block, k) => header.blocks[k][2] ? inflate(block) : block));
     return { header, blocks: whole };
   }
   function asFloats(block) {
     return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
-  }
-  function heldBytes(id) {
-    const held = document.getElementById(id);
-    if (!held) throw new Error(`the page has no data block ${id}`);
-    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
   }
 
   // app/html_file/alone.ts
@@ -86,30 +141,290 @@ var bundle = (() => {
     show(held[0]);
   }
 
-  // app/canvas/shared/elements.ts
-  function element(tag, properties = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") Reflect.set(node, name, value);
-      else node.setAttribute(name, String(value));
-    }
-    node.append(...children);
-    return node;
+  // app/canvas/saving/csv.ts
+  function csv({ columns, rows }) {
+    return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
+`;
   }
-  function context2d(canvas) {
-    const context = canvas.getContext("2d");
-    if (!context) throw new Error("the browser gives no 2D context for a canvas");
-    return context;
-  }
-  function disableInFile(controls, header, what) {
-    if (!header.alone) return;
-    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-  }
-  function brokenNote(missing, instead) {
-    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  function csvCell(value) {
+    if (typeof value !== "string") return String(value ?? "");
+    const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
-  // app/canvas/shared/text.ts
+  // app/canvas/saving/npz.ts
+  function npz(arrays) {
+    const files = Object.entries(arrays).map(([name, array]) => {
+      const bytes = npy(array);
+      return { name: new TextEncoder().encode(`${name}.npy`), bytes, crc: crc32(bytes) };
+    });
+    const parts = [];
+    const directory = [];
+    let at = 0;
+    for (const { name, bytes, crc } of files) {
+      const common = [
+        [2, 20],
+        [2, 2048],
+        [2, 0],
+        [2, 0],
+        [2, 33],
+        [4, crc],
+        [4, bytes.length],
+        [4, bytes.length],
+        [2, name.length],
+        [2, 0]
+      ];
+      const header = littleEndian([[4, 67324752], ...common]);
+      directory.push(littleEndian([[4, 33639248], [2, 20], ...common, [2, 0], [2, 0], [2, 0], [4, 0], [4, at]]), name);
+      parts.push(header, name, bytes);
+      at += header.length + name.length + bytes.length;
+    }
+    const length = directory.reduce((sum, part) => sum + part.length, 0);
+    const end = littleEndian([
+      [4, 101010256],
+      [2, 0],
+      [2, 0],
+      [2, files.length],
+      [2, files.length],
+      [4, length],
+      [4, at],
+      [2, 0]
+    ]);
+    return new Blob([...parts, ...directory, end], { type: "application/zip" });
+  }
+  function npy({ shape, values }) {
+    const [kind, data] = Array.isArray(values) ? unicode(values) : [values instanceof Float32Array ? "<f4" : "<i4", new Uint8Array(values.buffer, values.byteOffset, values.byteLength)];
+    const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+    const text = `{'descr': '${kind}', 'fortran_order': False, 'shape': (${sizes}), }`;
+    const header = text.padEnd(Math.ceil((10 + text.length + 1) / 64) * 64 - 11, " ") + "\n";
+    const out = new Uint8Array(10 + header.length + data.length);
+    out.set([147, 78, 85, 77, 80, 89, 1, 0, header.length & 255, header.length >> 8]);
+    out.set(new TextEncoder().encode(header), 10);
+    out.set(data, 10 + header.length);
+    return out;
+  }
+  function unicode(strings) {
+    const characters = strings.map((text) => Array.from(text.toWellFormed(), (character) => character.codePointAt(0) ?? 0));
+    const width = Math.max(1, ...characters.map((codes) => codes.length));
+    const out = new Uint32Array(strings.length * width);
+    characters.forEach((codes, row) => out.set(codes, row * width));
+    return [`<U${width}`, new Uint8Array(out.buffer)];
+  }
+  function littleEndian(fields) {
+    const out = [];
+    for (const [width, number] of fields) {
+      for (let byte = 0; byte < width; byte++) out.push(number >>> 8 * byte & 255);
+    }
+    return new Uint8Array(out);
+  }
+  var CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >>> 1 ^ 3988292384 : crc >>> 1;
+    return crc;
+  });
+  function crc32(bytes) {
+    let crc = 4294967295;
+    for (const byte of bytes) crc = crc >>> 8 ^ CRC_TABLE[(crc ^ byte) & 255];
+    return (crc ^ 4294967295) >>> 0;
+  }
+
+  // app/canvas/saving/pictures.ts
+  var MAX_SHAPES = 4096;
+  var SvgContext = class {
+    constructor(width, height) {
+      this.width = width;
+      this.height = height;
+    }
+    width;
+    height;
+    globalAlpha = 1;
+    lineWidth = 1;
+    fillStyle = "#000";
+    strokeStyle = "#000";
+    font = "10px sans-serif";
+    textAlign = "left";
+    // Set by the views; SVG text is always centred on its line and drawn from left to right.
+    textBaseline = "middle";
+    direction = "ltr";
+    lineCap = "round";
+    lineJoin = "round";
+    parts = [];
+    path = "";
+    ruler = context2d(element("canvas"));
+    measureText(text) {
+      this.ruler.font = this.font;
+      return this.ruler.measureText(text);
+    }
+    beginPath() {
+      this.path = "";
+    }
+    moveTo(x, y) {
+      this.path += `M${round(x)} ${round(y)}`;
+    }
+    lineTo(x, y) {
+      this.path += `L${round(x)} ${round(y)}`;
+    }
+    roundRect(x, y, width, height) {
+      this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
+    }
+    stroke() {
+      this.add("path", {
+        d: this.path,
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": round(this.lineWidth),
+        "stroke-opacity": round(this.globalAlpha),
+        "stroke-linecap": "round"
+      });
+    }
+    fill() {
+      this.add("path", { d: this.path, ...this.filled() });
+    }
+    fillRect(x, y, width, height) {
+      this.add("rect", { x: round(x), y: round(y), width: round(width), height: round(height), ...this.filled() });
+    }
+    fillText(text, x, y) {
+      this.text(text, x, y, this.filled());
+    }
+    strokeText(text, x, y) {
+      this.text(text, x, y, {
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": round(this.lineWidth),
+        "stroke-opacity": round(this.globalAlpha),
+        "stroke-linejoin": "round"
+      });
+    }
+    turnedText(text, x, y, angle) {
+      this.text(text, x, y, { ...this.filled(), transform: `rotate(${round(angle)} ${round(x)} ${round(y)})` });
+    }
+    // A field of cells: shapes while there are few, else an image; see paintCells.
+    cells(source, [sx, sy, sw, sh], [x, y, width, height]) {
+      const [left, top] = [Math.floor(sx), Math.floor(sy)];
+      const [wide, high] = [Math.ceil(sx + sw) - left, Math.ceil(sy + sh) - top];
+      this.parts.push(`<svg x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" viewBox="${sx} ${sy} ${sw} ${sh}" preserveAspectRatio="none">`);
+      if (wide * high <= MAX_SHAPES) {
+        const { data } = context2d(source).getImageData(left, top, wide, high);
+        for (let k = 0; k < wide * high; k++) {
+          this.add("rect", {
+            x: left + k % wide,
+            y: top + Math.floor(k / wide),
+            width: 1,
+            height: 1,
+            fill: `rgb(${data.subarray(k * 4, k * 4 + 3).join(",")})`,
+            "shape-rendering": "crispEdges"
+          });
+        }
+      } else {
+        const copy = element("canvas", { width: wide, height: high });
+        context2d(copy).drawImage(source, left, top, wide, high, 0, 0, wide, high);
+        this.add("image", {
+          href: copy.toDataURL("image/png"),
+          x: left,
+          y: top,
+          width: wide,
+          height: high,
+          preserveAspectRatio: "none",
+          style: "image-rendering:pixelated"
+        });
+      }
+      this.parts.push("</svg>");
+    }
+    toString() {
+      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
+      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
+${this.parts.join("\n")}
+</svg>
+`;
+    }
+    filled() {
+      return { fill: String(this.fillStyle), "fill-opacity": round(this.globalAlpha) };
+    }
+    text(text, x, y, paint) {
+      const anchors = { left: "start", right: "end", center: "middle" };
+      this.add("text", {
+        x: round(x),
+        y: round(y),
+        style: `font:${this.font}`,
+        "text-anchor": anchors[this.textAlign] ?? "start",
+        "dominant-baseline": "central",
+        ...paint
+      }, text);
+    }
+    add(tag, attributes, text) {
+      const written = Object.entries(attributes).map(([name, value]) => `${name}="${xml(String(value))}"`);
+      this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
+    }
+  };
+  function paintCells(context, source, from, to) {
+    if (context instanceof SvgContext) return context.cells(source, from, to);
+    const canvas = context;
+    canvas.imageSmoothingEnabled = false;
+    return canvas.drawImage(source, ...from, ...to);
+  }
+  function turnedText(context, text, x, y, angle) {
+    if (context instanceof SvgContext) return context.turnedText(text, x, y, angle);
+    const canvas = context;
+    canvas.save();
+    canvas.translate(x, y);
+    canvas.rotate(angle * Math.PI / 180);
+    canvas.fillText(text, 0, 0);
+    return canvas.restore();
+  }
+  function round(number) {
+    return Math.round(number * 100) / 100;
+  }
+  function xml(text) {
+    return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  }
+  function savePicture(format, name, picture) {
+    const { width, height } = picture;
+    const draw = (context2) => {
+      context2.fillStyle = picture.ground;
+      context2.fillRect(0, 0, width, height);
+      picture.draw(context2);
+    };
+    if (format === "svg") {
+      const context2 = new SvgContext(width, height);
+      draw(context2);
+      return download(new Blob([String(context2)], { type: "image/svg+xml" }), `${name}.svg`);
+    }
+    const scale = Math.min(2, 16e3 / height, 16e3 / width);
+    const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
+    const context = context2d(canvas);
+    context.scale(scale, scale);
+    draw(context);
+    return canvas.toBlob((blob) => {
+      if (!blob) throw new Error(`the browser could not make ${name}.png of ${canvas.width} x ${canvas.height} pixels`);
+      download(blob, `${name}.png`);
+    }, "image/png");
+  }
+  function download(blob, name) {
+    const link = element("a", { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+  }
+
+  // app/canvas/saving/buttons.ts
+  function saveButtons(saved) {
+    const picture = (format) => savePicture(format, saved.fileName(), saved.picture());
+    const keep = (text, type, ending) => download(new Blob([text], { type }), `${saved.fileName()}.${ending}`);
+    const json = () => {
+      const { columns, rows } = saved.sheet();
+      return JSON.stringify({ ...saved.facts(), columns, rows }, null, 1);
+    };
+    const formats = [
+      ["SVG", "picture", () => picture("svg")],
+      ["PNG", "picture at twice the size", () => picture("png")],
+      ["CSV", "table", () => keep(csv(saved.sheet()), "text/csv", "csv")],
+      ["JSON", "table", () => keep(json(), "application/json", "json")],
+      ["NPZ", "NumPy arrays", () => download(npz(saved.arrays()), `${saved.fileName()}.npz`)]
+    ];
+    const buttons = formats.map(([textContent, what, onclick]) => element("button", { type: "button", textContent, title: `Save what is shown: ${what}`, onclick }));
+    return element("span", { className: "saving", role: "group", ariaLabel: "Save what is shown" }, "Save", ...buttons);
+  }
+
+  // app/browser/text.ts
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
   var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
@@ -325,326 +640,13 @@ var bundle = (() => {
     const message = unpack(data);
     if (isDeflated(message)) {
       view.root.setAttribute("aria-busy", "true");
-      void inflate(message).then(show);
+      void inflateBlocks(message).then(show);
     } else show(message);
     return () => {
       view.close();
       keptViews.delete(parentElement);
     };
   }
-
-  // app/canvas/shared/csv.ts
-  function csv({ columns, rows }) {
-    return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
-`;
-  }
-  function csvCell(value) {
-    if (typeof value !== "string") return String(value ?? "");
-    const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  }
-
-  // app/canvas/shared/npz.ts
-  function npz(arrays) {
-    const files = Object.entries(arrays).map(([name, array]) => {
-      const bytes = npy(array);
-      return { name: new TextEncoder().encode(`${name}.npy`), bytes, crc: crc32(bytes) };
-    });
-    const parts = [];
-    const directory = [];
-    let at = 0;
-    for (const { name, bytes, crc } of files) {
-      const common = [
-        [2, 20],
-        [2, 2048],
-        [2, 0],
-        [2, 0],
-        [2, 33],
-        [4, crc],
-        [4, bytes.length],
-        [4, bytes.length],
-        [2, name.length],
-        [2, 0]
-      ];
-      const header = littleEndian([[4, 67324752], ...common]);
-      directory.push(littleEndian([[4, 33639248], [2, 20], ...common, [2, 0], [2, 0], [2, 0], [4, 0], [4, at]]), name);
-      parts.push(header, name, bytes);
-      at += header.length + name.length + bytes.length;
-    }
-    const length = directory.reduce((sum, part) => sum + part.length, 0);
-    const end = littleEndian([
-      [4, 101010256],
-      [2, 0],
-      [2, 0],
-      [2, files.length],
-      [2, files.length],
-      [4, length],
-      [4, at],
-      [2, 0]
-    ]);
-    return new Blob([...parts, ...directory, end], { type: "application/zip" });
-  }
-  function npy({ shape, values }) {
-    const [kind, data] = Array.isArray(values) ? unicode(values) : [values instanceof Float32Array ? "<f4" : "<i4", new Uint8Array(values.buffer, values.byteOffset, values.byteLength)];
-    const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-    const text = `{'descr': '${kind}', 'fortran_order': False, 'shape': (${sizes}), }`;
-    const header = text.padEnd(Math.ceil((10 + text.length + 1) / 64) * 64 - 11, " ") + "\n";
-    const out = new Uint8Array(10 + header.length + data.length);
-    out.set([147, 78, 85, 77, 80, 89, 1, 0, header.length & 255, header.length >> 8]);
-    out.set(new TextEncoder().encode(header), 10);
-    out.set(data, 10 + header.length);
-    return out;
-  }
-  function unicode(strings) {
-    const characters = strings.map((text) => Array.from(text.toWellFormed(), (character) => character.codePointAt(0) ?? 0));
-    const width = Math.max(1, ...characters.map((codes) => codes.length));
-    const out = new Uint32Array(strings.length * width);
-    characters.forEach((codes, row) => out.set(codes, row * width));
-    return [`<U${width}`, new Uint8Array(out.buffer)];
-  }
-  function littleEndian(fields) {
-    const out = [];
-    for (const [width, number] of fields) {
-      for (let byte = 0; byte < width; byte++) out.push(number >>> 8 * byte & 255);
-    }
-    return new Uint8Array(out);
-  }
-  var CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-    let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >>> 1 ^ 3988292384 : crc >>> 1;
-    return crc;
-  });
-  function crc32(bytes) {
-    let crc = 4294967295;
-    for (const byte of bytes) crc = crc >>> 8 ^ CRC_TABLE[(crc ^ byte) & 255];
-    return (crc ^ 4294967295) >>> 0;
-  }
-
-  // app/canvas/shared/pictures.ts
-  var MAX_SHAPES = 4096;
-  var SvgContext = class {
-    constructor(width, height) {
-      this.width = width;
-      this.height = height;
-    }
-    width;
-    height;
-    globalAlpha = 1;
-    lineWidth = 1;
-    fillStyle = "#000";
-    strokeStyle = "#000";
-    font = "10px sans-serif";
-    textAlign = "left";
-    // Set by the views; SVG text is always centred on its line and drawn from left to right.
-    textBaseline = "middle";
-    direction = "ltr";
-    lineCap = "round";
-    lineJoin = "round";
-    parts = [];
-    path = "";
-    ruler = context2d(element("canvas"));
-    measureText(text) {
-      this.ruler.font = this.font;
-      return this.ruler.measureText(text);
-    }
-    beginPath() {
-      this.path = "";
-    }
-    moveTo(x, y) {
-      this.path += `M${round(x)} ${round(y)}`;
-    }
-    lineTo(x, y) {
-      this.path += `L${round(x)} ${round(y)}`;
-    }
-    roundRect(x, y, width, height) {
-      this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
-    }
-    stroke() {
-      this.add("path", {
-        d: this.path,
-        fill: "none",
-        stroke: String(this.strokeStyle),
-        "stroke-width": round(this.lineWidth),
-        "stroke-opacity": round(this.globalAlpha),
-        "stroke-linecap": "round"
-      });
-    }
-    fill() {
-      this.add("path", { d: this.path, ...this.filled() });
-    }
-    fillRect(x, y, width, height) {
-      this.add("rect", { x: round(x), y: round(y), width: round(width), height: round(height), ...this.filled() });
-    }
-    fillText(text, x, y) {
-      this.text(text, x, y, this.filled());
-    }
-    strokeText(text, x, y) {
-      this.text(text, x, y, {
-        fill: "none",
-        stroke: String(this.strokeStyle),
-        "stroke-width": round(this.lineWidth),
-        "stroke-opacity": round(this.globalAlpha),
-        "stroke-linejoin": "round"
-      });
-    }
-    turnedText(text, x, y, angle) {
-      this.text(text, x, y, { ...this.filled(), transform: `rotate(${round(angle)} ${round(x)} ${round(y)})` });
-    }
-    // A field of cells: shapes while there are few, else an image; see paintCells.
-    cells(source, [sx, sy, sw, sh], [x, y, width, height]) {
-      const [left, top] = [Math.floor(sx), Math.floor(sy)];
-      const [wide, high] = [Math.ceil(sx + sw) - left, Math.ceil(sy + sh) - top];
-      this.parts.push(`<svg x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" viewBox="${sx} ${sy} ${sw} ${sh}" preserveAspectRatio="none">`);
-      if (wide * high <= MAX_SHAPES) {
-        const { data } = context2d(source).getImageData(left, top, wide, high);
-        for (let k = 0; k < wide * high; k++) {
-          this.add("rect", {
-            x: left + k % wide,
-            y: top + Math.floor(k / wide),
-            width: 1,
-            height: 1,
-            fill: `rgb(${data.subarray(k * 4, k * 4 + 3).join(",")})`,
-            "shape-rendering": "crispEdges"
-          });
-        }
-      } else {
-        const copy = element("canvas", { width: wide, height: high });
-        context2d(copy).drawImage(source, left, top, wide, high, 0, 0, wide, high);
-        this.add("image", {
-          href: copy.toDataURL("image/png"),
-          x: left,
-          y: top,
-          width: wide,
-          height: high,
-          preserveAspectRatio: "none",
-          style: "image-rendering:pixelated"
-        });
-      }
-      this.parts.push("</svg>");
-    }
-    toString() {
-      const size = `width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"`;
-      return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>
-${this.parts.join("\n")}
-</svg>
-`;
-    }
-    filled() {
-      return { fill: String(this.fillStyle), "fill-opacity": round(this.globalAlpha) };
-    }
-    text(text, x, y, paint) {
-      const anchors = { left: "start", right: "end", center: "middle" };
-      this.add("text", {
-        x: round(x),
-        y: round(y),
-        style: `font:${this.font}`,
-        "text-anchor": anchors[this.textAlign] ?? "start",
-        "dominant-baseline": "central",
-        ...paint
-      }, text);
-    }
-    add(tag, attributes, text) {
-      const written = Object.entries(attributes).map(([name, value]) => `${name}="${xml(String(value))}"`);
-      this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
-    }
-  };
-  function paintCells(context, source, from, to) {
-    if (context instanceof SvgContext) return context.cells(source, from, to);
-    const canvas = context;
-    canvas.imageSmoothingEnabled = false;
-    return canvas.drawImage(source, ...from, ...to);
-  }
-  function turnedText(context, text, x, y, angle) {
-    if (context instanceof SvgContext) return context.turnedText(text, x, y, angle);
-    const canvas = context;
-    canvas.save();
-    canvas.translate(x, y);
-    canvas.rotate(angle * Math.PI / 180);
-    canvas.fillText(text, 0, 0);
-    return canvas.restore();
-  }
-  function round(number) {
-    return Math.round(number * 100) / 100;
-  }
-  function xml(text) {
-    return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\uFFFD").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-  }
-  function savePicture(format, name, picture) {
-    const { width, height } = picture;
-    const draw = (context2) => {
-      context2.fillStyle = picture.ground;
-      context2.fillRect(0, 0, width, height);
-      picture.draw(context2);
-    };
-    if (format === "svg") {
-      const context2 = new SvgContext(width, height);
-      draw(context2);
-      return download(new Blob([String(context2)], { type: "image/svg+xml" }), `${name}.svg`);
-    }
-    const scale = Math.min(2, 16e3 / height, 16e3 / width);
-    const canvas = element("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
-    const context = context2d(canvas);
-    context.scale(scale, scale);
-    draw(context);
-    return canvas.toBlob((blob) => {
-      if (!blob) throw new Error(`the browser could not make ${name}.png of ${canvas.width} x ${canvas.height} pixels`);
-      download(blob, `${name}.png`);
-    }, "image/png");
-  }
-  function download(blob, name) {
-    const link = element("a", { href: URL.createObjectURL(blob), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
-  }
-
-  // app/canvas/shared/saving.ts
-  function saveButtons(saved) {
-    const picture = (format) => savePicture(format, saved.fileName(), saved.picture());
-    const keep = (text, type, ending) => download(new Blob([text], { type }), `${saved.fileName()}.${ending}`);
-    const json = () => {
-      const { columns, rows } = saved.sheet();
-      return JSON.stringify({ ...saved.facts(), columns, rows }, null, 1);
-    };
-    const formats = [
-      ["SVG", "picture", () => picture("svg")],
-      ["PNG", "picture at twice the size", () => picture("png")],
-      ["CSV", "table", () => keep(csv(saved.sheet()), "text/csv", "csv")],
-      ["JSON", "table", () => keep(json(), "application/json", "json")],
-      ["NPZ", "NumPy arrays", () => download(npz(saved.arrays()), `${saved.fileName()}.npz`)]
-    ];
-    const buttons = formats.map(([textContent, what, onclick]) => element("button", { type: "button", textContent, title: `Save what is shown: ${what}`, onclick }));
-    return element("span", { className: "saving", role: "group", ariaLabel: "Save what is shown" }, "Save", ...buttons);
-  }
-
-  // app/canvas/shared/timers.ts
-  var Debounce = class {
-    constructor(delayMs) {
-      this.delayMs = delayMs;
-    }
-    delayMs;
-    timer;
-    run(work) {
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(work, this.delayMs);
-    }
-    cancel() {
-      clearTimeout(this.timer);
-    }
-  };
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
-    }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
 
   // app/canvas/heat_map/order.ts
   var ROW_ORDERS = [

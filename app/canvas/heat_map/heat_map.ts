@@ -3,15 +3,17 @@
 import "../shared/shared.css";
 import "./heat_map.css";
 
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { Debounce, FrameLoop } from "../../browser/timers";
 import { showAlone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
-import { element } from "../shared/elements";
 import { sameTokens } from "../shared/levels";
-import { mount, type Mounted, type MountedView } from "../shared/mount";
-import { saveButtons } from "../shared/saving";
-import { Debounce, FrameLoop } from "../shared/timers";
-import type { Bytes, Message } from "../shared/transport";
+import { mount, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
 import { MapControls, type MapActions } from "./controls";
 import { MapFiles } from "./files";
 import { MapModel, type Cell, type MapHeader } from "./model";

@@ -1,8 +1,8 @@
 // What the heat map knows: the weights in the chosen order, what is seen of them and what is marked.
 
+import { range } from "../../browser/text";
 import { mergeToWords, unitsOf, type Units, type WordHeader } from "../shared/levels";
 import { asFloats, type Message } from "../shared/transport";
-import { range } from "../shared/text";
 import { orderColumns, orderRows, type ColumnOrder, type RowOrder } from "./order";
 import { MapWindow } from "./window";
 

@@ -1,12 +1,12 @@
 // Draws the heat map: cells as pixels of an image that is scaled, names along two sides.
 
+import { context2d, element } from "../../browser/elements";
+import { legible } from "../../browser/text";
+import { paintCells, turnedText } from "../saving/pictures";
 import {
   fitText, inkOver, missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting, type Theme,
 } from "../shared/canvas";
-import { context2d, element } from "../shared/elements";
 import { kindColour } from "../shared/levels";
-import { paintCells, turnedText } from "../shared/pictures";
-import { legible } from "../shared/text";
 import type { Cell, MapModel } from "./model";
 import { halve } from "./pyramid";
 

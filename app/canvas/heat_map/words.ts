@@ -1,8 +1,8 @@
 // What the heat map says of a cell: the tooltip, the line below the map, and a live region.
 
-import { element } from "../shared/elements";
-import { legible, shorten } from "../shared/text";
-import { Debounce } from "../shared/timers";
+import { element } from "../../browser/elements";
+import { legible, shorten } from "../../browser/text";
+import { Debounce } from "../../browser/timers";
 import { Tooltip, tokenInTip } from "../shared/tooltip";
 import type { MapModel } from "./model";
 

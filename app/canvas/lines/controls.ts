@@ -1,8 +1,8 @@
 // The controls above the lines: layer, heads, threshold, filters, level.
 
+import { disableInFile, element } from "../../browser/elements";
+import { percent, range } from "../../browser/text";
 import { hexRgb, inkOver } from "../shared/canvas";
-import { disableInFile, element } from "../shared/elements";
-import { percent, range } from "../shared/text";
 import type { LinesModel } from "./model";
 import { isLong } from "./painter";
 

@@ -1,10 +1,10 @@
 // The lines as a table and as files.
 
+import { exact } from "../../browser/text";
+import type { Saved } from "../saving/buttons";
+import type { NamedArray } from "../saving/npz";
+import type { Picture } from "../saving/pictures";
 import type { CaptionedSheet, Sheet } from "../shared/data_table";
-import type { NamedArray } from "../shared/npz";
-import type { Picture } from "../shared/pictures";
-import type { Saved } from "../shared/saving";
-import { exact } from "../shared/text";
 import type { Focus, Side } from "./choice";
 import type { Line, LinesModel } from "./model";
 import type { LinesPainter } from "./painter";

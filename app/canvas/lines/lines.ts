@@ -3,16 +3,18 @@
 import "../shared/shared.css";
 import "./lines.css";
 
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { range } from "../../browser/text";
+import { Debounce, FrameLoop } from "../../browser/timers";
 import { showAlone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
-import { element } from "../shared/elements";
 import { sameTokens } from "../shared/levels";
-import { mount, type Mounted, type MountedView } from "../shared/mount";
-import { saveButtons } from "../shared/saving";
-import { range } from "../shared/text";
-import { Debounce, FrameLoop } from "../shared/timers";
-import type { Bytes, Message } from "../shared/transport";
+import { mount, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
 import type { Place } from "./choice";
 import { LinesControls, type LinesActions } from "./controls";
 import { LinesFiles } from "./files";

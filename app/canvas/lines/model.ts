@@ -1,7 +1,8 @@
 // What the lines view knows: the weights of a layer, the visitor's choices, and what follows from both.
 
+import type { Bytes } from "../../browser/data_blocks";
 import { mergeToWords, unitsOf, type Units, type WordHeader } from "../shared/levels";
-import { asFlags, asFloats, quickEncoder, type Bytes, type Message } from "../shared/transport";
+import { asFlags, asFloats, quickEncoder, type Message } from "../shared/transport";
 import { isInFocus, TokenChoice, type Focus, type Place, type Side } from "./choice";
 import { sortedLines, type Lines } from "./strongest";
 

@@ -1,8 +1,8 @@
 // Draws the lines and the tokens.
 
+import { legible, percent } from "../../browser/text";
 import { fitText, paintMissing, type Painting, type Theme } from "../shared/canvas";
 import { kindColour } from "../shared/levels";
-import { legible, percent } from "../shared/text";
 import { isInFocus, type Focus, type Place, type Side } from "./choice";
 import { MAX_LINES, type LinesModel, type Targets } from "./model";
 

@@ -1,8 +1,8 @@
 // What is in focus, in words and numbers, beside the lines.
 
-import { element } from "../shared/elements";
-import { percent, legible, shorten } from "../shared/text";
-import { Debounce } from "../shared/timers";
+import { element } from "../../browser/elements";
+import { percent, legible, shorten } from "../../browser/text";
+import { Debounce } from "../../browser/timers";
 import type { Focus } from "./choice";
 import type { LinesModel, Target } from "./model";
 

@@ -1,9 +1,9 @@
 // The controls around the neuron view: layer, head, token, order, and the legend below.
 
+import { disableInFile, element } from "../../browser/elements";
+import { legible, range, shorten } from "../../browser/text";
 import { fitCanvas } from "../shared/canvas";
-import { disableInFile, element } from "../shared/elements";
 import { kindKeys } from "../shared/levels";
-import { legible, range, shorten } from "../shared/text";
 import type { KeyOrder, NeuronModel } from "./model";
 import type { NeuronPainter } from "./painter";
 

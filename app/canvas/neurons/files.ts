@@ -1,10 +1,10 @@
 // The neurons as a table and as files: all keys in the shown order, the picture as it is seen.
 
+import { exact, range } from "../../browser/text";
+import type { Saved } from "../saving/buttons";
+import type { NamedArray } from "../saving/npz";
+import type { Picture } from "../saving/pictures";
 import type { CaptionedSheet, Sheet } from "../shared/data_table";
-import type { NamedArray } from "../shared/npz";
-import type { Picture } from "../shared/pictures";
-import type { Saved } from "../shared/saving";
-import { exact, range } from "../shared/text";
 import type { NeuronModel } from "./model";
 import type { NeuronPainter } from "./painter";
 import { NAMED, numberText, shortName } from "./words";

@@ -1,7 +1,7 @@
 // What the neuron view knows: queries, keys, scores and weights of one head, and the chosen query.
 
+import { range } from "../../browser/text";
 import type { TokenHeader } from "../shared/levels";
-import { range } from "../shared/text";
 import { asFloats, type Message } from "../shared/transport";
 
 export type KeyOrder = "weight" | "text";

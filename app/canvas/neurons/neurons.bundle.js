@@ -26,6 +26,67 @@ var bundle = (() => {
     standAlone: () => standAlone
   });
 
+  // app/browser/elements.ts
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node && name !== "list") Reflect.set(node, name, value);
+      else node.setAttribute(name, String(value));
+    }
+    node.append(...children);
+    return node;
+  }
+  function context2d(canvas) {
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("the browser gives no 2D context for a canvas");
+    return context;
+  }
+  function disableInFile(controls, header, what) {
+    if (!header.alone) return;
+    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+  }
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/browser/data_blocks.ts
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
+  async function inflate(bytes) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
   // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -50,21 +111,12 @@ var bundle = (() => {
   function isDeflated({ header }) {
     return header.blocks.some(([, , deflated]) => deflated);
   }
-  async function inflate({ header, blocks }) {
-    const whole = await Promise.all(blocks.map(async (block, k) => {
-      if (!header.blocks[k][2]) return block;
-      const stream = new Blob([block]).stream().pipeThrough(new DecompressionStream("deflate"));
-      return new Uint8Array(await new Response(stream).arrayBuffer());
-    }));
+  async function inflateBlocks({ header, blocks }) {
+    const whole = await Promise.all(blocks.map((block, k) => header.blocks[k][2] ? inflate(block) : block));
     return { header, blocks: whole };
   }
   function asFloats(block) {
     return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
-  }
-  function heldBytes(id) {
-    const held = document.getElementById(id);
-    if (!held) throw new Error(`the page has no data block ${id}`);
-    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
   }
 
   // app/html_file/alone.ts
@@ -86,194 +138,7 @@ var bundle = (() => {
     show(held[0]);
   }
 
-  // app/canvas/shared/elements.ts
-  function element(tag, properties = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (name in node && name !== "list") Reflect.set(node, name, value);
-      else node.setAttribute(name, String(value));
-    }
-    node.append(...children);
-    return node;
-  }
-  function context2d(canvas) {
-    const context = canvas.getContext("2d");
-    if (!context) throw new Error("the browser gives no 2D context for a canvas");
-    return context;
-  }
-  function disableInFile(controls, header, what) {
-    if (!header.alone) return;
-    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-  }
-
-  // app/canvas/shared/text.ts
-  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
-  var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-  var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
-  function percent(weight) {
-    if (Number.isNaN(weight)) return "NaN";
-    if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
-    return `${(weight * 100).toFixed(1)}%`;
-  }
-  function exact(value) {
-    return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
-  }
-  function letters(text, most) {
-    const found = [];
-    for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
-    }
-    return found;
-  }
-  function shorten(text, most) {
-    const kept = letters(text, most).join("");
-    return kept.length < text.length ? `${kept}\u2026` : text;
-  }
-  function legible(token) {
-    const named = token.toWellFormed().replace(CONTROLS, codePoint).replace(/(\p{M}{3})\p{M}+/gu, "$1");
-    if (!named) return "(empty)";
-    return INVISIBLE.test(named) ? named.slice(0, 60).replace(/[^]/gu, codePoint) : named;
-  }
-  function codePoint(character) {
-    return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
-  }
-  function range(number) {
-    return Array.from({ length: number }, (_, k) => k);
-  }
-
-  // app/canvas/shared/canvas.ts
-  var NOT_A_NUMBER = [214, 40, 90];
-  function readTheme(node) {
-    const style = getComputedStyle(node);
-    const read = (name, other) => style.getPropertyValue(name).trim() || other;
-    return {
-      text: read("--st-text-color", "#222"),
-      background: read("--st-background-color", "#fff"),
-      secondary: read("--st-secondary-background-color", "#f0f2f6"),
-      primary: read("--st-primary-color", "#3366cc"),
-      border: read("--st-border-color", "#ccc"),
-      font: read("--st-font", "sans-serif")
-    };
-  }
-  function fitCanvas(canvas, width, height) {
-    const ratio = window.devicePixelRatio || 1;
-    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (canvas.width !== w || canvas.height !== h) {
-      canvas.width = w;
-      canvas.height = h;
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    const context = context2d(canvas);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    return context;
-  }
-  function fitText(context, text, room) {
-    const parts = letters(text, 80);
-    const start = parts.join("");
-    if (start.length === text.length && context.measureText(text).width <= room) return text;
-    let [low, high] = [0, parts.length];
-    while (low < high) {
-      const middle = low + high + 1 >> 1;
-      if (context.measureText(`${parts.slice(0, middle).join("")}\u2026`).width <= room) low = middle;
-      else high = middle - 1;
-    }
-    return `${parts.slice(0, low).join("")}\u2026`;
-  }
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
-  }
-  function hexRgb(hex) {
-    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-  }
-
-  // app/canvas/shared/data_table.ts
-  var DataTable = class {
-    constructor(summary, make) {
-      this.make = make;
-      this.holder = element("div", { className: "holder", tabIndex: 0, role: "region", ariaLabel: summary });
-      this.root = element("details", { className: "data-table" }, element("summary", { textContent: summary }), this.holder);
-      this.root.addEventListener("toggle", () => this.refresh());
-    }
-    make;
-    root;
-    holder;
-    waiting;
-    // Called whenever the picture changes; does nothing while closed, and fills at most once in 150 ms.
-    refresh() {
-      clearTimeout(this.waiting);
-      if (this.root.open) this.waiting = window.setTimeout(() => this.fill(), 150);
-    }
-    close() {
-      clearTimeout(this.waiting);
-    }
-    fill() {
-      const { caption, columns, rows } = this.make();
-      const body = rows.map(([first, ...others]) => element("tr", {}, cell("th", first, "row"), ...others.map((value) => cell("td", value))));
-      this.holder.replaceChildren(element(
-        "table",
-        {},
-        element("caption", { textContent: caption }),
-        element("thead", {}, element("tr", {}, ...columns.map((name) => cell("th", name, "col")))),
-        element("tbody", {}, ...body)
-      ));
-    }
-  };
-  function cell(tag, value, scope) {
-    const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-    const made = element(tag, {}, element("bdi", { textContent: text }));
-    if (scope) made.scope = scope;
-    if (typeof value === "number") made.className = "number";
-    return made;
-  }
-
-  // app/canvas/shared/levels.ts
-  function sameTokens(a, b) {
-    return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
-  }
-  function kindColour(header, textId) {
-    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
-  }
-  function kindKeys(header) {
-    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
-    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
-      const square = element("b");
-      square.style.background = header.kinds[kind];
-      return element("span", { className: "key" }, square, words);
-    });
-  }
-
-  // app/canvas/shared/mount.ts
-  var keptViews = /* @__PURE__ */ new WeakMap();
-  function mount(View, { data, parentElement }, events) {
-    let kept = keptViews.get(parentElement);
-    if (!kept) {
-      kept = { view: new View(parentElement), turn: 0 };
-      keptViews.set(parentElement, kept);
-    }
-    const current = kept;
-    const view = current.view;
-    view.events = events;
-    const turn = ++current.turn;
-    const show = (message2) => {
-      if (current.turn !== turn || keptViews.get(parentElement) !== current) return;
-      view.update(message2);
-      view.root.removeAttribute("aria-busy");
-    };
-    const message = unpack(data);
-    if (isDeflated(message)) {
-      view.root.setAttribute("aria-busy", "true");
-      void inflate(message).then(show);
-    } else show(message);
-    return () => {
-      view.close();
-      keptViews.delete(parentElement);
-    };
-  }
-
-  // app/canvas/shared/csv.ts
+  // app/canvas/saving/csv.ts
   function csv({ columns, rows }) {
     return `\uFEFF${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r
 `;
@@ -284,7 +149,7 @@ var bundle = (() => {
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
-  // app/canvas/shared/npz.ts
+  // app/canvas/saving/npz.ts
   function npz(arrays) {
     const files = Object.entries(arrays).map(([name, array]) => {
       const bytes = npy(array);
@@ -360,7 +225,7 @@ var bundle = (() => {
     return (crc ^ 4294967295) >>> 0;
   }
 
-  // app/canvas/shared/pictures.ts
+  // app/canvas/saving/pictures.ts
   var MAX_SHAPES = 4096;
   var SvgContext = class {
     constructor(width, height) {
@@ -522,7 +387,7 @@ ${this.parts.join("\n")}
     setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
   }
 
-  // app/canvas/shared/saving.ts
+  // app/canvas/saving/buttons.ts
   function saveButtons(saved) {
     const picture = (format) => savePicture(format, saved.fileName(), saved.picture());
     const keep = (text, type, ending) => download(new Blob([text], { type }), `${saved.fileName()}.${ending}`);
@@ -541,35 +406,172 @@ ${this.parts.join("\n")}
     return element("span", { className: "saving", role: "group", ariaLabel: "Save what is shown" }, "Save", ...buttons);
   }
 
-  // app/canvas/shared/timers.ts
-  var Debounce = class {
-    constructor(delayMs) {
-      this.delayMs = delayMs;
+  // app/browser/text.ts
+  var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+  var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
+  function percent(weight) {
+    if (Number.isNaN(weight)) return "NaN";
+    if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
+    return `${(weight * 100).toFixed(1)}%`;
+  }
+  function exact(value) {
+    return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
+  }
+  function letters(text, most) {
+    const found = [];
+    for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
+      if (found.push(segment) === most) break;
     }
-    delayMs;
-    timer;
-    run(work) {
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(work, this.delayMs);
+    return found;
+  }
+  function shorten(text, most) {
+    const kept = letters(text, most).join("");
+    return kept.length < text.length ? `${kept}\u2026` : text;
+  }
+  function legible(token) {
+    const named = token.toWellFormed().replace(CONTROLS, codePoint).replace(/(\p{M}{3})\p{M}+/gu, "$1");
+    if (!named) return "(empty)";
+    return INVISIBLE.test(named) ? named.slice(0, 60).replace(/[^]/gu, codePoint) : named;
+  }
+  function codePoint(character) {
+    return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
+  }
+  function range(number) {
+    return Array.from({ length: number }, (_, k) => k);
+  }
+
+  // app/canvas/shared/canvas.ts
+  var NOT_A_NUMBER = [214, 40, 90];
+  function readTheme(node) {
+    const style = getComputedStyle(node);
+    const read = (name, other) => style.getPropertyValue(name).trim() || other;
+    return {
+      text: read("--st-text-color", "#222"),
+      background: read("--st-background-color", "#fff"),
+      secondary: read("--st-secondary-background-color", "#f0f2f6"),
+      primary: read("--st-primary-color", "#3366cc"),
+      border: read("--st-border-color", "#ccc"),
+      font: read("--st-font", "sans-serif")
+    };
+  }
+  function fitCanvas(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
     }
-    cancel() {
-      clearTimeout(this.timer);
+    const context = context2d(canvas);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    return context;
+  }
+  function fitText(context, text, room) {
+    const parts = letters(text, 80);
+    const start = parts.join("");
+    if (start.length === text.length && context.measureText(text).width <= room) return text;
+    let [low, high] = [0, parts.length];
+    while (low < high) {
+      const middle = low + high + 1 >> 1;
+      if (context.measureText(`${parts.slice(0, middle).join("")}\u2026`).width <= room) low = middle;
+      else high = middle - 1;
+    }
+    return `${parts.slice(0, low).join("")}\u2026`;
+  }
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  }
+
+  // app/canvas/shared/data_table.ts
+  var DataTable = class {
+    constructor(summary, make) {
+      this.make = make;
+      this.holder = element("div", { className: "holder", tabIndex: 0, role: "region", ariaLabel: summary });
+      this.root = element("details", { className: "data-table" }, element("summary", { textContent: summary }), this.holder);
+      this.root.addEventListener("toggle", () => this.refresh());
+    }
+    make;
+    root;
+    holder;
+    waiting;
+    // Called whenever the picture changes; does nothing while closed, and fills at most once in 150 ms.
+    refresh() {
+      clearTimeout(this.waiting);
+      if (this.root.open) this.waiting = window.setTimeout(() => this.fill(), 150);
+    }
+    close() {
+      clearTimeout(this.waiting);
+    }
+    fill() {
+      const { caption, columns, rows } = this.make();
+      const body = rows.map(([first, ...others]) => element("tr", {}, cell("th", first, "row"), ...others.map((value) => cell("td", value))));
+      this.holder.replaceChildren(element(
+        "table",
+        {},
+        element("caption", { textContent: caption }),
+        element("thead", {}, element("tr", {}, ...columns.map((name) => cell("th", name, "col")))),
+        element("tbody", {}, ...body)
+      ));
     }
   };
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
+  function cell(tag, value, scope) {
+    const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
+    const made = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) made.scope = scope;
+    if (typeof value === "number") made.className = "number";
+    return made;
+  }
+
+  // app/canvas/shared/levels.ts
+  function sameTokens(a, b) {
+    return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
+  }
+  function kindColour(header, textId) {
+    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
+  }
+  function kindKeys(header) {
+    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
+    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
+      const square = element("b");
+      square.style.background = header.kinds[kind];
+      return element("span", { className: "key" }, square, words);
+    });
+  }
+
+  // app/canvas/shared/mount.ts
+  var keptViews = /* @__PURE__ */ new WeakMap();
+  function mount(View, { data, parentElement }, events) {
+    let kept = keptViews.get(parentElement);
+    if (!kept) {
+      kept = { view: new View(parentElement), turn: 0 };
+      keptViews.set(parentElement, kept);
     }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
+    const current = kept;
+    const view = current.view;
+    view.events = events;
+    const turn = ++current.turn;
+    const show = (message2) => {
+      if (current.turn !== turn || keptViews.get(parentElement) !== current) return;
+      view.update(message2);
+      view.root.removeAttribute("aria-busy");
+    };
+    const message = unpack(data);
+    if (isDeflated(message)) {
+      view.root.setAttribute("aria-busy", "true");
+      void inflateBlocks(message).then(show);
+    } else show(message);
+    return () => {
+      view.close();
+      keptViews.delete(parentElement);
+    };
+  }
 
   // app/canvas/neurons/controls.ts
   var NeuronControls = class {

@@ -1,10 +1,10 @@
 // Draws the query and a key as strips of K numbers, then a row for each key with its products, score
 // and weight.
 
+import { context2d, element } from "../../browser/elements";
+import { legible, percent } from "../../browser/text";
 import { fitText, hexRgb, inkOver, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
-import { context2d, element } from "../shared/elements";
 import { kindColour } from "../shared/levels";
-import { legible, percent } from "../shared/text";
 import type { NeuronModel } from "./model";
 
 const ROW = 22; // pixels of a key's row

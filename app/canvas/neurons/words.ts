@@ -1,8 +1,8 @@
 // What the neuron view says of a key: the tooltip, the sum below the rows, and a live region.
 
-import { element } from "../shared/elements";
-import { legible, shorten } from "../shared/text";
-import { Debounce } from "../shared/timers";
+import { element } from "../../browser/elements";
+import { legible, shorten } from "../../browser/text";
+import { Debounce } from "../../browser/timers";
 import { Tooltip, tokenInTip } from "../shared/tooltip";
 import type { NeuronModel } from "./model";
 

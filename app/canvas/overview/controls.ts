@@ -1,7 +1,7 @@
 // The controls of the overview: the measure by which heads are sorted and dimmed, and the colour scale.
 
+import { brokenNote, element } from "../../browser/elements";
 import { fitCanvas, type Theme } from "../shared/canvas";
-import { brokenNote, element } from "../shared/elements";
 import type { OverviewModel, OverviewOptions } from "./model";
 import { ORDERS, passes, rangeOf, type Order } from "./order";
 

@@ -1,10 +1,10 @@
 // What a head does, in numbers: beside the grid, at the pointer, and in a live region.
 
+import { element } from "../../browser/elements";
+import { percent } from "../../browser/text";
+import { Debounce } from "../../browser/timers";
+import { paintCells } from "../saving/pictures";
 import { fitCanvas } from "../shared/canvas";
-import { element } from "../shared/elements";
-import { paintCells } from "../shared/pictures";
-import { percent } from "../shared/text";
-import { Debounce } from "../shared/timers";
 import { Tooltip } from "../shared/tooltip";
 import type { OverviewModel, Place } from "./model";
 import type { Thumbnails } from "./thumbnails";

@@ -1,9 +1,9 @@
 // The overview as a table and as files: every head in the shown order, with every measure.
 
+import type { Saved } from "../saving/buttons";
+import type { NamedArray } from "../saving/npz";
+import type { Picture } from "../saving/pictures";
 import type { CaptionedSheet, Sheet } from "../shared/data_table";
-import type { NamedArray } from "../shared/npz";
-import type { Picture } from "../shared/pictures";
-import type { Saved } from "../shared/saving";
 import type { GridPainter } from "./grid";
 import type { OverviewModel } from "./model";
 

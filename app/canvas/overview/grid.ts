@@ -1,7 +1,7 @@
 // Draws the heads as thumbnails in a grid, with their numbers.
 
+import { paintCells } from "../saving/pictures";
 import { stride, type Painting, type Theme } from "../shared/canvas";
-import { paintCells } from "../shared/pictures";
 import type { OverviewModel, Place } from "./model";
 import type { Thumbnails } from "./thumbnails";
 

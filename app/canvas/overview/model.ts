@@ -1,8 +1,9 @@
 // What the overview knows: the heads as thumbnails with their measures, and how they are sorted.
 
+import type { Bytes } from "../../browser/data_blocks";
+import { percent, range } from "../../browser/text";
 import { missingBoxes, type Box } from "../shared/canvas";
-import { percent, range } from "../shared/text";
-import { asFlags, asFloats, encoder, type Bytes, type Message } from "../shared/transport";
+import { asFlags, asFloats, encoder, type Message } from "../shared/transport";
 import { orderHeads, passes, rangeOf, type Order, type Values } from "./order";
 
 export interface OverviewHeader {

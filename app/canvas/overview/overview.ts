@@ -3,14 +3,16 @@
 import "../shared/shared.css";
 import "./overview.css";
 
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { Debounce, FrameLoop } from "../../browser/timers";
 import { showAlone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
-import { element } from "../shared/elements";
-import { mount, type Mounted, type MountedView } from "../shared/mount";
-import { saveButtons } from "../shared/saving";
-import { Debounce, FrameLoop } from "../shared/timers";
-import type { Bytes, Message } from "../shared/transport";
+import { mount, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
 import { OverviewControls } from "./controls";
 import { Detail } from "./detail";
 import { OverviewFiles } from "./files";

@@ -1,8 +1,8 @@
 // Thumbnails of heads as canvases.
 
+import { context2d, element } from "../../browser/elements";
+import { range } from "../../browser/text";
 import { paintMissing, type Painting } from "../shared/canvas";
-import { context2d, element } from "../shared/elements";
-import { range } from "../shared/text";
 import type { OverviewModel, Place } from "./model";
 
 export class Thumbnails {

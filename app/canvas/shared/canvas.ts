@@ -1,7 +1,7 @@
 // Colours, sizes and shapes for every canvas.
 
-import { context2d } from "./elements";
-import { letters } from "./text";
+import { context2d } from "../../browser/elements";
+import { letters } from "../../browser/text";
 
 /** What our views use of a canvas context; SvgContext has the same. */
 export type Painting = Pick<CanvasRenderingContext2D,

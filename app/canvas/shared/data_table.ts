@@ -1,8 +1,8 @@
 // The numbers of a picture as a table, for readers of a screen reader or of exact values. It is
 // made when it is opened and follows the picture while it is open.
 
-import { element } from "./elements";
-import { legible, shorten } from "./text";
+import { element } from "../../browser/elements";
+import { legible, shorten } from "../../browser/text";
 
 export type Cell = string | number | null | undefined;
 

@@ -1,6 +1,6 @@
 // Word pieces or whole words as the units of a view.
 
-import { element } from "./elements";
+import { element } from "../../browser/elements";
 
 export interface TokenHeader {
   tokens: string[];

@@ -1,14 +1,8 @@
 // One view for each place in the page, made at the first message and kept until the place goes.
 
-import { inflate, isDeflated, unpack, type Bytes, type Message } from "./transport";
-
-/** What Streamlit hands to a component. */
-export interface Mounted<Data> {
-  data: Data;
-  parentElement: HTMLElement | ShadowRoot;
-  setStateValue(name: string, value: unknown): void;
-  setTriggerValue(name: string, value: unknown): void;
-}
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { inflateBlocks, isDeflated, unpack, type Message } from "./transport";
 
 export interface MountedView<Header, Events> {
   readonly root: HTMLElement;
@@ -47,7 +41,7 @@ export function mount<Header, Events>(
   const message = unpack<Header>(data);
   if (isDeflated(message)) {
     view.root.setAttribute("aria-busy", "true");
-    void inflate(message).then(show);
+    void inflateBlocks(message).then(show);
   } else show(message);
   return () => {
     view.close();

@@ -1,8 +1,8 @@
 // A box of numbers beside the pointer. Views say the same in a live region, so it is hidden from
 // screen readers.
 
-import { element, type Child } from "./elements";
-import { legible, shorten } from "./text";
+import { element, type Child } from "../../browser/elements";
+import { legible, shorten } from "../../browser/text";
 
 export class Tooltip {
   private readonly box = element("div", { className: "tip", ariaHidden: "true" });

@@ -1,6 +1,6 @@
 // Reads the messages that transport.py writes: a JSON header and blocks of bytes.
 
-export type Bytes = Uint8Array<ArrayBuffer>;
+import { inflate, type Bytes } from "../../browser/data_blocks";
 
 export interface BlockList {
   /** Start and length in bytes of each block; a third number 1 where the block is deflated. */
@@ -41,12 +41,8 @@ export function isDeflated<Header>({ header }: Message<Header>): boolean {
 }
 
 // The message with its deflated blocks inflated.
-export async function inflate<Header>({ header, blocks }: Message<Header>): Promise<Message<Header>> {
-  const whole = await Promise.all(blocks.map(async (block, k) => {
-    if (!header.blocks[k][2]) return block;
-    const stream = new Blob([block]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }));
+export async function inflateBlocks<Header>({ header, blocks }: Message<Header>): Promise<Message<Header>> {
+  const whole = await Promise.all(blocks.map((block, k) => (header.blocks[k][2] ? inflate(block) : block)));
   return { header, blocks: whole };
 }
 
@@ -78,11 +74,4 @@ export function quickEncoder(table: Float32Array): (weight: number) => number {
   const encode = encoder(table);
   const known = Uint8Array.from({ length: 4096 }, (_, k) => encode((k / 4095) ** 2));
   return (weight) => known[Math.round(4095 * Math.sqrt(Math.min(1, weight)))];
-}
-
-// The bytes of a base64 data block of the page.
-export function heldBytes(id: string): Bytes {
-  const held = document.getElementById(id);
-  if (!held) throw new Error(`the page has no data block ${id}`);
-  return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
 }

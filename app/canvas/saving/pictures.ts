@@ -1,7 +1,7 @@
 // Pictures of what a canvas shows, as files: SVG by recording what is drawn, PNG at twice the size.
 
-import type { Box, Painting } from "./canvas";
-import { context2d, element } from "./elements";
+import { context2d, element } from "../../browser/elements";
+import type { Box, Painting } from "../shared/canvas";
 
 export interface Picture {
   width: number;

@@ -1,6 +1,6 @@
 // Writes CSV (RFC 4180) for spreadsheets.
 
-import type { Sheet } from "./data_table";
+import type { Sheet } from "../shared/data_table";
 
 // With a byte order mark, by which spreadsheets know UTF-8.
 export function csv({ columns, rows }: Sheet): string {

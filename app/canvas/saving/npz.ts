@@ -1,7 +1,7 @@
 // Writes NumPy's NPZ: a zip archive (stored, not compressed) of one .npy file for each array.
 // Source: NumPy enhancement proposal 1 (.npy, version 1.0) and PKWARE's APPNOTE 6.3, 4.3 (zip).
 
-import type { Bytes } from "./transport";
+import type { Bytes } from "../../browser/data_blocks";
 
 export interface NamedArray {
   shape: number[];

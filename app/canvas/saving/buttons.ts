@@ -1,8 +1,8 @@
 // Saves what a view shows: pictures (SVG, PNG at twice the size) and numbers (CSV, JSON, NPZ).
 
+import { element } from "../../browser/elements";
+import type { Sheet } from "../shared/data_table";
 import { csv } from "./csv";
-import type { Sheet } from "./data_table";
-import { element } from "./elements";
 import { npz, type NamedArray } from "./npz";
 import { download, savePicture, type Picture } from "./pictures";
 

@@ -1,6 +1,12 @@
-// One view for each place in the page, kept until the place goes.
+// What Streamlit mounts: a component, and a view that it keeps.
 
-import type { Mounted } from "../canvas/shared/mount";
+/** What Streamlit hands to a component. */
+export interface Mounted<Data> {
+  data: Data;
+  parentElement: HTMLElement | ShadowRoot;
+  setStateValue(name: string, value: unknown): void;
+  setTriggerValue(name: string, value: unknown): void;
+}
 
 export interface KeptView<Data, Report> {
   /** What the view calls to report the visitor's choice. */
@@ -9,7 +15,8 @@ export interface KeptView<Data, Report> {
   close(): void;
 }
 
-// Returns the component that Streamlit mounts; what the view reports is the trigger value `name`.
+// Returns a component with one view for each place in the page, kept until the place goes; what the
+// view reports is the trigger value `name`.
 export function keepView<Data, Report>(
   View: new (parent: Node) => KeptView<Data, Report>, name: string,
 ): (mounted: Mounted<Data>) => () => void {

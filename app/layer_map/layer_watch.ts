@@ -1,0 +1,92 @@
+// Joins a figure's slider, which moves the points in the browser alone, to Python and the keyboard:
+// tells Python at which layer it stands, so that the layer is kept and in the URL, and lets the
+// arrow keys move it when the figure has the focus. Draws nothing.
+
+import type { Mounted } from "../browser/component";
+import { Debounce } from "../browser/timers";
+
+interface WatchData {
+  /** CSS selector of the element that holds the figure. */
+  figure: string;
+  label: string;
+}
+
+interface SliderChange {
+  step: { value: string };
+}
+
+/** An element that Plotly has drawn into; a purged one has neither listeners nor layout. */
+interface Plot extends HTMLElement {
+  on?(name: "plotly_sliderchange", listener: (event: SliderChange) => void): void;
+  removeListener?(name: "plotly_sliderchange", listener: (event: SliderChange) => void): void;
+  layout?: { sliders?: { steps: unknown[]; active?: number }[] };
+}
+
+const LOOK_MS = 500; // Streamlit may put another figure in place of the one that was found
+const REST_MS = 500; // how long the slider rests before Python is told
+const STEPS: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+
+export default function component({ data, setStateValue }: Mounted<WatchData>): () => void {
+  let plot: Plot | null = null;
+  const telling = new Debounce(REST_MS);
+
+  const changed = (event: SliderChange) => {
+    const layer = Number(event.step.value);
+    plot?.setAttribute("aria-valuenow", String(layer));
+    telling.run(() => setStateValue("layer", layer));
+  };
+
+  const onKey = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (step && plot && event.target === plot && clickStep(plot, step)) event.preventDefault();
+  };
+
+  const letGo = () => {
+    plot?.removeListener?.("plotly_sliderchange", changed);
+    plot?.removeEventListener("keydown", onKey);
+  };
+
+  const look = () => {
+    const found = document.querySelector<Plot>(`${data.figure} .js-plotly-plot`);
+    const slider = found?.layout?.sliders?.[0];
+    if (found === plot || !found?.on || !slider) return;
+    letGo();
+    plot = found;
+    found.on("plotly_sliderchange", changed);
+    found.addEventListener("keydown", onKey);
+    const attributes = {
+      tabindex: 0,
+      role: "slider",
+      "aria-label": data.label,
+      "aria-valuemin": 0,
+      "aria-valuemax": slider.steps.length - 1,
+      "aria-valuenow": slider.active || 0,
+    };
+    for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, String(value));
+  };
+
+  look();
+  const timer = setInterval(look, LOOK_MS);
+  return () => {
+    clearInterval(timer);
+    telling.cancel();
+    letGo();
+  };
+}
+
+// Plotly's slider knows the mouse only: an arrow key is a click at the next step. Returns whether
+// there is a slider to click.
+function clickStep(plot: Plot, step: number): boolean {
+  const rail = plot.querySelector(".slider-rail-touch-rect");
+  const slider = plot.layout?.sliders?.[0];
+  if (!rail || !slider) return false;
+  const last = slider.steps.length - 1;
+  const layer = Math.min(Math.max((slider.active || 0) + step, 0), last);
+  const ticks = plot.querySelectorAll(".slider-tick-rect");
+  const place = (ticks.length > last ? ticks[layer] : rail).getBoundingClientRect();
+  const box = rail.getBoundingClientRect();
+  const at = { bubbles: true, clientX: place.x + place.width / 2, clientY: box.y + box.height / 2 };
+  rail.dispatchEvent(new MouseEvent("mousedown", at));
+  plot.dispatchEvent(new MouseEvent("mouseup", at));
+  return true;
+}

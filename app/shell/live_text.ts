@@ -1,0 +1,36 @@
+// Streamlit's text area sends its text on Ctrl+Enter or when it is left. This presses
+// Ctrl+Enter for the visitor when typing rests, except while an input method composes a character.
+
+import type { Mounted } from "../browser/component";
+import { Debounce } from "../browser/timers";
+
+interface LiveTextData {
+  /** Of the text areas. */
+  keys: string[];
+  pauseMs: number;
+}
+
+export default function component({ data }: Mounted<LiveTextData>): () => void {
+  const areas = data.keys.map((key) => `.st-key-${key} textarea`).join(", ");
+  const sending = new Debounce(data.pauseMs);
+
+  const onInput = (event: Event) => {
+    const area = event.target;
+    if (!(area instanceof HTMLElement) || !area.matches(areas)) return;
+    sending.cancel();
+    if (event instanceof InputEvent && event.isComposing) return;
+    sending.run(() => { if (area.isConnected) pressControlEnter(area); });
+  };
+
+  document.addEventListener("input", onInput);
+  document.addEventListener("compositionend", onInput);
+  return () => {
+    sending.cancel();
+    document.removeEventListener("input", onInput);
+    document.removeEventListener("compositionend", onInput);
+  };
+}
+
+function pressControlEnter(area: HTMLElement): void {
+  area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true, cancelable: true }));
+}
