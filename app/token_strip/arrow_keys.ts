@@ -10,16 +10,20 @@ const SAME_ROW = 4; // pixels by which tokens of one row may differ
 
 // The token that a key leads to from `now`; undefined where it leads nowhere.
 export function nextToken(key: string, now: number, count: number, cornerOf: (token: number) => Corner): number | undefined {
-  const next: Record<string, () => number | undefined> = {
-    ArrowRight: () => now + 1,
-    ArrowLeft: () => now - 1,
-    Home: () => 0,
-    End: () => count - 1,
-    ArrowDown: () => inOtherRow(now, 1, count, cornerOf),
-    ArrowUp: () => inOtherRow(now, -1, count, cornerOf),
-  };
-  const found = next[key]?.();
-  return found === undefined || found < 0 || found >= count ? undefined : found;
+  const next = neighbour(key, now, count, cornerOf);
+  return next === undefined || next < 0 || next >= count ? undefined : next;
+}
+
+function neighbour(key: string, now: number, count: number, cornerOf: (token: number) => Corner): number | undefined {
+  switch (key) {
+    case "ArrowRight": return now + 1;
+    case "ArrowLeft": return now - 1;
+    case "Home": return 0;
+    case "End": return count - 1;
+    case "ArrowDown": return inOtherRow(now, 1, count, cornerOf);
+    case "ArrowUp": return inOtherRow(now, -1, count, cornerOf);
+    default: return undefined;
+  }
 }
 
 // The nearest token of the row below (step 1) or above (step -1).

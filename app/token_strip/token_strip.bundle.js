@@ -39,16 +39,26 @@ var bundle = (() => {
   // app/token_strip/arrow_keys.ts
   var SAME_ROW = 4;
   function nextToken(key, now, count, cornerOf) {
-    const next = {
-      ArrowRight: () => now + 1,
-      ArrowLeft: () => now - 1,
-      Home: () => 0,
-      End: () => count - 1,
-      ArrowDown: () => inOtherRow(now, 1, count, cornerOf),
-      ArrowUp: () => inOtherRow(now, -1, count, cornerOf)
-    };
-    const found = next[key]?.();
-    return found === void 0 || found < 0 || found >= count ? void 0 : found;
+    const next = neighbour(key, now, count, cornerOf);
+    return next === void 0 || next < 0 || next >= count ? void 0 : next;
+  }
+  function neighbour(key, now, count, cornerOf) {
+    switch (key) {
+      case "ArrowRight":
+        return now + 1;
+      case "ArrowLeft":
+        return now - 1;
+      case "Home":
+        return 0;
+      case "End":
+        return count - 1;
+      case "ArrowDown":
+        return inOtherRow(now, 1, count, cornerOf);
+      case "ArrowUp":
+        return inOtherRow(now, -1, count, cornerOf);
+      default:
+        return void 0;
+    }
   }
   function inOtherRow(now, step, count, cornerOf) {
     const from = cornerOf(now);

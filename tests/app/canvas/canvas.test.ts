@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fitText, hexRgb, inkOver, missingBoxes, stride } from "../../../app/canvas/shared/canvas";
+
+test("ticks stand 1, 2, 5, 10, 20 ... apart, each with the room that a label needs", () => {
+  assert.deepEqual([30, 15, 10, 4, 2, 1, 0.5].map((step) => stride(step, 12)), [1, 1, 2, 5, 10, 20, 50]);
+  for (let step = 0.05; step < 40; step += 0.05) assert.ok(stride(step, 12) * step >= 12 - 1e-9, String(step));
+});
+
+test("ink is black on light colours and white on dark ones", () => {
+  assert.deepEqual(["#ffffff", "#ffff00", "#88bbee"].map((hex) => inkOver(hexRgb(hex))), ["#111", "#111", "#111"]);
+  assert.deepEqual(["#000000", "#0000ff", "#d6285a"].map((hex) => inkOver(hexRgb(hex))), ["#fff", "#fff", "#fff"]);
+});
+
+test("a text is cut to its room", () => {
+  const context = { measureText: (text: string) => ({ width: 10 * text.length }) as TextMetrics };
+  assert.equal(fitText(context, "attention", 90), "attention");
+  assert.equal(fitText(context, "attention", 89), "attenti\u2026");
+  assert.equal(fitText(context, "attention", 40), "att\u2026");
+  assert.equal(fitText(context, "attention", 5), "\u2026");
+  assert.equal(fitText(context, "e\u0301e\u0301e\u0301", 30), "e\u0301\u2026");
+});
+
+test("missing cells are joined to few boxes that hold all of them and no other", () => {
+  assert.deepEqual(missingBoxes(4, (row) => row === 1 || row === 2), [[0, 1, 4, 2]]);
+  assert.deepEqual(missingBoxes(3, () => false), []);
+  const isMissing = (row: number, column: number) => (row * 5 + column * 3) % 7 < 3;
+  const seen = new Set<number>();
+  for (const [left, top, width, height] of missingBoxes(9, isMissing)) {
+    for (let row = top; row < top + height; row++) {
+      for (let column = left; column < left + width; column++) {
+        assert.ok(isMissing(row, column) && !seen.has(row * 9 + column));
+        seen.add(row * 9 + column);
+      }
+    }
+  }
+  const cells = Array.from({ length: 81 }, (_, at) => isMissing(Math.floor(at / 9), at % 9));
+  assert.equal(seen.size, cells.filter(Boolean).length);
+});

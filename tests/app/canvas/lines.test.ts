@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { isInFocus, TokenChoice } from "../../../app/canvas/lines/choice";
+import { LinesModel, type LinesHeader } from "../../../app/canvas/lines/model";
+import { sortedLines } from "../../../app/canvas/lines/strongest";
+
+const TABLE = Float32Array.from({ length: 256 }, (_, code) => code / 255);
+const codes = (...weights: number[]) => Uint8Array.from(weights, (weight) => Math.round(weight * 255));
+const HEADER: LinesHeader = {
+  look: { special: false, words: false, mean: false, filter: "all", threshold: null, chosen: "" },
+  layer: 1, num_layers: 2, heads: [], sent: [0, 1], broken: [], missing: "", weights: 1, revision: 0,
+  colours: ["#f00", "#0f0"], mean_colour: "#888",
+  tokens: ["[CLS]", "riv", "##er"], text_ids: [-1, 0, 0], segment_ids: [0, 0, 0], starts: [0, 1], words: ["[CLS]", "river"],
+  kinds: { a: "", b: "", special: "" }, is_pair: false,
+};
+const HEADS = [
+  codes(0.2, 0.4, 0.4, 0, 1, 0, 0.6, 0.2, 0.2),
+  codes(0.8, 0.2, 0, 0.4, 0.2, 0.4, 0.2, 0.2, 0.6),
+];
+
+function linesModel(header: Partial<LinesHeader> = {}, choose: (model: LinesModel) => void = () => {}): LinesModel {
+  const model = new LinesModel();
+  const bits = Uint8Array.of(0b00010000, 0); // a gap in row 1, column 0
+  const blocks = [Uint8Array.from([...HEADS[0], ...HEADS[1]]), new Uint8Array(TABLE.slice().buffer), bits];
+  model.receive({ header: { ...HEADER, ...header, blocks: [] }, blocks }, false);
+  model.shown = new Set([0, 1]);
+  choose(model);
+  model.refreshUnits();
+  model.select();
+  return model;
+}
+
+const rounded = (number: number) => Number(number.toFixed(3));
+
+test("lines are sorted by weight, the strongest last, without those below the threshold", () => {
+  const all = [true, true];
+  const lines = sortedLines([Uint8Array.of(9, 200, 3, 9), Uint8Array.of(0, 10, 255, 2)], 2, 9, all, all);
+  assert.equal(lines.total, 5);
+  assert.deepEqual([...lines.code], [9, 9, 10, 200, 255]);
+  assert.deepEqual([...lines.map], [0, 0, 1, 0, 1]);
+  assert.deepEqual([...lines.row], [0, 1, 0, 0, 1]);
+  assert.deepEqual([...lines.column], [0, 1, 1, 1, 0]);
+});
+
+test("lines stand between rows and columns that take part", () => {
+  const lines = sortedLines([Uint8Array.of(9, 200, 3, 9)], 2, 1, [true, false], [false, true]);
+  assert.deepEqual([lines.total, lines.row[0], lines.column[0]], [1, 0, 1]);
+});
+
+test("a token is chosen alone, let go, added and taken away", () => {
+  const choice = new TokenChoice();
+  choice.pickAlone({ side: "left", index: 2 });
+  choice.toggle({ side: "right", index: 5 });
+  assert.deepEqual([choice.size, choice.first], [2, { side: "left", index: 2 }]);
+  choice.toggle({ side: "left", index: 2 });
+  assert.deepEqual(choice.first, { side: "right", index: 5 });
+  choice.pickAlone({ side: "right", index: 5 });
+  assert.deepEqual([choice.size, choice.first], [0, null]);
+});
+
+test("the choice is written as first tokens and read where they start a unit", () => {
+  const choice = new TokenChoice();
+  choice.read("l0.3r4", [0, 3, 4]);
+  assert.deepEqual([[...choice.left], [...choice.right]], [[0, 1], [2]]);
+  assert.equal(choice.written([0, 3, 4]), "l0.3r4");
+  choice.read("l1.3r99nonsense", [0, 3, 4]);
+  assert.deepEqual([[...choice.left], [...choice.right]], [[1], []]);
+  for (let unit = 0; unit < 300; unit++) choice.add({ side: "right", index: unit });
+  assert.equal(choice.written(Array.from({ length: 300 }, (_, k) => k)).split("r")[1].split(".").length, 100);
+});
+
+test("an empty side of the focus means all of it", () => {
+  const focus = { left: new Set([1]), right: new Set<number>() };
+  assert.deepEqual([isInFocus(focus, 1, 7), isInFocus(focus, 2, 7)], [true, false]);
+  assert.ok(isInFocus({ left: new Set(), right: new Set() }, 0, 0));
+});
+
+test("what a token looks at: the mean of the heads, the strongest first", () => {
+  const model = linesModel();
+  const { other, found, averages } = model.targets({ left: new Set([0]), right: new Set() });
+  assert.deepEqual([other, averages], ["right", false]);
+  assert.deepEqual(found.map(({ index, share }) => [index, rounded(share)]), [[0, 0.5], [1, 0.3], [2, 0.2]]);
+  assert.deepEqual(found[0].shares.map(rounded), [0.2, 0.8]);
+});
+
+test("several looking tokens: the sum, and as share their mean", () => {
+  const { found, number, averages } = linesModel().targets({ left: new Set([0, 1]), right: new Set() });
+  assert.deepEqual([number, averages], [2, true]);
+  assert.deepEqual(found.map(({ index, sum, share }) => [index, rounded(sum), rounded(share)]),
+    [[1, 0.9, 0.45], [0, 0.7, 0.35], [2, 0.4, 0.2]]);
+});
+
+test("what is looked at together adds up", () => {
+  const { other, found } = linesModel().targets({ left: new Set(), right: new Set([0, 1]) });
+  assert.equal(other, "left");
+  assert.deepEqual(found.map(({ index, share }) => [index, rounded(share)]), [[0, 0.8], [1, 0.8], [2, 0.6]]);
+});
+
+test("words: the pieces looked at are summed, the pieces that look are averaged", () => {
+  const model = linesModel({}, (made) => { made.byWord = true; });
+  assert.deepEqual(model.units.names, ["[CLS]", "river"]);
+  assert.deepEqual([model.weight(0, 0, 1), model.weight(0, 1, 0), model.weight(0, 1, 1)].map(rounded), [0.8, 0.3, 0.7]);
+});
+
+test("the mean of heads is one map in its own colour", () => {
+  const model = linesModel({}, (made) => { made.mean = true; });
+  assert.ok(model.averaged);
+  assert.deepEqual(model.mapColours, ["#888"]);
+  assert.equal(rounded(model.mapWeight(0, 0, 0)), 0.5);
+});
+
+test("hidden special tokens take no part", () => {
+  const model = linesModel({}, (made) => { made.hideSpecial = true; });
+  assert.ok(model.drawnLines(Infinity).every(([, row, column]) => row > 0 && column > 0));
+  assert.deepEqual(model.targets({ left: new Set([0]), right: new Set() }).found, []);
+});
+
+test("the drawn lines come strongest first and not below the threshold", () => {
+  const model = linesModel({}, (made) => { made.threshold = 0.5; });
+  const weights = model.drawnLines(Infinity).map(([map, row, column]) => rounded(model.mapWeight(map, row, column)));
+  assert.deepEqual(weights, [1, 0.8, 0.6, 0.6]);
+  assert.equal(model.drawnLines(2).length, 2);
+});
+
+test("a weight that is no number is NaN, marks its row, and is in no line", () => {
+  const model = linesModel({ broken: [1] });
+  assert.ok(Number.isNaN(model.weight(1, 1, 0)));
+  assert.deepEqual(model.broken, [false, true, false]);
+  const { found } = model.targets({ left: new Set([1]), right: new Set() });
+  assert.ok(Number.isNaN(found[2].share)); // last
+});
+
+test("a head that was asked for and has not arrived is awaited", () => {
+  const model = linesModel({}, (made) => made.shown.add(5).add(3));
+  assert.deepEqual([model.awaited(), model.heads], [[3, 5], [0, 1]]);
+  assert.throws(() => model.weight(5, 0, 0), /head 5 of layer 1 has not arrived/);
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { OverviewModel, type OverviewHeader, type OverviewOptions } from "../../../app/canvas/overview/model";
+import { orderHeads, passes, rangeOf } from "../../../app/canvas/overview/order";
+
+const VALUES = [0.3, null, 0.1, 0.2, 0.3, 0.9];
+
+test("heads are ordered by place, within their layer, or over all; those without a value come last", () => {
+  assert.deepEqual(orderHeads(VALUES, 2, 3, "place", false), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(orderHeads(VALUES, 2, 3, "layer", false), [0, 2, 1, 5, 4, 3]);
+  assert.deepEqual(orderHeads(VALUES, 2, 3, "all", false), [5, 0, 4, 3, 2, 1]);
+  assert.deepEqual(orderHeads(VALUES, 2, 3, "all", true), [2, 3, 0, 4, 5, 1]);
+  assert.deepEqual(orderHeads(null, 2, 2, "all", false), [0, 1, 2, 3]);
+});
+
+test("a limit lets the highest pass, or the lowest; a head without a value passes none", () => {
+  assert.deepEqual([0.4, 0.5, null].map((value) => passes(value, 0.5, false)), [false, true, false]);
+  assert.deepEqual([0.5, 0.6, null].map((value) => passes(value, 0.5, true)), [true, false, false]);
+  assert.ok(passes(null, null, false));
+});
+
+test("the range is that of the heads that have a value", () => {
+  assert.deepEqual(rangeOf(VALUES), [0.1, 0.9]);
+  assert.equal(rangeOf([null, null]), null);
+});
+
+// Two layers of two heads; thumbnails of 2 x 2 cells.
+function overviewModel(options: Partial<OverviewOptions> = {}, header: Partial<OverviewHeader> = {}): OverviewModel {
+  const table = Float32Array.from({ length: 256 }, (_, code) => code / 255);
+  const full: OverviewHeader = {
+    num_layers: 2, num_heads: 2, num_tokens: 2, size: 2, layer: 1, heads: [],
+    look: { measure: "", order: "place", lowest: false, limit: null },
+    names: { previous: { label: "previous token", unit: "share", habit: true }, entropy: { label: "entropy", unit: "nats", habit: false },
+      none: { label: "none", unit: "", habit: false } },
+    measures: { previous: [0.1, 0.9, 0.2, null], entropy: [0.5, 12.345, 100, 1], none: [null, null, null, null] },
+    broken: [], missing: "", ...header,
+  };
+  const codes = Uint8Array.of(0, 255, 255, 0, 100, 0, 0, 100, 200, 0, 0, 0, 100, 0, 0, 0);
+  const model = new OverviewModel();
+  model.receive({ header: { ...full, blocks: [] },
+    blocks: [codes, new Uint8Array(768), new Uint8Array(table.buffer), Uint8Array.of(0b00100000)] });
+  model.options = { ...full.look, ...options };
+  model.sort();
+  return model;
+}
+
+test("a measure that no head has is not offered, and not kept", () => {
+  const model = overviewModel({ measure: "none", order: "all", limit: 0.5 });
+  assert.deepEqual(model.knownMeasures, ["previous", "entropy"]);
+  assert.deepEqual(model.options, { measure: "", order: "place", lowest: false, limit: null });
+});
+
+test("shares are percentages, other measures have their unit", () => {
+  const model = overviewModel({ measure: "previous" });
+  assert.deepEqual([model.format(0.1234), model.format(0.1234, "previous", true), model.format(null)], ["12%", "12%", "\u2013"]);
+  assert.deepEqual([0.5, 12.345, 100].map((value) => model.format(value, "entropy")), ["0.50 nats", "12.3 nats", "100 nats"]);
+  assert.equal(model.format(0.5, "entropy", true), "0.50");
+});
+
+test("a layer's value is the mean of its heads that have one", () => {
+  const model = overviewModel();
+  assert.equal(model.valueAt({ layer: 0, head: null }, "previous"), 0.5);
+  assert.equal(model.valueAt({ layer: 1, head: null }, "previous"), 0.2);
+  assert.equal(model.valueAt({ layer: 0, head: null }, "none"), null);
+  assert.equal(model.valueAt({ layer: 1, head: 1 }, "previous"), null);
+});
+
+test("places follow the order, and heads beyond the limit are left out", () => {
+  const model = overviewModel({ measure: "previous", order: "all", limit: 0.15 });
+  assert.deepEqual(model.sequence, [1, 2, 0, 3]);
+  assert.deepEqual([model.placeOf(0), model.placeOf(1), model.placeOf(4)], [{ layer: 0, head: 1 }, { layer: 1, head: 0 }, null]);
+  assert.deepEqual([0, 1, 2, 3].map((head) => model.isLeftOut(head)), [true, false, false, true]);
+});
+
+test("the open heads are those of the message; no heads stand for the layer", () => {
+  const model = overviewModel();
+  assert.deepEqual([0, 1, 2, 3].map((head) => model.isOpen(head)), [false, false, true, true]);
+  const one = overviewModel({}, { heads: [1] });
+  assert.deepEqual([0, 1, 2, 3].map((head) => one.isOpen(head)), [false, false, false, true]);
+  assert.deepEqual(one.opened, { layer: 1, head: 1 });
+});
+
+test("a layer's thumbnail is the mean of its heads", () => {
+  const model = overviewModel();
+  assert.deepEqual([...model.codesOf({ layer: 1, head: 0 })], [200, 0, 0, 0]);
+  assert.deepEqual([...model.codesOf({ layer: 1, head: null })], [150, 0, 0, 0]);
+});
+
+test("cells that are not numbers are boxes of their head, and of its layer", () => {
+  const model = overviewModel({}, { broken: [2] });
+  assert.deepEqual(model.missingOf({ layer: 1, head: 0 }), [[0, 1, 1, 1]]);
+  assert.deepEqual(model.missingOf({ layer: 1, head: null }), [[0, 1, 1, 1]]);
+  assert.deepEqual(model.missingOf({ layer: 0, head: null }), []);
+});
