@@ -3,6 +3,7 @@
 #   make test-fast   about a minute: the rules are in tests/conftest.py
 #   make lint        ruff, codespell, mypy; with Node.js tsc and eslint too
 #   make bundles     bundle the browser components again (Node.js)
+#   make test-browser-units   the unit tests of their modules; make test runs them too (Node.js)
 #   make format   let ruff rewrite the files
 #   make run         open the app                   make bench    measure us and the peers
 #   make train CORPUS="a.txt.xz b.txt.xz" VALID=v.txt.xz RUN=runs/mine MINUTES=60
@@ -51,6 +52,11 @@ lint-browser:
 	@if command -v npm >/dev/null && [ -d node_modules ]; then \
 		npm run --silent types && npm run --silent lint; \
 	else echo "lint-browser: skipped, since Node.js or node_modules is missing (npm ci)"; fi
+
+# make test runs them through tests/test_bundles.py, which skips them without Node.js.
+.PHONY: test-browser-units
+test-browser-units: node_modules
+	npm test --silent
 
 bundles: node_modules
 	npm run --silent build

@@ -1,43 +1,30 @@
-"""The committed bundles of the browser components, against their sources."""
+"""The committed bundles of the browser components, against their sources, and their unit tests."""
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from app.bundle import read_bundle
+from tests.support.node import ROOT, run_node
 
-ROOT = Path(__file__).resolve().parents[1]
 BUNDLES = sorted(path.relative_to(ROOT) for path in (ROOT / "app").rglob("*.bundle.*"))
 SCRIPTS = [path for path in BUNDLES if path.suffix == ".js"]
 
 
-def node() -> str:
-    """Return the path of Node.js, or skip the test where it or its packages are missing."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("Node.js is not installed")
-    if not (ROOT / "node_modules").is_dir():
-        pytest.skip("node_modules is missing; `npm ci` installs it")
-    return found
-
-
 def test_the_bundles_are_those_of_the_sources(tmp_path: Path) -> None:
-    run = subprocess.run(
-        [node(), "esbuild.config.mjs", "--out", str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_node("esbuild.config.mjs", "--out", str(tmp_path))
     assert run.returncode == 0, run.stderr
     made = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.bundle.*")}
     committed = {path.relative_to("app"): (ROOT / path).read_bytes() for path in BUNDLES}
     assert set(made) == set(committed)
     stale = [path.as_posix() for path, content in made.items() if committed[path] != content]
     assert stale == [], "run `npm run build` and commit the bundles"
+
+
+def test_the_unit_tests_of_the_modules_pass() -> None:
+    run = run_node("tests/support/unit_tests.mjs")
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=str)

@@ -3,7 +3,7 @@
 Streamlit hands raw bytes to a component as they are, but only on the top level. A message is
 therefore one block: the length of a JSON header (uint32, little-endian), the header in UTF-8 padded
 with spaces to a multiple of 4, and the arrays one after the other; the header's `blocks` has the
-start and the length of each, and 1 where it is deflated. `transport.js` reads it.
+start and the length of each, and 1 where it is deflated. `transport.ts` reads it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""Run the TypeScript modules of the browser components in Node.js, where it is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def node() -> str:
+    """Return the path of Node.js, or skip the test where it or its packages are missing."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node.js is not installed")
+    if not (ROOT / "node_modules").is_dir():
+        pytest.skip("node_modules is missing; `npm ci` installs it")
+    return found
+
+
+def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Node.js in the root of the repository; a failure is the caller's to judge."""
+    return subprocess.run(
+        [node(), *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def run_typescript(source: str, folder: Path) -> None:
+    """Run a script that imports modules as "./app/..." in `folder`, where it reads and writes.
+
+    Raises:
+        AssertionError: If the script fails, with what it said.
+    """
+    entry = folder / "script.ts"
+    entry.write_text(source, encoding="utf-8")
+    made = run_node(
+        "--input-type=module",
+        "--eval",
+        'import { readFileSync } from "node:fs"; import { build } from "esbuild";'
+        "const [entry, outfile] = process.argv.slice(1);"
+        'const stdin = { contents: readFileSync(entry, "utf8"), loader: "ts", resolveDir: "." };'
+        'await build({ stdin, outfile, bundle: true, platform: "node", format: "esm" });',
+        str(entry),
+        str(folder / "script.mjs"),
+    )
+    assert made.returncode == 0, made.stderr
+    run = subprocess.run(
+        [node(), "script.mjs"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
