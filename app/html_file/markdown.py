@@ -7,8 +7,8 @@ import re
 
 from markdown_it import MarkdownIt
 
-# As `legible` in app/browser/text.ts: controls, and what turns the direction of writing; line breaks and
-# tabs stay.
+# As `legible` in browser/text.ts: controls, and what turns the direction of writing; line breaks
+# and tabs stay.
 _TURNING = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 )
