@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from . import (
-    attention,
-    checkpoints,
-    compare,
-    heads,
-    inspect_checkpoint,
-    layer_map,
-    masked_words,
-    minimal_pair,
-    mixing,
-    sentence_pairs,
-    tokens,
-    training,
-    what_if,
-)
+from importlib import import_module
+
 from .shell.page_info import PageInfo
 
+FOLDERS = (
+    "tokens",
+    "attention",
+    "mixing",
+    "heads",
+    "masked_words",
+    "sentence_pairs",
+    "what_if",
+    "minimal_pair",
+    "compare",
+    "layer_map",
+    "checkpoints",
+    "inspect_checkpoint",
+    "training",
+)
 PAGES: dict[str, PageInfo] = {
-    page.__name__.rpartition(".")[2]: page.PAGE
-    for page in (
-        tokens,
-        attention,
-        mixing,
-        heads,
-        masked_words,
-        sentence_pairs,
-        what_if,
-        minimal_pair,
-        compare,
-        layer_map,
-        checkpoints,
-        inspect_checkpoint,
-        training,
-    )
+    folder: import_module(f".{folder}", __package__).PAGE for folder in FOLDERS
 }
 """By folder: the page is app/<folder>/page.py, its script pages/<folder>.py."""

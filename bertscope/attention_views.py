@@ -48,7 +48,7 @@ def show_overview(
     marks = app_module("app.plots.special_tokens")
     own = marks.BERT if bert is None else marks.marks_of(bert.tokenizer)
     part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, own)
-    picture = app_module("app.canvas.draw").OVERVIEW
+    picture = app_module("app.canvas.views").OVERVIEW
     code = picture.python(None, opening(bert, trace))
     how = picture.reading_of(own)
     return shown(trace, bert, "Attention: all heads", part, code, how, height or 420)
@@ -104,7 +104,7 @@ def show_lines(
     part = app_module("app.canvas.html_part").lines_part(trace, layer, heads, options)
     data, picture = (
         app_module("app.canvas.shared.attention_data"),
-        app_module("app.canvas.draw").LINES,
+        app_module("app.canvas.views").LINES,
     )
     code = picture.python(None, opening(bert, trace), **data.weights_code([layer], heads))
     fits = 190 + min(672, 26 * trace.num_tokens + 12)
@@ -157,7 +157,7 @@ def show_map(
     options = chosen_options(maps, rows=rows, columns=columns, words=words)
     part = app_module("app.canvas.html_part").heat_map_part(trace, chosen, own, options)
     title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
-    picture = app_module("app.canvas.draw").MAP
+    picture = app_module("app.canvas.views").MAP
     code = picture.python(None, opening(bert, trace), **data.weights_code(chosen, own))
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
     return shown(
@@ -200,7 +200,7 @@ def show_neurons(
     neurons = app_module("app.canvas.neurons.neurons")
     options = chosen_options(neurons, order=order, query=query)
     part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options)
-    picture = app_module("app.canvas.draw").NEURONS
+    picture = app_module("app.canvas.views").NEURONS
     code = picture.python(None, opening(bert, trace), layer=layer, head=head)
     title, fits = (
         f"Attention: neurons of layer {layer} head {head}",

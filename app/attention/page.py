@@ -3,8 +3,8 @@
 import streamlit as st
 
 from ..bertviz_views.controls import draw_bertviz
-from ..canvas.draw import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from ..canvas.shared.attention_data import shown_heads
+from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from ..plots.special_tokens import Marks
 from ..plots.untrusted_text import plain
 from ..shell import frame

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bertcore import Trace
 
-from ..canvas.draw import part_of
+from ..canvas.views import part_of
 from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture

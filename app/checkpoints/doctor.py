@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.health.checkpoint import examine
+from bertcore.analysis.health.checkpoint_doctor import examine
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
@@ -17,7 +17,7 @@ from .doctor_figures import (
 )
 
 _CODE = """
-from bertcore.analysis.health.checkpoint import examine
+from bertcore.analysis.health.checkpoint_doctor import examine
 
 found = examine(bert)
 found.verdict, found.sentences()

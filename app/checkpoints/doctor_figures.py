@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from bertcore.analysis.health.checkpoint import Diagnosis
+from bertcore.analysis.health.checkpoint_doctor import Diagnosis
 
 from ..plots import theme
 

@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ..canvas.draw import MAP, keep_options, kept_options
 from ..canvas.heat_map import heat_map
 from ..canvas.shared.view_options import ViewOptions
+from ..canvas.views import MAP, keep_options, kept_options
 from ..plots.before_after import head_table
 from ..shell.picture import Picture
 from .case import Case, code_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bertcore.finetuning.epochs import EPOCHS_FOLDER, kept_epochs
+from bertcore.finetuning.epoch_checkpoints import EPOCHS_FOLDER, kept_epochs
 from bertcore.finetuning.experiment import RUNS_FOLDER, SETTINGS_FILE
 
 from ..training.runs import checkpoints, list_runs

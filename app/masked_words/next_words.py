@@ -13,7 +13,7 @@ from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from .predictions import TOP_K
 from .predictions_figures import predictions_table, top_words
-from .strips_figures import surprise_strip, surprise_table
+from .surprise_figures import surprise_strip, surprise_table
 
 PLACE = Field("next_token", 0)
 

@@ -10,14 +10,15 @@ from ..shell import cache, capabilities, frame
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .lens import LENS, show_lens, show_ranks
-from .other_heads import show_instead
+from .masking import show_masking
 from .predictions import (
     MASKED,
     choose_mask,
     show_candidates,
     show_predictions,
 )
-from .strips import show_masking, show_surprise
+from .surprise import show_surprise
+from .without_masked_words import show_instead
 
 
 def choose_masks(page: frame.Page) -> tuple[int, ...]:

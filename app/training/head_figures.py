@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from bertcore.analysis.heads.history import HeadHistory
+from bertcore.analysis.heads.entropy_history import HeadHistory
 
 from ..plots import theme
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bertcore.analysis.heads.history import head_history
+from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.training.probes import Probe
 
@@ -89,7 +89,7 @@ HEADS = Picture(
     ),
     code="""
 from pathlib import Path
-from bertcore.analysis.heads.history import head_history
+from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.training.probes import read_probes
 
 head_history(read_probes(Path({path!r}))).spread                     # [S, L, H]

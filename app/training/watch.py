@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.heads.history import HeadHistory, head_history
-from bertcore.analysis.health.run import check_run
+from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
+from bertcore.analysis.health.run_coach import check_run
 from bertcore.cli.progress import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 

@@ -13,7 +13,7 @@ from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, parse_head
 
 from ..masked_words.predictions import MASKED
-from ..masked_words.strips import MANY_TOKENS
+from ..masked_words.surprise import MANY_TOKENS
 from ..plots.untrusted_text import plain, shorten
 from ..shell import cache, frame
 from ..token_strip.token_strip import token_strip

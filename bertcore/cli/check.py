@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore import Model
-    from bertcore.analysis.health.checkpoint import Diagnosis
+    from bertcore.analysis.health.checkpoint_doctor import Diagnosis
     from bertcore.pretraining import Batch, PretrainingScores
 
 MASKED_WORDS = "mlm"
@@ -75,7 +75,7 @@ def inspect(
       bertscope inspect ./my-fine-tuned-bert --json
     """
     from bertcore import load
-    from bertcore.analysis.health.checkpoint import examine
+    from bertcore.analysis.health.checkpoint_doctor import examine
 
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
     found = examine(bert)

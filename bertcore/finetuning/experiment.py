@@ -20,7 +20,7 @@ from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.labels import describe_unseen
 from bertcore.finetuning.distillation import check_teacher
-from bertcore.finetuning.epochs import epoch_of, kept_epochs
+from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
 from bertcore.finetuning.model import (
     TaskModel,
     check_labels,

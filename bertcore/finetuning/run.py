@@ -19,7 +19,7 @@ from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
-from bertcore.finetuning.epochs import save_epoch
+from bertcore.finetuning.epoch_checkpoints import save_epoch
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
 from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.finetuning.run_checks import (

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from bertcore.network import Network, attention_explicit
+from bertcore.quantize import quantize
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.training.probe_texts import PROBE_TEXTS
 from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_files, write_probe
-from bertcore.training.quantize import quantize
 
 TOP_K = 5
 """Predictions kept for each hidden word."""

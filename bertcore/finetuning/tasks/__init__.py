@@ -4,10 +4,10 @@
 """
 
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
-from bertcore.finetuning.tasks.choose import Choose
+from bertcore.finetuning.tasks.choice import Choose
 from bertcore.finetuning.tasks.classify import Classify, LabelAnswer, Pair
-from bertcore.finetuning.tasks.extract import Extract, SpanAnswer, SpanAnswers
 from bertcore.finetuning.tasks.inputs import TaskInput, Word
+from bertcore.finetuning.tasks.qa import Extract, SpanAnswer, SpanAnswers
 from bertcore.finetuning.tasks.regress import Regress, ScoreAnswer
 from bertcore.finetuning.tasks.tag import FEATURE_TAG, Tag, TagAnswer
 from bertcore.finetuning.tasks.task import InspectableTask, Task

@@ -14,7 +14,6 @@ import pytest
 import torch
 
 from app.attention.head_sentence import head_sentence
-from app.canvas.draw import LINES, MAP
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.overview import overview
@@ -29,6 +28,7 @@ from app.canvas.shared.attention_data import (
 from app.canvas.shared.attention_words import merge_to_words, words_of
 from app.canvas.shared.missing import missing_sentence
 from app.canvas.shared.view_options import read_options, write_options
+from app.canvas.views import LINES, MAP
 from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.heads.measures import MEASURES, measure_heads

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from app.masked_words import lens_figures, predictions_figures, strips_figures
+from app.masked_words import lens_figures, masking_figures, predictions_figures, surprise_figures
 from app.plots import theme, token_flow
 from app.plots.cells import cell_text
 from app.plots.formats import percent
@@ -175,9 +175,9 @@ def test_many_curves_have_different_looks() -> None:
 
 def test_the_surprise_strip_is_coloured_by_bits(bert: Bert) -> None:
     found = surprise(bert, TEXT)
-    (bars,) = strips_figures.surprise_strip(found).data
+    (bars,) = surprise_figures.surprise_strip(found).data
     np.testing.assert_allclose(
-        bars.marker.color, np.minimum(found.bits, strips_figures.CERTAIN_BITS)
+        bars.marker.color, np.minimum(found.bits, surprise_figures.CERTAIN_BITS)
     )
     assert [text.split("<br>")[0] for text in bars.text] == list(found.tokens)
     for text, token, best in zip(bars.text, found.tokens, found.best_words, strict=True):
@@ -189,24 +189,24 @@ def test_hostile_tokens_are_text_in_strips() -> None:
         (1,), (HOSTILE,), np.ones(1, np.float32), (HOSTILE + "!",), np.ones(1, np.float32)
     )
     drawn = Corruption((HOSTILE,) * 3, (HOSTILE,) * 3, ("kept", "random", None))
-    for fig in (strips_figures.surprise_strip(found), strips_figures.masking_strip(drawn)):
+    for fig in (surprise_figures.surprise_strip(found), masking_figures.masking_strip(drawn)):
         assert "<img" not in markup(fig)
 
 
 def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> None:
     drawn = corrupt(bert, TEXT * 3, None, 4, 0.5)
-    fig = strips_figures.masking_strip(drawn)
+    fig = masking_figures.masking_strip(drawn)
     counts = {trace.name: len(trace.text) for trace in fig.data if trace.type == "bar"}
-    for action, name in strips_figures.ACTION_NAMES.items():
+    for action, name in masking_figures.ACTION_NAMES.items():
         assert counts[name] == drawn.actions.count(action)
     assert counts["not chosen"] == drawn.actions.count(None)
     assert sum(counts.values()) == len(drawn.tokens)
 
 
 def test_a_kind_that_was_not_drawn_keeps_its_legend() -> None:
-    fig = strips_figures.masking_strip(Corruption(("a",), ("a",), (None,)))
+    fig = masking_figures.masking_strip(Corruption(("a",), ("a",), (None,)))
     names = [trace.name for trace in fig.data if trace.type == "bar"]
-    assert names == ["became [MASK] (80%)", *strips_figures.ACTION_NAMES.values(), "not chosen"]
+    assert names == ["became [MASK] (80%)", *masking_figures.ACTION_NAMES.values(), "not chosen"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 200])
@@ -245,7 +245,7 @@ def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     assert table.piece.tolist() == found.words.flatten().tolist()
     lens_table = lens_figures.lens_table(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
     assert len(lens_table) == 3 * 2 * 3
-    assert len(strips_figures.surprise_table(surprise(bert, TEXT))) == 10
+    assert len(surprise_figures.surprise_table(surprise(bert, TEXT))) == 10
     path = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
     ranks: pd.DataFrame = lens_figures.ranks_table(path).pivot_table(
         "rank", "layer", "word", "first"
@@ -254,4 +254,4 @@ def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     scored = score_candidates(bert, "a [MASK]", None, (), 2, ["river", "日"])
     assert predictions_figures.candidates_table(scored).problem.isna().tolist() == [True, False]
     drawn = corrupt(bert, TEXT)
-    assert strips_figures.masking_table(drawn).shown.tolist() == list(drawn.shown)
+    assert masking_figures.masking_table(drawn).shown.tolist() == list(drawn.shown)

@@ -98,7 +98,7 @@ def test_another_draw_is_another_seed(page: AppTest) -> None:
 def test_a_long_text_is_scored_only_when_asked(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.masked_words.strips.MANY_TOKENS", 5)
+    monkeypatch.setattr("app.masked_words.surprise.MANY_TOKENS", 5)
     app = ok(page.run())
     assert len(charts(app)) == 1
     ok(app.toggle(key="surprise").set_value(True).run())

@@ -13,7 +13,7 @@ from app.plots import theme
 from app.training import curve_figures as curves
 from app.training import replay_figures as figures
 from app.training.head_figures import heads_over_time
-from bertcore.analysis.heads.history import head_history
+from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.pretraining.run_probes import take_probe
 from bertcore.training.probes import Probe

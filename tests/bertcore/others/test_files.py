@@ -11,7 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from bertcore.analysis.health.checkpoint import examine
+from bertcore.analysis.health.checkpoint_doctor import examine
 from tests.support.tiny_others import TEXT, given, make_other, opened
 
 

@@ -15,7 +15,7 @@ import bertcore
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.measures import measure_heads
 from bertcore.analysis.heads.stream import attention_batches
-from bertcore.analysis.health.checkpoint import examine
+from bertcore.analysis.health.checkpoint_doctor import examine
 from bertcore.analysis.health.parameters import count_parameters
 from bertcore.analysis.shared.collect import Sentence, collect_tokens
 from bertcore.analysis.words.lens import layer_predictions

@@ -9,6 +9,7 @@ import torch
 
 from bertcore import Bert
 from bertcore.pretraining.run_probes import ProbeWriter, take_probe
+from bertcore.quantize import MAX_ERROR
 from bertcore.training.probe_texts import PROBE_TEXTS
 from bertcore.training.probes import (
     KINDS,
@@ -18,7 +19,6 @@ from bertcore.training.probes import (
     read_probes,
     write_probe,
 )
-from bertcore.training.quantize import MAX_ERROR
 from tests.bertcore.pretraining.test_loop import build
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 

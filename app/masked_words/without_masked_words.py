@@ -12,7 +12,7 @@ from bertcore import Model
 from ..shell import cache, capabilities, frame
 from ..shell.picture import Picture
 from .next_words import show_next
-from .strips_figures import replaced_strip
+from .replaced_figures import replaced_strip
 
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bertcore.analysis.heads.history import HeadHistory
+from bertcore.analysis.heads.entropy_history import HeadHistory
 
 SEVERITIES = ("problem", "warning", "note")
 """problem: stop and change something. warning: the result will suffer. note: good to know."""

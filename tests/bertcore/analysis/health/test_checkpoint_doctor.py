@@ -11,7 +11,7 @@ import torch
 
 import bertcore
 from bertcore import Bert
-from bertcore.analysis.health.checkpoint import Diagnosis, examine, spectral_edge
+from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine, spectral_edge
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from tests.support.tiny import tiny_bert, tiny_config, tiny_tokenizer

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertcore.analysis.heads.history import HeadHistory, head_history
-from bertcore.analysis.health.run import SEVERITIES, check_run
+from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
+from bertcore.analysis.health.run_coach import SEVERITIES, check_run
+from bertcore.quantize import quantize
 from bertcore.training.probes import Probe, ProbeText, SentenceProbe
-from bertcore.training.quantize import quantize
 
 ENTROPY = 6.0
 NUM_LINES = 100

@@ -1,0 +1,58 @@
+"""The sentence as boxes coloured by the probability that a token was replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from ..plots import theme, token_flow
+from ..plots.formats import percent
+
+
+def replaced_strip(tokens: Sequence[str], probabilities: NDArray[np.float32]) -> go.Figure:
+    """Draw the sentence as boxes coloured by the probability that a token was replaced, [T]."""
+    shown = [percent(float(p)) for p in probabilities]
+    boxes = token_flow.place(tokens, shown)
+    fig = go.Figure(
+        go.Bar(
+            base=[box.left for box in boxes],
+            x=[box.width for box in boxes],
+            y=[box.line for box in boxes],
+            orientation="h",
+            text=[token_flow.two_lines(t, p) for t, p in zip(tokens, shown, strict=True)],
+            textposition="inside",
+            insidetextanchor="middle",
+            constraintext="none",
+            textangle=0,
+            insidetextfont={
+                "size": 13,
+                "color": ["#FFFFFF" if p < 0.5 else "#10131C" for p in probabilities],
+            },
+            marker={
+                "color": probabilities,
+                "colorscale": theme.SEQUENTIAL,
+                "cmin": 0,
+                "cmax": 1,
+                "line_width": 0,
+                "cornerradius": 5,
+                "colorbar": {
+                    "title": {"text": "probability of being replaced"},
+                    "orientation": "h",
+                    "thickness": 10,
+                    "len": 0.4,
+                    "x": 0.98,
+                    "xanchor": "right",
+                    "y": 1,
+                    "yanchor": "bottom",
+                    "tickformat": ".0%",
+                },
+            },
+            customdata=[theme.escape(token) for token in tokens],
+            hovertemplate="<b>%{customdata}</b>: replaced with %{marker.color:.1%}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    return token_flow.draw(fig, boxes, legend_height=60)

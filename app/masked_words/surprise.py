@@ -1,0 +1,50 @@
+"""How much each token surprises BERT when it alone is hidden."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertcore.analysis.words.surprise import surprise
+
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .surprise_figures import surprise_strip, surprise_table
+
+MANY_TOKENS = 64
+"""Longer texts are scored only when asked: the cost grows with the square of the length."""
+
+SCORES_LONG_TEXT = Field("surprise", False)
+
+SURPRISE = Picture(
+    name="surprise",
+    figure=surprise_strip,
+    table=surprise_table,
+    how=(
+        "Each token in turn is hidden, alone, and BERT predicts it from all the others. Colour is "
+        "its surprise in bits: 0 means it was certain, each bit more halves the probability. Below "
+        "stands BERT's own guess, ✓ if it was right. Over the {num_tokens} tokens the "
+        "pseudo-perplexity is **{perplexity}**: as if BERT had to choose among that many equally "
+        "likely pieces each time (Salazar et al. 2020)."
+    ),
+    code="""
+from bertcore.analysis.words.surprise import surprise
+
+found = surprise(bert, trace.text_a, trace.text_b)
+found.bits, found.pseudo_perplexity
+""",
+)
+
+
+def show_surprise(page: frame.Page) -> None:
+    """Draw how much each token surprises BERT when it alone is hidden."""
+    st.subheader("What surprises BERT", anchor=False)
+    num_tokens = page.trace.num_tokens
+    if num_tokens > MANY_TOKENS:
+        label = f"Score all {num_tokens} tokens, one run of BERT each"
+        if not st.toggle(label, key=SCORES_LONG_TEXT.key()):
+            return
+    with frame.guard(), st.spinner("Hiding each token in turn"):
+        found = cache.call(surprise, page.bert_key, page.text_a, page.text_b)
+        perplexity = f"{found.pseudo_perplexity:,.1f}"
+        SURPRISE.show(page, found, perplexity=perplexity, num_tokens=len(found.tokens))

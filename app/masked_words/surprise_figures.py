@@ -1,0 +1,84 @@
+"""The sentence as boxes coloured by surprise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from bertcore.analysis.words.surprise import Surprise
+
+from ..plots import theme, token_flow
+from ..plots.formats import percent
+
+CERTAIN_BITS = 12
+"""Bits at the end of the surprise scale: one in 4,096."""
+
+
+def surprise_strip(found: Surprise) -> go.Figure:
+    """Draw the sentence as boxes coloured by surprise; below each, what BERT had expected."""
+    expected = ["✓" if b == t else b for t, b in zip(found.tokens, found.best_words, strict=True)]
+    boxes = token_flow.place(found.tokens, expected)
+    hover = [
+        f"<b>{theme.escape(token)}</b>: {bits:.1f} bits ({percent(2.0 ** -float(bits))})<br>"
+        f"BERT's guess: {theme.escape(best)} ({percent(float(p))})"
+        for token, bits, best, p in zip(
+            found.tokens, found.bits, found.best_words, found.best_probabilities, strict=True
+        )
+    ]
+    capped = np.minimum(found.bits, CERTAIN_BITS)
+    fig = go.Figure(
+        go.Bar(
+            base=[box.left for box in boxes],
+            x=[box.width for box in boxes],
+            y=[box.line for box in boxes],
+            orientation="h",
+            text=[token_flow.two_lines(t, e) for t, e in zip(found.tokens, expected, strict=True)],
+            textposition="inside",
+            insidetextanchor="middle",
+            constraintext="none",
+            textangle=0,
+            # Cividis is dark below its middle and light above.
+            insidetextfont={
+                "size": 13,
+                "color": ["#FFFFFF" if b < CERTAIN_BITS / 2 else "#10131C" for b in found.bits],
+            },
+            marker={
+                "color": capped,
+                "colorscale": theme.SEQUENTIAL,
+                "cmin": 0,
+                "cmax": CERTAIN_BITS,
+                "line_width": 0,
+                "cornerradius": 5,
+                "colorbar": {
+                    "title": {"text": "surprise, bits"},
+                    "orientation": "h",
+                    "thickness": 10,
+                    "len": 0.4,
+                    "x": 0.98,
+                    "xanchor": "right",
+                    "y": 1,
+                    "yanchor": "bottom",
+                    "tickvals": [0, 4, 8, CERTAIN_BITS],
+                    "ticktext": ["0", "4", "8", f"{CERTAIN_BITS}+"],
+                },
+            },
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    return token_flow.draw(fig, boxes, legend_height=52)
+
+
+def surprise_table(found: Surprise) -> pd.DataFrame:
+    """Return a row for each token."""
+    return pd.DataFrame(
+        {
+            "position": found.positions,
+            "token": found.tokens,
+            "bits": found.bits,
+            "best_guess": found.best_words,
+            "p_best_guess": found.best_probabilities,
+        }
+    )
