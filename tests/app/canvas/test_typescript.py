@@ -14,7 +14,7 @@ import torch
 from app.canvas.shared import transport
 from app.canvas.shared.attention_words import merge_to_words
 from bertcore.interventions.attention_patterns import blocks_of
-from bertcore.training.quantize import quantize
+from bertcore.quantize import quantize
 from tests.support.node import run_typescript
 
 TOKENS = [

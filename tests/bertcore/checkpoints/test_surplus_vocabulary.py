@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from bertcore import Bert, Tokenizer, load
 from bertcore.analysis.compare.decision import pretraining_decisions
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.analysis.health.checkpoint import examine
+from bertcore.analysis.health.checkpoint_doctor import examine
 from bertcore.analysis.space.embeddings import nearest_words
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
