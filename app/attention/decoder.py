@@ -9,6 +9,7 @@ from bertcore.others.decoder import DecoderTrace
 from bertcore.others.model import OtherModel
 
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .decoder_figures import DecoderMap, decoder_map, decoder_table
@@ -79,12 +80,11 @@ def draw(page: frame.Page) -> None:
 def choose(num_layers: int, num_heads: int) -> tuple[str, int, str]:
     """Draw the choice of a side, a layer and a head, and return it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    row.segmented_control(
-        "Where it looks", list(SIDES), format_func=SIDES.__getitem__, key=SIDE.key(), required=True
+    side = one_of("Where it looks", SIDES, SIDE, where=row, with_label=True)
+    layers = range(num_layers)
+    layer = one_of(
+        "Layer of the decoder", layers, LAYER, default=layers[-1], where=row, with_label=True
     )
-    layers = list(range(num_layers))
-    key = LAYER.key(default=layers[-1], options=layers)
-    row.segmented_control("Layer of the decoder", layers, key=key, required=True)
     names = [MEAN, *map(str, range(num_heads))]
     row.selectbox(
         "Head",
@@ -93,4 +93,4 @@ def choose(num_layers: int, num_heads: int) -> tuple[str, int, str]:
         key=HEAD.key(options=names),
         width=150,
     )
-    return SIDE.value, LAYER.value, HEAD.value
+    return side, layer, HEAD.value

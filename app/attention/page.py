@@ -40,7 +40,7 @@ def views(page: frame.Page) -> None:
         row.markdown(said, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
-    view = one_of("View", names, key=VIEW.key(options=list(names)))
+    view = one_of("View", names, VIEW)
     with frame.guard():
         if view == "decoder":
             decoder.draw(page)

@@ -84,7 +84,7 @@ def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
         page: With one text or pair.
         layer, heads: Shown at first in the head view; no heads for all.
     """
-    kind = one_of("BertViz's view", KINDS, key=KIND.key())
+    kind = one_of("BertViz's view", KINDS, KIND)
     picture = picture_of(kind)
     if not picture.is_available(page):
         return

@@ -80,14 +80,14 @@ def show_tensors(page: frame.Page) -> None:
     report = page.bert.report
     assert report is not None  # the page opened a folder
     row = st.container(horizontal=True, gap="medium", key="checkpoint_counts")
-    for label, found in {
-        "Loaded": report.matched,
-        "Missing": report.missing,
-        "Task head": report.task_heads,
-        "Unexpected": report.unexpected,
-        "Wrong shape": report.mis_shaped,
+    for label, num_tensors in {
+        "Loaded": len(report.matched),
+        "Missing": len(report.missing),
+        "Task head": len(report.task_heads),
+        "Unexpected": len(report.unexpected),
+        "Wrong shape": len(report.mis_shaped),
     }.items():
-        row.metric(label, len(found), width="content")
+        row.metric(label, num_tensors, width="content")
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.sentences()))
     st.dataframe(_tensor_table(report), hide_index=True, width="stretch", height=320)
     TENSORS.offer(page, report)

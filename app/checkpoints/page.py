@@ -7,6 +7,7 @@ from bertcore.checkpoints import read_card
 from ..plots import theme
 from ..plots.untrusted_text import plain, safe_card
 from ..shell import cache, frame, sidebar
+from ..shell.one_of import one_of
 from ..shell.state import Field
 from . import PAGE
 from .contents import show_shape, show_tensors
@@ -50,7 +51,9 @@ def open_typed() -> None:
 
 def show_card(page: frame.Page) -> None:
     """Draw the model card, without pictures and HTML."""
-    card = read_card(page.bert.report.folder)
+    report = page.bert.report
+    assert report is not None  # the page opened a folder
+    card = read_card(report.folder)
     if card is None:
         st.info(NO_CARD)
     else:
@@ -86,11 +89,6 @@ def draw() -> None:
     choose()
     page = frame.page_without_text()
     st.subheader(plain(sidebar.short_name(page.bert_key.source)), anchor=False)
-    view = st.segmented_control(
-        "About it",
-        list(VIEWS),
-        key=VIEW.key(),
-        label_visibility="collapsed",
-    )
+    view = one_of("About it", list(VIEWS), VIEW)
     with frame.guard():
-        VIEWS[view or VIEW.default](page)
+        VIEWS[view](page)

@@ -147,7 +147,10 @@ def _show_by_layer(case: Case, asked: Asked, answer: str) -> None:
     """Draw the answer read from each layer."""
     st.subheader("In which layer the answer appears", anchor=False)
     is_score = asked.question.kind == "score"
-    reading = {"followed": "score" if is_score else "answer", "ring": "" if is_score else RING}
+    reading: dict[str, Any] = {
+        "followed": "score" if is_score else "answer",
+        "ring": "" if is_score else RING,
+    }
     LAYERS.show(
         None,
         (asked, answer),
@@ -168,9 +171,9 @@ def _note_limits(case: Case, asked: Asked) -> None:
         borrower, owner = case.names[question.borrower], case.names[1 - question.borrower]
         st.info(BORROWED_HEAD.format(borrower=plain(borrower), owner=plain(owner)))
     elif None in asked.sides:
-        side = asked.sides.index(None)
-        reason = case.sides[side].decisions.no_task if question.kind != "next" else ""
-        name = plain(case.names[side])
+        lacking = asked.sides.index(None)
+        reason = case.sides[lacking].decisions.no_task if question.kind != "next" else ""
+        name = plain(case.names[lacking])
         st.info(f"**{name} does not answer this question.** {plain(_sentence(reason))}")
     elif not question.same_answers and question.kind != "span":
         st.caption(OTHER_ANSWERS)
@@ -218,7 +221,7 @@ def _show_tags(case: Case, asked: Asked) -> None:
         rows.append(row)
     table = pd.DataFrame(rows).sort_values("changed", ascending=False, kind="stable")
     share = st.column_config.NumberColumn("probability", format="percent")
-    columns = {
+    columns: dict[str, Any] = {
         "first": case.names[0],
         "p_first": share,
         "second": case.names[1],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,11 @@ def show_gradients(case: Case, asked: Asked, answer: str, question_code: str) ->
         None if side is None or answer not in side.names else side.names.index(answer)
         for side in asked.sides
     )
-    wording = {"unit": "log-odds of the answer", "up": "support it", "down": "oppose it"}
+    wording: dict[str, Any] = {
+        "unit": "log-odds of the answer",
+        "up": "support it",
+        "down": "oppose it",
+    }
     if asked.question.kind == "score":
         wording = {"unit": "score", "up": "raise it", "down": "lower it"}
     GRADIENTS.show(
@@ -94,8 +98,11 @@ def _attributed(case: Case, asked: Asked, answers: tuple[int | None, int | None]
     values: list[NDArray[np.float32] | None] = []
     shares: list[NDArray[np.float32] | None] = []
     for side, found in enumerate(case.gradients(asked.question.kind, answers, asked.places)):
-        is_there = found is not None
-        values.append(units.merged_sums(found.values, side).numpy() if is_there else None)
-        shares.append(units.merged_sums(found.shares(), side).numpy() if is_there else None)
+        if found is None:
+            values.append(None)
+            shares.append(None)
+        else:
+            values.append(units.merged_sums(found.values, side).numpy())
+            shares.append(units.merged_sums(found.shares(), side).numpy())
     tokens = [unit.name for unit in units.units]
     return Attributed(tokens, (values[0], values[1]), (shares[0], shares[1]))

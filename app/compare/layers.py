@@ -17,6 +17,7 @@ from ..heads.sources import Chosen
 from ..plots.untrusted_text import plain
 from ..shell import background, waiting
 from ..shell.background import Work
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from .case import Case, code_of
 from .fields import ESTIMATE, ESTIMATES
@@ -185,14 +186,7 @@ def _show_similarity(case: Case, found: TextsComparison, code: str) -> None:
     examples = f"{similarity.num_examples:,}"
     what = "tokens" if found.are_tokens else "words"
     picture = st.container()
-    estimate = st.segmented_control(
-        "Estimate",
-        list(ESTIMATES),
-        format_func=ESTIMATES.__getitem__,
-        key=ESTIMATE.key(),
-        required=True,
-        label_visibility="collapsed",
-    )
+    estimate = one_of("Estimate", ESTIMATES, ESTIMATE)
     shown: dict[str, Any] = {
         "setup": code_of(case),
         "with_caption": False,

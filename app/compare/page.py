@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ..shell import frame
+from ..shell.one_of import one_of
 from . import PAGE
 from .answers import show_answers
 from .case import Case
@@ -23,14 +24,7 @@ VIEWS = {
 @st.fragment
 def show(case: Case) -> None:
     """Draw the chosen view; runs alone when a choice changes."""
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        format_func=lambda name: VIEWS[name][0],
-        key=VIEW.key(options=list(VIEWS)),
-        required=True,
-        label_visibility="collapsed",
-    )
+    view = one_of("View", {name: title for name, (title, _) in VIEWS.items()}, VIEW)
     with frame.guard():
         VIEWS[view][1](case)
 

@@ -8,6 +8,7 @@ import streamlit as st
 from bertcore.analysis.compare.weight_drift import WeightDrift, part_of
 
 from ..plots.untrusted_text import plain
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from .case import Case, opening_code
 from .fields import MEASURE
@@ -62,14 +63,7 @@ def show_weights(case: Case) -> None:
     found = case.drift
     setup = opening_code(case)
     picture = st.container()
-    measure = st.segmented_control(
-        "Measure",
-        list(MEASURES),
-        format_func=MEASURES.__getitem__,
-        key=MEASURE.key(),
-        required=True,
-        label_visibility="collapsed",
-    )
+    measure = one_of("Measure", MEASURES, MEASURE)
     with picture:
         if found.layers:
             drawn = {"measure": measure}

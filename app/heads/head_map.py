@@ -9,6 +9,7 @@ import streamlit as st
 from bertcore.analysis.heads.report import HeadReport
 
 from ..shell import frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import job
@@ -48,13 +49,7 @@ def show_map(
     if places is None:
         return
     picture = st.container()
-    colour = st.segmented_control(
-        "Colour by",
-        list(COLOUR_BY),
-        format_func=COLOUR_BY.__getitem__,
-        key=COLOUR.key(),
-        required=True,
-    )
+    colour = one_of("Colour by", COLOUR_BY, COLOUR, with_label=True)
     with picture:
         MAP.show(
             page,

@@ -74,7 +74,7 @@ def show_ranked(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
     """Draw the list and its controls."""
     st.subheader("The best head for each job", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    kind = one_of("Jobs", LISTS, key=LIST.key(), where=row)
+    kind = one_of("Jobs", LISTS, LIST, where=row)
     table, setup = st.container(key="heads_table"), job.setup_code(page, chosen)
     if kind == LIST.default:
         rows = [m for m in map(Measured, HABITS) if m.count(report)]

@@ -16,6 +16,7 @@ from bertcore.analysis.heads.texts import (
 )
 
 from ..plots.untrusted_text import plain
+from ..shell.one_of import one_of
 from ..shell.pasted import pasted
 from ..shell.state import Field
 
@@ -54,15 +55,7 @@ def choose() -> Chosen | None:
     Raises:
         ValueError: If what was pasted or uploaded holds no sentence or cannot be read.
     """
-    st.segmented_control(
-        "Sentences",
-        list(SOURCES),
-        format_func=SOURCES.__getitem__,
-        key=SOURCE.key(),
-        required=True,
-        label_visibility="collapsed",
-    )
-    source = SOURCE.value
+    source = one_of("Sentences", SOURCES, SOURCE)
     chosen = _own() if source == "own" else _pasted() if source == "pasted" else _uploaded()
     if chosen is None:
         st.info(NOTHING_YET[source])

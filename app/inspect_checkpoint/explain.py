@@ -8,6 +8,7 @@ from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.one_of import one_of
 from . import model as inspection
 from .choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
 from .model import Query, Texts
@@ -35,38 +36,35 @@ def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None
 def choose_how(page: frame.Page, texts: Texts, chosen: Chosen) -> Query:
     """Draw where gradients begin, their steps, and how words are occluded."""
     ways = OCCLUSIONS if inspection.can_drop(page.bert_key) else OCCLUSIONS[:1]
-    keys = BASELINE.key(), NUM_STEPS.key(), OCCLUSION.key(options=ways)
     with st.popover("How to explain", icon=":material/tune:"):
-        st.segmented_control(
+        baseline = one_of(
             "Gradients begin from",
-            BASELINES,
-            format_func=BASELINE_NAMES.__getitem__,
-            key=keys[0],
-            required=True,
+            {name: BASELINE_NAMES[name] for name in BASELINES},
+            BASELINE,
+            with_label=True,
             help=(
                 "Gradients are summed on the path from a text without content to yours. In that "
                 "text every word is [MASK], [PAD], or a vector of zeros; [CLS] and [SEP] stay."
             ),
         )
-        st.segmented_control(
+        num_steps = one_of(
             "Steps on the path",
             STEPS,
-            key=keys[1],
-            required=True,
+            NUM_STEPS,
+            with_label=True,
             help="More steps make the sum more exact, and take longer.",
         )
-        st.segmented_control(
+        occlusion = one_of(
             "Occluded words are",
-            ways,
-            format_func=OCCLUSION_NAMES.__getitem__,
-            key=keys[2],
-            required=True,
+            {name: OCCLUSION_NAMES[name] for name in ways},
+            OCCLUSION,
+            with_label=True,
         )
         if len(ways) == 1:
             st.caption(
                 "This model answers for each token, so words can be masked but not left out."
             )
-    return Query(texts, chosen.target, BASELINE.value, NUM_STEPS.value, OCCLUSION.value)
+    return Query(texts, chosen.target, baseline, num_steps, occlusion)
 
 
 def _say_cut(texts: Texts) -> None:

@@ -13,6 +13,7 @@ from bertcore.finetuning import Columns
 
 from ..plots.untrusted_text import plain, shorten
 from ..shell import cache, frame, state, waiting
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from . import labelled_files
 from . import model as inspection
@@ -229,7 +230,7 @@ def _show_slices(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
     slices = {"length": run.slices_by_length()}
     if by_label := run.slices_by_label():
         slices["label"] = by_label
-    key = SLICES.key(options=list(slices))
+    SLICES.key(options=list(slices))
     drawn = {
         "by": SLICES.value,
         "mean": float(run.quality.mean()),
@@ -238,14 +239,7 @@ def _show_slices(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
     }
     SLICE_MEANS.show(page, slices, drawn=drawn, setup="", with_caption=False, **code)
     if len(slices) > 1:
-        st.segmented_control(
-            "Slices",
-            list(slices),
-            format_func=SLICE_NAMES.__getitem__,
-            key=key,
-            required=True,
-            label_visibility="collapsed",
-        )
+        one_of("Slices", {name: SLICE_NAMES[name] for name in slices}, SLICES)
     SLICE_MEANS.caption()
 
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ..plots.untrusted_text import plain
 from ..shell import frame, sidebar
+from ..shell.one_of import one_of
 from . import PAGE, counterfactuals, file_results
 from . import model as inspection
 from .choices import VIEW, VIEWS, WHY
@@ -51,14 +52,7 @@ def show_text(page: frame.Page) -> None:
     if not inspection.can_explain_by_gradients(page.bert_key):
         del whys["parts"], whys["layers"]
     row = st.container(horizontal=True, vertical_alignment="center")
-    why = row.segmented_control(
-        "Why",
-        list(whys),
-        format_func=whys.__getitem__,
-        key=WHY.key(options=list(whys)),
-        required=True,
-        label_visibility="collapsed",
-    )
+    why = one_of("Why", whys, WHY, where=row)
     with row:
         query = choose_how(page, texts, chosen)
     with frame.guard():
@@ -77,14 +71,7 @@ def draw() -> None:
     is_text = VIEW.value != "file"
     page = frame.begin(PAGE, needs_text=is_text)
     if has_model(page):
-        st.segmented_control(
-            "What to look at",
-            list(VIEWS),
-            format_func=VIEWS.__getitem__,
-            key=VIEW.key(),
-            required=True,
-            label_visibility="collapsed",
-        )
+        one_of("What to look at", VIEWS, VIEW)
         if is_text:
             show_text(page)
         else:

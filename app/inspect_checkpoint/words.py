@@ -9,6 +9,7 @@ import streamlit as st
 from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
 
 from ..shell import frame, waiting
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from . import model as inspection
 from .attribution_figures import (
@@ -182,16 +183,16 @@ def show_words(page: frame.Page, query: Query) -> None:
     if found is None:
         return
     links = method_options(list(found.words))
-    key = METHOD.key(default=next(iter(links)), options=list(links))
+    default = next(iter(links))
+    METHOD.key(default=default, options=list(links))
     method = links[METHOD.value]
     rows = WordRows(inspection.source(query.texts).words, found.words)
     code = _code_values(query)
     drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
     about = frame.own_tokens(_METHOD_TEXTS[method]).format(**_numbers(found, query))
     WORDS.show(page, rows, drawn=drawn, with_caption=False, method=about, **code)
-    st.segmented_control(
-        "Method", list(links), format_func=lambda link: METHODS[links[link]], key=key, required=True
-    )
+    names = {link: METHODS[name] for link, name in links.items()}
+    one_of("Method", names, METHOD, default=default, with_label=True)
     WORDS.caption(method=about)
     if unit(query) == "log-odds":
         st.caption(_LOG_ODDS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import ModuleType
 
 import numpy as np
 import streamlit as st
@@ -16,6 +15,7 @@ from bertcore.analysis.space.projection import METRICS, LayerMap, UmapSettings
 
 from ..shell import cache, waiting
 from ..shell.background import Job
+from ..shell.one_of import one_of
 from ..shell.state import Field
 from .fields import (
     COLOUR,
@@ -50,14 +50,14 @@ def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
         width=120,
         placeholder="bank",
     ).strip()
-    dims = int(_segments(row, "View", DIMS, {"2": "2-D", "3": "3-D"}))
-    method = _segments(row, "Method", METHOD, METHOD_NAMES)
+    dims = int(one_of("View", {"2": "2-D", "3": "3-D"}, DIMS, where=row, with_label=True))
+    method = one_of("Method", METHOD_NAMES, METHOD, where=row, with_label=True)
     colours = {name: name for name in COLOUR_BY}
     if not any(sentence.label for sentence in sentences):
         colours.pop("label")
     colour = _select(row, "Colour by", COLOUR, colours, 120)
     with row.popover("More", icon=":material/tune:"):
-        space = _segments(st, "Layers", SPACE, SPACE_NAMES)
+        space = one_of("Layers", SPACE_NAMES, SPACE, with_label=True)
         hide = st.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
         level = st.toggle(
             "Align centre and size of the layers",
@@ -144,15 +144,5 @@ def _select(
     key = field.key(options=list(options))
     chosen: str = row.selectbox(
         label, list(options), format_func=options.__getitem__, key=key, width=width
-    )
-    return chosen
-
-
-def _segments(
-    row: DeltaGenerator | ModuleType, label: str, field: Field[str], options: dict[str, str]
-) -> str:
-    key = field.key(options=list(options))
-    chosen: str = row.segmented_control(
-        label, list(options), format_func=options.__getitem__, key=key, required=True
     )
     return chosen

@@ -8,6 +8,7 @@ from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
 
 from ..plots.untrusted_text import plain
+from ..shell.one_of import one_of
 from ..shell.pasted import pasted
 from . import word_senses
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
@@ -24,16 +25,7 @@ _UPLOADED = "_map_uploaded"
 
 def choose_source() -> str:
     """Draw the choice between the sources and return the chosen one."""
-    st.segmented_control(
-        "Sentences",
-        list(SOURCES),
-        format_func=SOURCES.__getitem__,
-        key=SOURCE.key(),
-        on_change=_suit_to_source,
-        required=True,
-        label_visibility="collapsed",
-    )
-    return SOURCE.value
+    return one_of("Sentences", SOURCES, SOURCE, on_change=_suit_to_source)
 
 
 def chosen_source() -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
 
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .lens_figures import lens_figure, lens_table, rank_curves, ranks_table
@@ -15,7 +16,8 @@ LENS_ROWS = 24
 """Tokens of the lens that are drawn at a time."""
 
 AT_THE_MASK, WHOLE_SENTENCE = "At the mask", "Whole sentence"
-VIEW = Field("lens", AT_THE_MASK, (AT_THE_MASK, WHOLE_SENTENCE))
+VIEWS = (AT_THE_MASK, WHOLE_SENTENCE)
+VIEW = Field("lens", AT_THE_MASK, VIEWS)
 FIRST_TOKEN = Field("lens_start", 0)
 
 LENS = Picture(
@@ -58,8 +60,7 @@ path.ranks                                  # [L+1, W]
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
     st.subheader("The prediction at each layer", anchor=False)
-    views = list(VIEW.options or ())
-    view = st.segmented_control("Lens", views, key=VIEW.key(), label_visibility="collapsed")
+    view = one_of("Lens", VIEWS, VIEW)
     whole = view == WHOLE_SENTENCE
     shown = choose_window(page.trace.num_tokens) if whole else (position,)
     where = (page.text_a, page.text_b, masked, shown, 5)

@@ -7,6 +7,7 @@ import streamlit as st
 from bertcore.analysis.words.masking_demo import corrupt
 
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .masking_figures import masking_strip, masking_table
@@ -54,14 +55,10 @@ def show_masking(page: frame.Page) -> None:
         icon=":material/casino:",
         on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
     )
-    percentage = row.segmented_control(
-        "Tokens that are chosen",
-        PERCENTAGES,
-        format_func="{}%".format,
-        key=PERCENTAGE.key(),
-    )
+    names = {percentage: f"{percentage}%" for percentage in PERCENTAGES}
+    percentage = one_of("Tokens that are chosen", names, PERCENTAGE, where=row, with_label=True)
     with frame.guard():
-        probability = (percentage or PERCENTAGE.default) / 100
+        probability = percentage / 100
         drawn = cache.call(corrupt, page.bert_key, page.text_a, page.text_b, seed, probability)
         MASKING.show(
             page,

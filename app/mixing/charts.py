@@ -15,7 +15,8 @@ from .chart_figures import (
     separator_table,
 )
 from .choices import ALL
-from .measures import Choice, Found, Texts
+from .measures import Choice, Found
+from .parts import Texts
 from .python_shown import maps_code
 
 AGREEMENT = Picture(

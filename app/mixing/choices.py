@@ -7,11 +7,13 @@ import streamlit as st
 from bertcore.others.families import CAUSAL, OtherFamily
 
 from ..shell import capabilities, frame
+from ..shell.one_of import one_of
 from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import measures
 from .figures import NAMES
-from .measures import Choice, Found, Texts
+from .measures import Choice, Found
+from .parts import Texts
 
 ONE, ALL = "token", "all"
 VIEWS = {ONE: "One token", ALL: "Every token"}
@@ -66,7 +68,7 @@ def draw_controls(page: frame.Page) -> None:
     """Draw layer, head, target, and whether the token itself counts."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     layers = list(range(page.bert.config.num_hidden_layers))
-    row.segmented_control("Layer", layers, key=LAYER.name, required=True)
+    one_of("Layer", layers, LAYER, default=len(layers) // 2, where=row, with_label=True)
     row.selectbox(
         "Head",
         head_names(page),
@@ -79,7 +81,9 @@ def draw_controls(page: frame.Page) -> None:
     )
     targets = measures.targets(page.bert, page.text_b)
     if len(targets) > 1:
-        row.selectbox("Gradient of", targets, format_func=TARGETS.get, key=TARGET.name, width=270)
+        row.selectbox(
+            "Gradient of", targets, format_func=TARGETS.__getitem__, key=TARGET.name, width=270
+        )
     row.toggle(
         "Leave out the token itself",
         key=OTHERS.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def strips(found: OneToken) -> go.Figure:
     crowded = len(tokens) > 28
     below = 24 + (6 * max(map(display_width, names)) if turned else 0)
     theme.plot_layout(fig, "", "", "", inner + 24 + below)
-    across = {
+    across: dict[str, Any] = {
         "orientation": "h",
         "lenmode": "pixels",
         "len": 190,
@@ -250,7 +250,7 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
 
 
 def _colours(
-    fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: object
+    fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: Any
 ) -> None:
     """Give all maps one scale: the square root of the share, so that small ones are seen.
 

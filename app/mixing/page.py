@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ..shell import frame
+from ..shell.one_of import one_of
 from . import PAGE
 from .charts import show_agreement, show_separator
 from .choices import (
@@ -15,7 +16,8 @@ from .choices import (
     show_notes,
 )
 from .explained import MEASURES_EXPLAINED
-from .measures import Found, Texts
+from .measures import Found
+from .parts import Texts
 from .views import picture_of, show_picture
 
 
@@ -25,14 +27,7 @@ def show(page: frame.Page) -> None:
     with frame.guard():
         where = Texts(page.bert_key, page.text_a, page.text_b)
         choice = kept_choice(page)
-        view = st.segmented_control(
-            "View",
-            list(VIEWS),
-            format_func=VIEWS.get,
-            key=VIEW.key(),
-            label_visibility="collapsed",
-            required=True,
-        )
+        view = one_of("View", VIEWS, VIEW)
         if view == "token":
             choose_token(page, choice)
 

@@ -24,7 +24,8 @@ from .figures import (
     strips_table,
     verdict,
 )
-from .measures import Choice, Found, Texts
+from .measures import Choice, Found
+from .parts import Texts
 from .python_shown import maps_code
 
 ONE_TOKEN = Picture(

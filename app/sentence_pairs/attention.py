@@ -7,12 +7,14 @@ import streamlit as st
 from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
 
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .attention_figures import mass_arrays, mass_figure
 
 BY_LAYER, EVERY_HEAD = "By layer", "Every head"
-VIEW = Field("mass", BY_LAYER, (BY_LAYER, EVERY_HEAD))
+VIEWS = (BY_LAYER, EVERY_HEAD)
+VIEW = Field("mass", BY_LAYER, VIEWS)
 
 MASS = Picture(
     name="attention-mass",
@@ -41,6 +43,5 @@ def show_attention(page: frame.Page, segments: str) -> None:
     ids = segment_ids(page.trace, segments)
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
     found = attention_mass(trace)
-    views = list(VIEW.options or ())
-    view = st.segmented_control("View", views, key=VIEW.key(), label_visibility="collapsed")
+    view = one_of("View", VIEWS, VIEW)
     MASS.show(page, found, drawn={"every_head": view == EVERY_HEAD}, segments=segments)

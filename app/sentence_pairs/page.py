@@ -6,6 +6,7 @@ from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, examples, frame
+from ..shell.one_of import one_of
 from ..shell.sentence import TEXT_A, TEXT_B
 from ..shell.state import Field
 from . import PAGE
@@ -63,8 +64,7 @@ def choose(page: frame.Page) -> str:
             "between A and B separate them, so there are no segment ids to change."
         )
         return SEGMENT_IDS.default
-    chosen = row.segmented_control("Segment ids", list(SEGMENTS), key=SEGMENT_IDS.key())
-    return chosen or SEGMENT_IDS.default
+    return one_of("Segment ids", list(SEGMENTS), SEGMENT_IDS, where=row, with_label=True)
 
 
 def show_pair(page: frame.Page) -> None:

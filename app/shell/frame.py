@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, overload
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -172,13 +172,25 @@ def end_page() -> NoReturn:
     st.stop()
 
 
-@contextmanager
-def guard(*, stop: bool = False) -> Iterator[None]:
+@overload
+def guard(*, stop: Literal[True]) -> AbstractContextManager[None, None]: ...
+
+
+@overload
+def guard(*, stop: Literal[False] = False) -> AbstractContextManager[None, bool]: ...
+
+
+def guard(*, stop: bool = False) -> AbstractContextManager[None, bool | None]:
     """Turn an error inside the block into one sentence on the page; never a traceback.
 
     Args:
         stop: End the page after the sentence; else it goes on after the block.
     """
+    return _guard(stop)
+
+
+@contextmanager
+def _guard(stop: bool) -> Iterator[None]:
     try:
         yield
         return

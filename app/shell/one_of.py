@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from .state import Field
+
+T = TypeVar("T", str, int)
+
 
 def one_of(
-    label: str, options: Mapping[str, str], *, key: str, where: DeltaGenerator | None = None
-) -> str:
-    """Draw the buttons, without the label, and return the chosen option.
+    label: str,
+    options: Mapping[T, str] | Sequence[T],
+    field: Field[T],
+    *,
+    default: T | None = None,
+    where: DeltaGenerator | None = None,
+    with_label: bool = False,
+    help: str | None = None,
+    on_change: Callable[[], None] | None = None,
+) -> T:
+    """Draw the buttons and return the chosen option; there always is one.
 
     Args:
-        label: For screen readers.
-        options: Option -> what its button says.
-        key: Of `state.keep`, with one of the options as its default.
+        label: For screen readers; shown above the buttons with `with_label`.
+        options: Option -> text of its button, or the options where they are their own texts.
+        field: Keeps the choice.
+        default: In place of the field's own; see `Field.key`.
         where: Container to draw in; where the script stands if not given.
+        help: Shown beside the label.
+        on_change: Called when another button is clicked, before the page is drawn.
     """
+    names = options if isinstance(options, Mapping) else {one: str(one) for one in options}
     chosen = (where or st).segmented_control(
         label,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        label_visibility="collapsed",
+        list(names),
+        format_func=names.__getitem__,
+        key=field.key(default=default, options=list(names)),
+        help=help,
+        on_change=on_change,
+        label_visibility="visible" if with_label else "collapsed",
         required=True,
     )
-    assert chosen is not None, f"{key} has no value: call state.keep first"
+    assert chosen is not None, "Field.key gives the widget one of its options"
     return chosen

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from bertcore.analysis.space import embeddings
 
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .lookup_figures import (
@@ -69,8 +68,7 @@ def show_positions(page: frame.Page, index: int) -> None:
         return
     most = page.bert.config.max_position_embeddings
     sizes = [size for size in (64, 128, 256) if size < most] + [most]
-    key = NUM_POSITIONS.key(default=sizes[0], options=sizes)
-    size = st.segmented_control("First positions", sizes, key=key) or sizes[0]
+    size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
     cosines = cache.call(embeddings.position_similarity, page.bert_key, size)
     row = page.trace.position_ids[index]
     POSITIONS.show(page, cosines, drawn={"position": row}, with_caption=False, size=size)

@@ -7,6 +7,7 @@ from bertcore import Trace
 from bertcore.analysis.space.embeddings import token_columns
 
 from ..shell import frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
@@ -59,11 +60,9 @@ def show(page: frame.Page) -> None:
             st.caption(STRIP.reading(marks=marks))
             STRIP.offer(page, trace, width="content", with_caption=False, marks=marks)
         show_steps(page, index)
-    view = st.segmented_control(
-        "Picture", list(VIEWS), key=VIEW.key(), label_visibility="collapsed"
-    )
+    view = one_of("Picture", list(VIEWS), VIEW)
     with frame.guard():
-        VIEWS[view or VIEW.default](page, index)
+        VIEWS[view](page, index)
 
 
 def draw() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.configs.data import OBJECTIVES
 from bertcore.pretraining.data.bundled import NOVEL
 
 from ..shell import sidebar, state
+from ..shell.one_of import one_of
 from .fields import (
     LENGTH_UNIT,
+    LENGTH_UNITS,
     OBJECTIVE,
     SOURCE,
     SOURCES,
@@ -44,13 +45,7 @@ HELP_OBJECTIVE = (
 
 def choose_text() -> str:
     """Draw the choice of text; return the key of SOURCES."""
-    source = st.segmented_control(
-        "Text to learn from",
-        list(SOURCES),
-        key=SOURCE.key(),
-        format_func=SOURCES.__getitem__,
-    )
-    source = source or "novel"
+    source = one_of("Text to learn from", SOURCES, SOURCE, with_label=True)
     if source == "novel":
         st.caption(HOW_NOVEL.format(title=NOVEL.title))
     elif source == "upload":
@@ -81,11 +76,7 @@ def choose_text() -> str:
 def choose_length() -> list[str]:
     """Draw the choice of length; return it as options of the command."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    unit = row.segmented_control(
-        "How long",
-        LENGTH_UNIT.options,
-        key=LENGTH_UNIT.key(),
-    )
+    unit = one_of("How long", LENGTH_UNITS, LENGTH_UNIT, where=row, with_label=True)
     if unit == "steps":
         steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
         return ["--steps", str(steps)]
@@ -96,21 +87,9 @@ def choose_length() -> list[str]:
 def choose_kind() -> tuple[str, str]:
     """Draw the choice of what a run begins with and what it learns; return both."""
     row = st.container(horizontal=True)
-    start = row.segmented_control(
-        "Start from",
-        list(STARTS),
-        key=START_FROM.key(),
-        format_func=STARTS.__getitem__,
-        help=HELP_START,
-    )
-    objective = row.segmented_control(
-        "Learns",
-        OBJECTIVES,
-        key=OBJECTIVE.key(),
-        format_func=LEARNS.__getitem__,
-        help=HELP_OBJECTIVE,
-    )
-    return start or "warm", objective or OBJECTIVES[0]
+    start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
+    objective = one_of("Learns", LEARNS, OBJECTIVE, where=row, with_label=True, help=HELP_OBJECTIVE)
+    return start, objective
 
 
 Options = dict[str, object]

@@ -6,7 +6,7 @@ from bertcore.configs.data import OBJECTIVES
 
 from ..shell.state import Field
 
-WATCH, REPLAY, START = "Watch", "Replay", "Start a run"
+VIEWS = WATCH, REPLAY, START = ("Watch", "Replay", "Start a run")
 SOURCES = {
     "novel": "A novel",
     "upload": "Upload",
@@ -19,7 +19,7 @@ FOLDER = Field("runs", "")
 """Folder of the runs; on the Compare page too."""
 RUN = Field("run", "")
 """Name of a run in it; on the Compare page too."""
-VIEW = Field("training_view", WATCH, (WATCH, REPLAY, START))
+VIEW = Field("training_view", WATCH, VIEWS)
 
 SOURCE = Field("corpus", "novel", tuple(SOURCES))
 LENGTH_UNIT = Field("length_unit", LENGTH_UNITS[0], LENGTH_UNITS)

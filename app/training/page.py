@@ -6,8 +6,9 @@ import streamlit as st
 
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.one_of import one_of
 from . import PAGE
-from .fields import FOLDER, REPLAY, RUN, START, VIEW, WATCH
+from .fields import FOLDER, REPLAY, RUN, START, VIEW, VIEWS, WATCH
 from .form import show_form, show_started
 from .replay import show_replay
 from .runs import default_folder, list_runs
@@ -30,12 +31,7 @@ def draw() -> None:
     with frame.guard(stop=True):
         runs = list_runs(folder)
     names = [run.name for run in runs]
-    view = row.segmented_control(
-        "View",
-        VIEW.options,
-        key=VIEW.key(default=WATCH if names else START),
-        label_visibility="collapsed",
-    )
+    view = one_of("View", VIEWS, VIEW, default=WATCH if names else START, where=row)
     if view == START:
         show_form(folder)
         frame.end_page()

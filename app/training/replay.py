@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -125,7 +125,7 @@ def _play(path: Path, found: list[Probe]) -> None:
     shown = Shown(found, drawn, probe_map(drawn))
     _keep_moment(len(drawn))
     has_pairs = any(one.is_next is not None for one in found[-1].sentences)
-    reading = {
+    reading: dict[str, Any] = {
         "explained": f"{shown.mapped.explained[-1]:.0%}",
         "pairs": PAIRS if has_pairs else "",
     }

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bertcore.pretraining import RunFolder
 from bertcore.training.run_lock import lock_holder
@@ -22,7 +22,7 @@ Line = Mapping[str, Any]
 MAX_RUNS = 200
 """Runs of a folder that are listed, the newest."""
 
-STATES = {
+STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {
     "running": ("running", "green", ":material/play_circle:"),
     "preparing": ("preparing", "blue", ":material/hourglass_top:"),
     "stopped": ("stopped", "orange", ":material/pause_circle:"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -115,7 +116,7 @@ def show_answers(page: frame.Page, case: Case) -> Compared:
     if not case.changes:
         st.info(NO_CHANGES)
     is_tuned = _show_task(page, case, compared)
-    code = {"masked": case.masked, "changes": case.changes}
+    code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     if found.shifts:
         tokens = page.trace.tokens
         hidden = [tokens[s.position] if s.position in case.masked else None for s in found.shifts]
@@ -147,8 +148,14 @@ def _show_task(page: frame.Page, case: Case, compared: Compared) -> bool:
     if not len(task.names):
         return True
     details = frame.own_tokens(TASK_DETAILS[task.kind])
-    values = {"masked": case.masked, "changes": case.changes, "details": details}
-    TASK.show(page, task, with_caption=False, **values)
+    TASK.show(
+        page,
+        task,
+        with_caption=False,
+        masked=case.masked,
+        changes=case.changes,
+        details=details,
+    )
     if task.kind == "tags":
         _list_changed_tags(task)
     TASK.caption(details=details)

@@ -280,4 +280,5 @@ def _compare(bert: Model, key: cache.BertKey, case: Case, top_k: int) -> Compare
     # Only the plain run is kept: the changed ones are many, and large for long texts.
     plain, changed, reader = before(key, case), _run(bert, case), readable_task_head(key)
     runs = compare_runs(bert, plain, changed, top_k)
-    return Compared(runs, reader and compare_task(bert, reader, plain, changed))
+    task = None if reader is None else compare_task(bert, reader, plain, changed)
+    return Compared(runs, task)

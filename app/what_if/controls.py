@@ -16,6 +16,7 @@ from ..masked_words.predictions import MASKED
 from ..masked_words.surprise import MANY_TOKENS
 from ..plots.untrusted_text import plain, shorten
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..token_strip.token_strip import token_strip
 from .changes import (
     HEADS_OFF,
@@ -111,13 +112,7 @@ def show_switches(config: BertConfig) -> None:
 
 def show_pattern(trace: Trace) -> None:
     """Draw the choice of who may look at whom; `trace` is the run whose tokens are named."""
-    pattern = st.segmented_control(
-        "Who may look at whom",
-        list(PATTERN_NAMES),
-        format_func=PATTERN_NAMES.__getitem__,
-        key=PATTERN.name,
-        required=True,
-    )
+    pattern = one_of("Who may look at whom", PATTERN_NAMES, PATTERN, with_label=True)
     if pattern == "prefix":
         st.slider("Tokens of the prefix", 0, trace.num_tokens, key=PREFIX_LENGTH.name)
     elif pattern == "drawn":

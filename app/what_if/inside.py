@@ -62,7 +62,7 @@ def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
     """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
     found = compared.runs
     tokens = before(page.bert_key, case).tokens
-    code = {"masked": case.masked, "changes": case.changes}
+    code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("What changed after each layer", anchor=False)

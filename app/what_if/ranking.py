@@ -12,6 +12,7 @@ from ..masked_words.predictions import MASK
 from ..plots.before_after import head_table
 from ..plots.untrusted_text import plain
 from ..shell import frame, waiting
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .changes import (
@@ -124,10 +125,10 @@ def _ask(page: frame.Page, case: Case) -> Question:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     position, word, label = None, "", ""
     if can_read:
-        key = MASK.key(default=masks[0], options=masks)
+        MASK.key(default=masks[0], options=masks)
         if len(masks) > 1:
             at = f"At the {plain(tokenizer.mask_token)}"
-            row.segmented_control(at, masks, key=key, required=True)
+            one_of(at, masks, MASK, default=masks[0], where=row, with_label=True)
         position = MASK.value
         word = row.text_input(
             "Word to follow",
@@ -135,7 +136,7 @@ def _ask(page: frame.Page, case: Case) -> Question:
             placeholder="BERT's best guess",
             width=220,
         )
-    if labels:
+    if task is not None and labels:
         label = row.selectbox(
             "Class to follow" if task.kind == "classes" else "Label to follow",
             ["", *labels],
@@ -148,7 +149,7 @@ def _ask(page: frame.Page, case: Case) -> Question:
 
 def _draw(page: frame.Page, ranked: Question, found: HeadImportance) -> None:
     measures = list(found.measures())
-    key = MEASURE.key(default=measures[0], options=measures)
+    MEASURE.key(default=measures[0], options=measures)
     chosen = MEASURE.value
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -161,13 +162,8 @@ def _draw(page: frame.Page, ranked: Question, found: HeadImportance) -> None:
             **code_values(found, chosen, ranked.case.masked, ranked.case.changes),
         )
         if len(measures) > 1:
-            st.segmented_control(
-                "Effect on",
-                measures,
-                format_func=lambda name: measure_name(name, found.task),
-                key=key,
-                required=True,
-            )
+            names = {name: measure_name(name, found.task) for name in measures}
+            one_of("Effect on", names, MEASURE, default=measures[0], with_label=True)
         st.caption(ranking_caption(found, chosen))
     with right:
         _list(found, chosen)
