@@ -11,8 +11,9 @@ from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
 
 from ..plots.formats import percent
 from ..plots.untrusted_text import plain, shorten
-from ..shell import frame, state, waiting
+from ..shell import frame, waiting
 from ..shell.picture import Picture
+from ..shell.sentence import TEXT_A, TEXT_B
 from . import model as inspection
 from .model import Query, Texts
 from .python import setup_with_target
@@ -142,9 +143,9 @@ def _row(view: TaskView, texts: Texts, one: Counterfactual, number: int, word: i
 
 
 def _use(text: str, pair: str | None, has_pair: bool) -> None:
-    state.put("text_a", text)
+    TEXT_A.put(text)
     if has_pair:
-        state.put("text_b", pair or "")
+        TEXT_B.put(pair or "")
 
 
 def _marked(texts: Texts, one: Counterfactual) -> str:

@@ -15,6 +15,7 @@ from ..plots.untrusted_text import plain, shorten
 from ..shell import cache, frame, state, waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
+from ..shell.sentence import TEXT_A, TEXT_B
 from . import labelled_files
 from . import model as inspection
 from .choices import (
@@ -298,8 +299,8 @@ def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
 
 def _open(page: frame.Page, error: WrongAnswer) -> None:
     """Show a text of the file in the view of one text, and in all other pages."""
-    state.put("text_a", error.text)
-    state.put("text_b", error.text_pair or "")
+    TEXT_A.put(error.text)
+    TEXT_B.put(error.text_pair or "")
     VIEW.put("text")
     LABEL.put(GIVEN)
     if error.text_pair is not None:

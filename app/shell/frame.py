@@ -1,34 +1,25 @@
-"""The frame of every page: how it begins and ends, its errors, and its figures with downloads."""
+"""The frame of every page: how it begins and ends, and how it shows errors."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal, NoReturn, overload
+from typing import Literal, NamedTuple, NoReturn, overload
 
-import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model, Trace
 from bertcore.checkpoints.folder import OnlyPickleError
-from bertcore.json_data import to_json
 
-from ..html_file.chart import Data
-from ..html_file.document import Scheme
 from ..plots.special_tokens import Marks, marks_of, own_markdown
 from ..plots.untrusted_text import plain
-from . import cache, data_files, html_offer, sidebar, state
+from . import cache, sidebar, state
 from .page_info import PageInfo
 from .sentence import example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")
-
-Width = Literal["stretch", "content"]
 
 HUB_LINK = (
     "This link asks for **{source}**, which is not on this machine. It would be fetched from the "
@@ -44,7 +35,14 @@ UNEXPECTED = (
 )
 
 _SHOWN = "_page_shown"
-"""Title of the page that is shown, and the key of the checkpoint that it opened."""
+
+
+class Shown(NamedTuple):
+    """The page that is shown."""
+
+    title: str
+    key: cache.BertKey | None
+    """Of the checkpoint that it opened; None for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ def begin(info: PageInfo, *, needs_text: bool = True) -> Page:
 
 def header(info: PageInfo) -> None:
     """Draw a page's title and purpose."""
-    st.session_state[_SHOWN] = (info.title, None)
+    st.session_state[_SHOWN] = Shown(info.title, None)
     st.title(info.title, anchor=False)
     st.caption(info.purpose)
 
@@ -152,7 +150,7 @@ def open_checkpoint() -> cache.BertKey:
             asks_consent = True
             raise
         is_open = True
-        st.session_state[_SHOWN] = (st.session_state.get(_SHOWN, ("BertScope",))[0], key)
+        st.session_state[_SHOWN] = shown()._replace(key=key)
     if not is_open:
         if asks_consent:
             st.caption(PICKLED_WEIGHTS)
@@ -220,115 +218,7 @@ def own_tokens(text: str) -> str:
     return text
 
 
-def figure(
-    fig: go.Figure,
-    name: str,
-    data: Data,
-    code: str,
-    *,
-    on_select: Callable[[], None] | None = None,
-    record: object = None,
-    how: str = "",
-) -> None:
-    """Draw a Plotly figure and under it its downloads.
-
-    The camera in the figure's corner saves it in the format chosen in the sidebar (SVG or PNG).
-
-    Args:
-        fig: Its text and ground take the page's theme.
-        name: File name of the downloads, without ending; unique on the page.
-        data: A table (CSV) or named arrays (NPZ).
-        code: Python that makes the same numbers.
-        on_select: Called when points are clicked; they are in the session under "figure_" and
-            the name.
-        record: What is offered as JSON too; see `downloads`.
-        how: How to read it, in Markdown, for the HTML file.
-    """
-    picture = {"format": sidebar.picture_format(), "filename": f"bertscope-{name}", "scale": 2}
-    config = {
-        "displaylogo": False,
-        "toImageButtonOptions": picture,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-    }
-    st.plotly_chart(
-        fig,
-        width="stretch",
-        config=config,
-        key=f"figure_{name}",
-        on_select=on_select or "ignore",
-        selection_mode="points",
-    )
-    file = partial(data_files.data_file, name, data)
-    scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
-    report = partial(html_offer.figure_file, origin(), fig, data, file, code, how, scheme)
-    downloads(name, data, code, record=record, report=report)
-
-
-def downloads(
-    name: str,
-    data: Data,
-    code: str,
-    *,
-    width: Width = "stretch",
-    record: object = None,
-    report: Callable[[], bytes] | None = None,
-) -> None:
-    """Draw the slim row under a picture: its data as a file, and the Python that makes it.
-
-    Args:
-        name, data, code: As for `figure`.
-        width: "content" to stand beside something in a horizontal container.
-        record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
-        report: Makes the HTML file that holds all of it, when it is asked for; see `app.report`.
-    """
-    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
-    is_table = isinstance(data, pd.DataFrame)
-    row.download_button(
-        "CSV" if is_table else "NPZ",
-        partial(data_files.to_csv, data) if is_table else partial(data_files.to_npz, data),
-        file_name=f"bertscope-{name}.{'csv' if is_table else 'npz'}",
-        mime="text/csv" if is_table else "application/octet-stream",
-        key=f"data_{name}",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        help="Download the numbers of this picture.",
-    )
-    if record is not None:
-        json_button(row, name, record)
-    if report is not None:
-        row.download_button(
-            "HTML",
-            report,
-            file_name=f"bertscope-{name}.html",
-            mime="text/html",
-            key=f"html_{name}",
-            on_click="ignore",
-            type="tertiary",
-            icon=":material/download:",
-            help="Download this view as one file that opens in any browser without a network: "
-            "interactive, with the text, the checkpoint, the choices, how to read it, the numbers "
-            "and the Python.",
-        )
-    with row.popover("Python", type="tertiary", icon=":material/code:"):
-        st.code(code, language="python")
-
-
-def json_button(row: DeltaGenerator, name: str, record: object) -> None:
-    """Draw a button in `row` that offers a record as JSON; see `bertcore.json_data`."""
-    row.download_button(
-        "JSON",
-        partial(to_json, record),
-        file_name=f"bertscope-{name}.json",
-        mime="application/json",
-        key=f"json_{name}",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        help="Download all of it, with the text and the choices it belongs to.",
-    )
-
-
-def origin() -> html_offer.Origin:
-    """Return what this page's pictures belong to."""
-    return html_offer.origin(*st.session_state.get(_SHOWN, ("BertScope", None)))
+def shown() -> Shown:
+    """Return what the visitor looks at."""
+    found: Shown = st.session_state.get(_SHOWN, Shown("BertScope", None))
+    return found

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.families import Capability
+from bertcore.json_data import to_json
 
 from ..html_file.chart import Data
-from ..html_file.document import Part
+from ..html_file.document import Part, Scheme
 from ..plots.special_tokens import Marks, own_markdown
-from . import capabilities, frame, html_offer
+from . import capabilities, frame, picture_files, sidebar
 
+Width = Literal["stretch", "content"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -67,8 +72,9 @@ class Picture:
             drawn: Further arguments of `figure`, such as the selected token.
             fig: The figure, where the page changes what `figure` returns.
             setup: Python that `code` follows; the page's `setup_code` if not given.
-            on_select: Called when points are clicked; see `frame.figure`.
-            record: What is offered as JSON too; see `frame.downloads`.
+            on_select: Called when points are clicked; they are in the session under "figure_" and
+                the picture's name.
+            record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
             with_caption: False where controls stand between picture and caption; the page then
                 calls `caption`.
             values: Fill the braces of `how` and `code`. Text from outside goes through `plain`.
@@ -80,15 +86,17 @@ class Picture:
             if self.figure is None:
                 raise ValueError(f"picture {self.name!r} has no figure: call offer instead of show")
             fig = self.figure(result, **drawn)
-        frame.figure(
-            fig,
-            self.name,
+        self._plot(fig, on_select)
+        data, code, how = (
             self.table(result),
             self.python(page, setup, **values),
-            on_select=on_select,
-            record=record,
-            how=self.reading(**values),
+            self.reading(**values),
         )
+        scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
+        origin = picture_files.origin(*frame.shown())
+        numbers = partial(picture_files.data_file, self.name, data)
+        report = partial(picture_files.figure_file, origin, fig, data, numbers, code, how, scheme)
+        _downloads(self.name, data, code, record=record, report=report)
         if with_caption:
             self.caption(**values)
 
@@ -101,7 +109,7 @@ class Picture:
         part: Callable[[], Part] | None = None,
         setup: str | None = None,
         record: object = None,
-        width: frame.Width = "stretch",
+        width: Width = "stretch",
         with_caption: bool = True,
         file: str = "",
         **values: object,
@@ -116,15 +124,11 @@ class Picture:
 
         The others are those of `show`.
         """
-        code = self.python(page, setup, **values)
-        report = None
+        code, report = self.python(page, setup, **values), None
         if part is not None:
-            origin, how = frame.origin(), self.reading(**values)
-
-            def report() -> bytes:
-                return html_offer.view_file(origin, title, part, code, how)
-
-        frame.downloads(
+            origin, how = picture_files.origin(*frame.shown()), self.reading(**values)
+            report = partial(picture_files.view_file, origin, title, part, code, how)
+        _downloads(
             file or self.name, self.table(result), code, width=width, record=record, report=report
         )
         if with_caption:
@@ -153,3 +157,90 @@ class Picture:
                 raise ValueError(f"picture {self.name!r} has neither a page nor setup code")
             setup = page.setup_code
         return setup + self.code.format(**values)
+
+    def _plot(self, fig: go.Figure, on_select: Callable[[], None] | None) -> None:
+        """Draw a Plotly figure; its text and ground take the page's theme.
+
+        The camera in its corner saves it in the format chosen in the sidebar (SVG or PNG).
+        """
+        file = {
+            "format": sidebar.picture_format(),
+            "filename": f"bertscope-{self.name}",
+            "scale": 2,
+        }
+        st.plotly_chart(
+            fig,
+            width="stretch",
+            config={
+                "displaylogo": False,
+                "toImageButtonOptions": file,
+                "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            },
+            key=f"figure_{self.name}",
+            on_select=on_select or "ignore",
+            selection_mode="points",
+        )
+
+
+def offer_json(row: DeltaGenerator, name: str, record: object) -> None:
+    """Draw a button in `row` that offers a record as JSON; see `bertcore.json_data`."""
+    row.download_button(
+        "JSON",
+        partial(to_json, record),
+        file_name=f"bertscope-{name}.json",
+        mime="application/json",
+        key=f"json_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download all of it, with the text and the choices it belongs to.",
+    )
+
+
+def _downloads(
+    name: str,
+    data: Data,
+    code: str,
+    *,
+    width: Width = "stretch",
+    record: object = None,
+    report: Callable[[], bytes] | None = None,
+) -> None:
+    """Draw the row under a picture: its numbers, its HTML file, and the Python that computes it.
+
+    Args:
+        report: Makes the HTML file when it is asked for; None for none.
+
+    The others are those of `Picture.offer`.
+    """
+    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
+    is_table = isinstance(data, pd.DataFrame)
+    row.download_button(
+        "CSV" if is_table else "NPZ",
+        partial(picture_files.to_csv, data) if is_table else partial(picture_files.to_npz, data),
+        file_name=f"bertscope-{name}.{'csv' if is_table else 'npz'}",
+        mime="text/csv" if is_table else "application/octet-stream",
+        key=f"data_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download the numbers of this picture.",
+    )
+    if record is not None:
+        offer_json(row, name, record)
+    if report is not None:
+        row.download_button(
+            "HTML",
+            report,
+            file_name=f"bertscope-{name}.html",
+            mime="text/html",
+            key=f"html_{name}",
+            on_click="ignore",
+            type="tertiary",
+            icon=":material/download:",
+            help="Download this view as one file that opens in any browser without a network: "
+            "interactive, with the text, the checkpoint, the choices, how to read it, the numbers "
+            "and the Python.",
+        )
+    with row.popover("Python", type="tertiary", icon=":material/code:"):
+        st.code(code, language="python")

@@ -1,8 +1,8 @@
 """The session's choices, kept across pages and mirrored in the URL.
 
 Streamlit forgets a widget's value as soon as its page is left. Here every shared or linkable
-value has a name; `keep` hands a widget the key under which its value survives, and `sync_url`
-writes what differs from the default into the address, so that a view is a link.
+value is a `Field`, which gives its widget a key under which the value survives; `sync_url` writes
+what differs from the default into the address, so that a view is a link.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -46,7 +46,7 @@ class Field(Generic[T]):
     default: T
     """Its type (str, int, float, bool, list) is how an address is read."""
     options: Sequence[Any] | None = None
-    """Allowed values, or allowed entries of a list; None where `key` is told, or for any."""
+    """Allowed values, or allowed entries of a list; None for any, or where `key` is given them."""
     url: str = ""
     """In the address, if not the name: two pages may use one word for choices of their own."""
 
@@ -58,104 +58,67 @@ class Field(Generic[T]):
         low: float | None = None,
         high: float | None = None,
     ) -> str:
-        """Return the widget's key, its value set; see `keep`. Call it right before the widget.
+        """Return the key of the widget, its value set from the session, the address or the default.
+
+        Call it right before the widget, and give the widget no default of its own.
 
         Args:
-            default: In place of the field's own, where it hangs on the text or the checkpoint.
-            options: Likewise.
+            default: In place of the field's own, where it depends on the text or the checkpoint.
+            options: Likewise; values that are not among them are discarded.
             low, high: Numbers beyond them are moved to the nearest.
         """
-        return keep(
-            self.name,
-            self.default if default is None else default,
-            options=self.options if options is None else options,
-            low=low,
-            high=high,
-            url=self.url or self.name,
-        )
+        default = self.default if default is None else default
+        options = self.options if options is None else options
+        name, url = self.name, self.url or self.name
+        st.session_state.setdefault(_IN_URL, {})[name] = url
+        kept = st.session_state.setdefault(_KEPT, {})
+        st.session_state.setdefault(_DEFAULTS, {})[name] = default
+        st.session_state.setdefault(_USED, set()).add(name)
+        before = kept.get(name, _ABSENT)
+        candidates = [st.session_state[name]] if name in st.session_state else []
+        if before is not _ABSENT:
+            candidates.append(before)
+        elif url in st.query_params:
+            candidates.append(_parse(st.query_params.get_all(url), default, options))
+        chosen = _first_valid([*candidates, default], default, options, low, high)
+        # A widget of the same key on another page is a new one to Streamlit, and empty unless
+        # written; writing to a live one would overwrite what is being typed, so only if it must
+        # change.
+        pages = st.session_state.setdefault(_PAGES, {})
+        page, last_page = _page_hash(), pages.get(name)
+        if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
+            st.session_state[name] = chosen
+        pages[name] = page
+        kept[name] = chosen
+        if not st.session_state.get(_RUNNING, False):
+            sync_url()  # a fragment's own run: main.py is not there to do it
+        return name
 
     @property
     def value(self) -> T:
         """The value: of the live widget, the session, the address, or the default."""
-        found: T = value(self.name, self.default, url=self.url or self.name)
-        return found
+        name, url = self.name, self.url or self.name
+        kept = st.session_state.setdefault(_KEPT, {})
+        found: Any = self.default
+        if name in st.session_state:
+            found = st.session_state[name]
+        elif name in kept:
+            found = kept[name]
+        elif url in st.query_params:
+            parsed = _parse(st.query_params.get_all(url), self.default, None)
+            found = self.default if parsed is _ABSENT else parsed
+        return cast(T, found)
 
     def put(self, new: T) -> None:
         """Set it, from a callback or before its widget is drawn in this run."""
-        put(self.name, new)
+        st.session_state.setdefault(_KEPT, {})[self.name] = new
+        st.session_state.setdefault(_USED, set()).add(self.name)
+        st.session_state[self.name] = new
 
 
 def default_source() -> str:
     """Return the checkpoint that opens first: the setting of the environment, or "default"."""
     return os.environ.get(CHECKPOINT_VARIABLE) or "default"
-
-
-def keep(
-    name: str,
-    default: Any,
-    *,
-    options: Sequence[Any] | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    url: str | None = None,
-) -> str:
-    """Return the widget key for `name`, with its value set from the session, the URL or `default`.
-
-    Call it right before the widget and give the widget no default of its own:
-    `st.slider("Layer", 0, 11, key=state.keep("layer", 0, low=0, high=11))`.
-
-    Args:
-        name: The name in the session and in the URL.
-        default: Value of a new session; its type (str, int, float, bool, list) is how a URL's
-            text is read.
-        options: Allowed values (or allowed entries of a list); others are discarded.
-        low, high: Numbers beyond them are moved to the nearest.
-        url: The name in the URL, if another.
-    """
-    url = url or name
-    st.session_state.setdefault(_IN_URL, {})[name] = url
-    kept = st.session_state.setdefault(_KEPT, {})
-    st.session_state.setdefault(_DEFAULTS, {})[name] = default
-    st.session_state.setdefault(_USED, set()).add(name)
-    before = kept.get(name, _ABSENT)
-    candidates = [st.session_state[name]] if name in st.session_state else []
-    if before is not _ABSENT:
-        candidates.append(before)
-    elif url in st.query_params:
-        candidates.append(_parse(st.query_params.get_all(url), default, options))
-    chosen = _first_valid([*candidates, default], default, options, low, high)
-    # A widget of the same key on another page is a new one to Streamlit, and empty unless written;
-    # writing to a live one would overwrite what is being typed, so only if it must change.
-    pages = st.session_state.setdefault(_PAGES, {})
-    page, last_page = _page_hash(), pages.get(name)
-    if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
-        st.session_state[name] = chosen
-    pages[name] = page
-    kept[name] = chosen
-    if not st.session_state.get(_RUNNING, False):
-        sync_url()  # a fragment's own run: main.py is not there to do it
-    return name
-
-
-def value(name: str, default: Any = None, *, url: str | None = None) -> Any:
-    """Return a kept value: of the live widget, the session, the URL, or `default`."""
-    url = url or name
-    if name in st.session_state:
-        return st.session_state[name]
-    kept = st.session_state.setdefault(_KEPT, {})
-    if name in kept:
-        return kept[name]
-    if url in st.query_params:
-        parsed = _parse(st.query_params.get_all(url), default, None)
-        return default if parsed is _ABSENT else parsed
-    return default
-
-
-def put(name: str, new: Any) -> None:
-    """Set a kept value, from a callback or before its widget is drawn in this run."""
-    st.session_state.setdefault(_KEPT, {})[name] = new
-    st.session_state.setdefault(_USED, set()).add(name)
-    st.session_state[name] = new
 
 
 def used() -> set[str]:
@@ -175,6 +138,13 @@ def choices() -> dict[str, str]:
             chosen = _format(kept[name])
             found[_in_url(name)] = chosen if isinstance(chosen, str) else ", ".join(chosen)
     return found
+
+
+def texts() -> dict[str, str]:
+    """Return the visitor's texts on this page by their names in TEXTS, without blank ones."""
+    kept = st.session_state.get(_KEPT, {})
+    found = {name: st.session_state.get(name, kept.get(name)) for name in TEXTS if name in used()}
+    return {name: text for name, text in found.items() if text and text.strip()}
 
 
 def begin_run() -> None:

@@ -12,7 +12,7 @@ from bertcore.analysis.compare.before_after import BeforeAfter
 
 from ..plots.before_after import attention_grid, head_table
 from ..shell import frame
-from ..shell.picture import Picture
+from ..shell.picture import Picture, offer_json
 from .answers import RUNS_CODE
 from .changes import Case, Compared, before
 from .inside_figures import hidden_bars, hidden_table
@@ -73,7 +73,7 @@ def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.caption("Everything above, before and after, in one file:")
     everything = {**about(page, case), "tokens": tokens, "found": found, "task": compared.task}
-    frame.json_button(row, "what-if", everything)
+    offer_json(row, "what-if", everything)
 
 
 def about(page: frame.Page, case: Case) -> dict[str, Any]:

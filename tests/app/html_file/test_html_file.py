@@ -16,7 +16,7 @@ import streamlit as st
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, Table, hash_of, to_html
 from app.html_file.markdown import as_html, caption_html, legible
-from app.shell import html_offer, state
+from app.shell import picture_files, state
 
 PART = Part(script="draw(%PLACE%, %DATA%);", data=["AAEC", "/w=="])
 
@@ -95,13 +95,13 @@ def test_a_figure_is_in_its_file_with_all_its_numbers() -> None:
 
 
 def test_a_large_data_file_stays_out_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html_offer, "MOST_BYTES", 10)
-    of = html_offer.Origin("Heads", None, {}, {"layer": "2"})
+    monkeypatch.setattr(picture_files, "MOST_BYTES", 10)
+    of = picture_files.Origin("Heads", None, {}, {"layer": "2"})
     fig = go.Figure(layout={"title": {"text": "All heads"}})
     frame = pd.DataFrame({"a": [1]})
     for size, is_in in ((10, True), (11, False)):
         file = File("x.csv", "text/csv", bytes(size))
-        made = html_offer.figure_file(of, fig, frame, lambda held=file: held, "", "", "light")
+        made = picture_files.figure_file(of, fig, frame, lambda held=file: held, "", "", "light")
         assert (b"download=" in made) == is_in
         assert (b"not in this file" in made) != is_in
         assert b"<h1>Heads: All heads</h1>" in made

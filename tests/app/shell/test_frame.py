@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.plots.untrusted_text import plain, safe_card
-from app.shell import data_files, examples, frame, sidebar, state
+from app.shell import examples, frame, picture_files, sidebar, state
 from tests.support.tiny import tiny_bert
 
 MAIN = Path(__file__).parents[3] / "app" / "main.py"
@@ -100,9 +100,11 @@ def test_figure_offers_picture_data_and_code():
         import pandas as pd
         import plotly.graph_objects as go
 
-        from app.shell import frame
+        from app.shell.picture import Picture
 
-        frame.figure(go.Figure(), "lines", pd.DataFrame({"a": [1]}), "print(1)")
+        table = pd.DataFrame({"a": [1]})
+        lines = Picture(name="lines", how="", code="print(1)", table=lambda _: table)
+        lines.show(None, None, fig=go.Figure(), setup="")
 
     at = AppTest.from_function(script, default_timeout=20).run()
     assert not at.exception
@@ -113,10 +115,12 @@ def test_figure_offers_picture_data_and_code():
 
 def test_tables_and_arrays_come_back_as_they_were():
     table = pd.DataFrame({"token": ["שלום", "</script>", "a,b"], "x": [1.5, 2.0, -3.0]})
-    again = pd.read_csv(io.BytesIO(data_files.to_csv(table)), encoding="utf-8-sig")
+    again = pd.read_csv(io.BytesIO(picture_files.to_csv(table)), encoding="utf-8-sig")
     pd.testing.assert_frame_equal(again, table)
     arrays = {"token": np.arange(6, dtype=np.float32).reshape(2, 3)}
-    assert np.array_equal(np.load(io.BytesIO(data_files.to_npz(arrays)))["token"], arrays["token"])
+    assert np.array_equal(
+        np.load(io.BytesIO(picture_files.to_npz(arrays)))["token"], arrays["token"]
+    )
 
 
 def test_setup_code_makes_the_same_trace(folder):

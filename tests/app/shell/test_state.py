@@ -20,13 +20,13 @@ def widgets():
     from app.shell import state
 
     state.begin_run()
-    st.text_input("A", key=state.keep("text_a", "hello"))
+    st.text_input("A", key=state.Field("text_a", "hello").key())
     if st.session_state.get("page", 1) == 1:
-        st.slider("Layer", 0, 11, key=state.keep("layer", 0, low=0, high=11))
-        st.selectbox("Mode", ["x", "y"], key=state.keep("mode", "x", options=["x", "y"]))
-        st.multiselect("Heads", [0, 1, 2], key=state.keep("heads", [0], options=[0, 1, 2]))
-        st.toggle("Flip", key=state.keep("flip", False))
-        st.number_input("Rate", key=state.keep("rate", 0.5, low=0.0, high=1.0))
+        st.slider("Layer", 0, 11, key=state.Field("layer", 0).key(low=0, high=11))
+        st.selectbox("Mode", ["x", "y"], key=state.Field("mode", "x").key(options=["x", "y"]))
+        st.multiselect("Heads", [0, 1, 2], key=state.Field("heads", [0]).key(options=[0, 1, 2]))
+        st.toggle("Flip", key=state.Field("flip", False).key())
+        st.number_input("Rate", key=state.Field("rate", 0.5).key(low=0.0, high=1.0))
     state.sync_url()
 
 
@@ -87,9 +87,10 @@ def test_put_and_value_work_without_a_widget():
         from app.shell import state
 
         state.begin_run()
-        state.put("picked", 4)
-        state.keep("picked", 0, low=0, high=9)
-        st.text(f"{state.value('picked')} {state.value('unknown', 'none')}")
+        picked = state.Field("picked", 0)
+        picked.put(4)
+        picked.key(low=0, high=9)
+        st.text(f"{picked.value} {state.Field('unknown', 'none').value}")
         state.sync_url()
 
     at = run(script)

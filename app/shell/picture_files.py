@@ -1,11 +1,15 @@
-"""What a page offers as a file: its picture with the text, checkpoint and choices it belongs to."""
+"""The files of a picture: its numbers as CSV or NPZ; all of it as one HTML file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import io
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from ..html_file import chart
 from ..html_file.document import File, Part, Report, Scheme, to_html
@@ -23,6 +27,27 @@ _TEXTS = {
 }
 
 
+def data_file(name: str, data: chart.Data) -> File:
+    """Return a picture's numbers as a file: CSV of a table, NPZ of arrays."""
+    if isinstance(data, pd.DataFrame):
+        return File(f"bertscope-{name}.csv", "text/csv", to_csv(data))
+    return File(f"bertscope-{name}.npz", "application/octet-stream", to_npz(data))
+
+
+def to_csv(data: pd.DataFrame) -> bytes:
+    """Return a table as CSV in UTF-8, with the mark that lets spreadsheets see it."""
+    text: str = data.to_csv(index=False)
+    return text.encode("utf-8-sig")
+
+
+def to_npz(data: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return named arrays as a compressed NPZ file."""
+    out = io.BytesIO()
+    arrays: dict[str, Any] = {name: np.asarray(array) for name, array in data.items()}
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
 class Origin(NamedTuple):
     """What a picture belongs to: enough to write it down later, when the file is asked for."""
 
@@ -37,9 +62,8 @@ class Origin(NamedTuple):
 
 def origin(page: str, key: cache.BertKey | None) -> Origin:
     """Return what the visitor looks at now."""
-    found = {name: state.value(name) for name in state.used() if name in _TEXTS}
-    typed = {_TEXTS[name]: text for name, text in found.items() if (text or "").strip()}
-    return Origin(page, key, typed, state.choices())
+    texts = {_TEXTS[name]: text for name, text in state.texts().items()}
+    return Origin(page, key, texts, state.choices())
 
 
 def view_file(
