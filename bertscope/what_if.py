@@ -120,11 +120,10 @@ def show_ranking(
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
     figures = app_module("app.what_if.ranking_figures")
     name = figures.measure_name(measure, found.task)
-    words = app_module("app.what_if.ranking_words")
-    how = words.ranking_caption(found, measure) + " "
+    ranking = app_module("app.what_if.ranking")
+    how = ranking.ranking_caption(found, measure) + " "
     how += how_to_read(bert, "app.what_if.ranking", "RANKING")
     drawn = [Drawn(f"The effect on {name}", figures.effect_grid(found, measure), how)]
-    ranking = app_module("app.what_if.ranking").RANKING
-    values = words.code_values(found, measure, masked, changes or Changes())
-    code = opening(bert, trace) + ranking.code.format(**values)
+    values = ranking.code_values(found, measure, masked, changes or Changes())
+    code = opening(bert, trace) + ranking.RANKING.code.format(**values)
     return show_figures("What each head matters here", drawn, bert, typed(trace), code)

@@ -17,7 +17,7 @@ from bertcore.analysis.heads.texts import (
 
 from ..plots.untrusted_text import plain
 from ..shell.one_of import one_of
-from ..shell.pasted import pasted
+from ..shell.sentence_box.pasted import pasted
 from ..shell.state import Field
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}

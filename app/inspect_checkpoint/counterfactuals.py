@@ -13,7 +13,7 @@ from ..plots.formats import percent
 from ..plots.untrusted_text import plain, shorten
 from ..shell import frame, waiting
 from ..shell.picture import Picture
-from ..shell.sentence import TEXT_A, TEXT_B
+from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from . import model as inspection
 from .model import Query, Texts
 from .python import setup_with_target

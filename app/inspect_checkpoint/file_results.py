@@ -15,7 +15,7 @@ from ..plots.untrusted_text import plain, shorten
 from ..shell import cache, frame, state, waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
-from ..shell.sentence import TEXT_A, TEXT_B
+from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from . import labelled_files
 from . import model as inspection
 from .choices import (

@@ -9,7 +9,7 @@ from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
 
 from ..plots.untrusted_text import plain
 from ..shell.one_of import one_of
-from ..shell.pasted import pasted
+from ..shell.sentence_box.pasted import pasted
 from . import word_senses
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 

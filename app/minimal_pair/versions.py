@@ -11,8 +11,9 @@ from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 
 from ..plots.special_tokens import Marks, own
-from ..shell import cache, examples, frame
-from ..shell.sentence import TEXT_A, TEXT_B
+from ..shell import cache, frame
+from ..shell.sentence_box import examples
+from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ..shell.state import Field
 
 TOP_WORDS = 5

@@ -5,9 +5,10 @@ import streamlit as st
 from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, examples, frame
+from ..shell import cache, capabilities, frame
 from ..shell.one_of import one_of
-from ..shell.sentence import TEXT_A, TEXT_B
+from ..shell.sentence_box import examples
+from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ..shell.state import Field
 from . import PAGE
 from .answer import show_answer, show_variants

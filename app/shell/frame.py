@@ -17,7 +17,7 @@ from ..plots.special_tokens import Marks, marks_of, own_markdown
 from ..plots.untrusted_text import plain
 from . import cache, sidebar, state
 from .page_info import PageInfo
-from .sentence import example_box, sentence_box
+from .sentence_box.boxes import example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")
 

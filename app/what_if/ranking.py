@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.heads.importance import HeadImportance
-from bertcore.interventions.what_if import parse_head
+from bertcore.interventions.what_if import Changes, parse_head
 
 from ..masked_words.predictions import MASK
 from ..plots.before_after import head_table
-from ..plots.untrusted_text import plain
+from ..plots.untrusted_text import plain, shorten
 from ..shell import frame, waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -26,7 +29,6 @@ from .changes import (
 )
 from .inside import about
 from .ranking_figures import effect_grid, measure_name
-from .ranking_words import code_values, ranking_caption
 
 STRONGEST = 10
 """Heads that are listed."""
@@ -34,6 +36,39 @@ OLD_RANKING = (
     "This ranking was made with other changes in force than those above. Rank again to renew it."
 )
 _RANKED = "_what_if_ranked"
+
+CAPTIONS = {
+    "word": (
+        "Change of ln p of **{word}** at token {position} without the head. Orange, below 0: "
+        "the head supports this word. Blue: it supports others."
+    ),
+    "divergence": "How far the words at token {position} move without the head: KL, in nats.",
+    "label_classes": (
+        "Change of the probability of **{label}** without the head. Orange, below 0: the head "
+        "supports this class. Blue: it supports others."
+    ),
+    "label_labels": (
+        "Change of the probability of **{label}** without the head. Orange, below 0: the head "
+        "supports this label. Blue: it opposes it."
+    ),
+    "label_score": "Change of the score without the head.",
+    "answer_classes": (
+        "How far the probabilities of all classes move without the head: KL, in nats."
+    ),
+    "answer_labels": (
+        "How far the labels' probabilities move without the head: KL, in nats, summed over the "
+        "labels."
+    ),
+    "answer_tags": (
+        "How far the tags move without the head: KL, in nats, the mean over the words."
+    ),
+    "answer_span": (
+        "How far start and end of the answer move without the head: KL, in nats, the sum of both."
+    ),
+    "next_sentence": "Change of the probability that B follows A without the head.",
+    "hidden": ("How much the last layer's vectors turn without the head: the mean of 1 − cosine."),
+}
+"""What a number means, by measure and, where it is about the task head, kind of the task."""
 
 IS_RANKED = Field("rank", False)
 WORD = Field("rank_word", "")
@@ -74,6 +109,36 @@ found = rank_heads(
 found.strongest({measure!r})
 """,
 )
+
+
+def ranking_caption(found: HeadImportance, measure: str) -> str:
+    """Return what a number of the measure means, as Markdown; any word and label is escaped."""
+    kind = f"_{found.task}" if measure in ("label", "answer") else ""
+    names = {"word": found.chosen or "", "label": found.chosen_label or ""}
+    shown = {name: plain(shorten(text)) for name, text in names.items()}
+    return CAPTIONS[measure + kind].format(**shown, position=found.position)
+
+
+def code_values(
+    found: HeadImportance, measure: str, masked: Sequence[int], changes: Changes
+) -> dict[str, Any]:
+    """Return what fills the braces of the ranking's Python.
+
+    Args:
+        found: The ranking.
+        measure: The effect that is shown.
+        masked: Positions that are hidden.
+        changes: In force in all runs.
+    """
+    return {
+        "masked": tuple(masked),
+        "changes": changes,
+        "position": found.position,
+        "word": found.chosen,
+        "task": "None" if found.task is None else "read_task_head(bert)",
+        "label": found.chosen_label,
+        "measure": measure,
+    }
 
 
 def show_ranking(page: frame.Page, case: Case) -> None:

@@ -11,7 +11,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.plots.untrusted_text import plain, safe_card
-from app.shell import examples, frame, picture_files, sidebar, state
+from app.shell import frame, picture_files, sidebar, state
+from app.shell.sentence_box import examples
 from tests.support.tiny import tiny_bert
 
 MAIN = Path(__file__).parents[3] / "app" / "main.py"

@@ -3,7 +3,8 @@
 import pytest
 import streamlit as st
 
-from app.shell import cache, examples, state
+from app.shell import cache, state
+from app.shell.sentence_box import examples
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 

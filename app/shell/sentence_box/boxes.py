@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from . import examples, state
-from .state import Field
+from .. import state
+from ..state import Field
+from . import examples
 
 TEXT_A = Field("text_a", examples.DEFAULT.text_a)
 TEXT_B = Field("text_b", examples.DEFAULT.text_b)
