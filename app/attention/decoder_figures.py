@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
-from ..plots.token_flow import shorten
+from ..plots.formats import shorten
 
 
 class DecoderMap(NamedTuple):

@@ -70,7 +70,7 @@ def entropy_map(found: Diagnosis) -> go.Figure:
             zmin=0,
             zmax=1,
             colorscale=theme.SEQUENTIAL,
-            colorbar={"title": {"text": "entropy", "side": "right"}, "thickness": 12},
+            colorbar=theme.bar_beside("entropy"),
             hovertemplate="layer %{y}, head %{x}: %{z:.3f} of even attention<extra></extra>",
         )
     )

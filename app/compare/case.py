@@ -17,6 +17,7 @@ from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 
 from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.task_views import view_of
+from ..plots.formats import shorten
 from ..shell import cache, frame, sidebar, state
 from . import saved_checkpoints
 from .fields import SECOND, SUGGESTED
@@ -240,7 +241,7 @@ def choices() -> list[str]:
 
 def _short(source: str) -> str:
     name = "default" if source == "default" else sidebar.short_name(source)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return shorten(name, _LONGEST_NAME)
 
 
 def _longer(source: str) -> str:

@@ -17,8 +17,7 @@ from bertcore.analysis.compare.layer_decisions import LayerDecisions
 from ..inspect_checkpoint.attribution_figures import signed
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, difference
-from ..plots.formats import percent
-from ..plots.token_flow import shorten
+from ..plots.formats import percent, shorten
 from ..plots.untrusted_text import label_name
 
 COLOURS = (BEFORE, AFTER)

@@ -238,7 +238,7 @@ def _heat(
         texttemplate="%{text:.0f}" if numbered else None,
         hoverinfo="skip",
         hoverongaps=True,
-        colorbar={"thickness": 12, "title": {"text": unit, "side": "right"}},
+        colorbar=theme.bar_beside(unit),
     )
 
 

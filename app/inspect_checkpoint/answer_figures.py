@@ -19,7 +19,7 @@ from bertcore.analysis.attribution import (
 )
 
 from ..plots import theme, token_flow
-from ..plots.formats import percent
+from ..plots.formats import display_width, percent, shorten
 from ..plots.untrusted_text import label_name
 
 MOST_LABELS = 12
@@ -54,7 +54,7 @@ def span_bars(found: SpanAnswers, chosen: int) -> go.Figure:
 
 
 def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str]) -> go.Figure:
-    shown = [theme.escape(token_flow.shorten(name, 60)) for name in names]
+    shown = [theme.escape(shorten(name, 60)) for name in names]
     fig = go.Figure(
         go.Bar(
             x=values,
@@ -71,7 +71,7 @@ def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str])
     theme.plot_layout(fig, "", "", "", 32 * len(names) + 16)
     fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
     # All bars of this page have one scale, 0 to 100%, and the names room behind the longest bar.
-    longest = max(map(token_flow.display_width, shown), default=0)
+    longest = max(map(display_width, shown), default=0)
     fig.update_xaxes(visible=False, range=[0, 1.35 + 0.018 * longest], fixedrange=True)
     fig.update_yaxes(visible=False, autorange="reversed", fixedrange=True)
     return fig
@@ -106,7 +106,7 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
                 x=[boxes[i].width for i in members],
                 y=[boxes[i].line for i in members],
                 orientation="h",
-                name=theme.escape(token_flow.shorten(kind or "no tag", 30)),
+                name=theme.escape(shorten(kind or "no tag", 30)),
                 showlegend=kind is not None,
                 text=[token_flow.two_lines(words[i].text, below[i]) for i in members],
                 textposition="none" if kind is None else "inside",
@@ -201,7 +201,7 @@ def _best(shares: NDArray[np.float32]) -> float:
 
 
 def _hover(found: TagAnswer, place: int, word: Word) -> str:
-    name = theme.escape(token_flow.shorten(word.text, 40))
+    name = theme.escape(shorten(word.text, 40))
     if word.text_id < 0:
         return name
     shares = found.probabilities[place]

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 from bertcore.analysis.attribution import Faithfulness, Word
 
 from ..plots import theme, token_flow
+from ..plots.formats import display_width, shorten
 
 RANDOM = "Random order"
 MEASURES = {
@@ -82,7 +83,7 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
     # The ends of the light scale are dark, those of the dark one light.
     strong, weak = ("#10131C", "#FFFFFF") if is_dark else ("#FFFFFF", "#10131C")
     hover = [
-        f"<b>{theme.escape(token_flow.shorten(word.text, 40))}</b>: {signed(float(value)) or '—'}"
+        f"<b>{theme.escape(shorten(word.text, 40))}</b>: {signed(float(value)) or '—'}"
         for word, value in zip(words, values, strict=True)
     ]
     fig = go.Figure(
@@ -107,19 +108,7 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
                 "cmax": largest,
                 "line": {"width": 1, "color": theme.GRID},
                 "cornerradius": 5,
-                "colorbar": {
-                    "title": {"text": f"against ← {unit} → for"},
-                    "orientation": "h",
-                    "thickness": 10,
-                    "lenmode": "pixels",
-                    "len": 350,
-                    "tickangle": 0,
-                    "x": 0.98,
-                    "xanchor": "right",
-                    "y": 1,
-                    "yanchor": "bottom",
-                    "nticks": 5,
-                },
+                "colorbar": theme.bar_above(f"against ← {unit} → for"),
             },
             customdata=hover,
             hovertemplate="%{customdata}<extra></extra>",
@@ -150,7 +139,7 @@ def method_rows(
     values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
     drawn = values / (sizes if own_scale else sizes.max())
-    shown = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
+    shown = [theme.escape(shorten(word.text, 14)) for word in words]
     fig = go.Figure(
         go.Heatmap(
             z=drawn,
@@ -168,7 +157,7 @@ def method_rows(
         )
     )
     turned = len(words) > min(12, most_named // 2)
-    below = 34 + (6 * max(map(token_flow.display_width, shown), default=0) if turned else 0)
+    below = 34 + (6 * max(map(display_width, shown), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
     step = -(-len(words) // most_named)
     places = list(range(0, len(words), max(1, step)))

@@ -9,13 +9,14 @@ import streamlit as st
 
 from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
 
-from ..plots.formats import percent
-from ..plots.untrusted_text import plain, shorten
+from ..plots.formats import percent, shorten_middle
+from ..plots.untrusted_text import plain
 from ..shell import frame, waiting
+from ..shell.cache import Texts
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from . import model as inspection
-from .model import Query, Texts
+from .model import Query
 from .python import setup_with_target
 from .task_views import TaskView, view_of
 from .words import STOPPED
@@ -177,7 +178,7 @@ def _with_cuts(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
         done += f":orange-background[{plain(before)}] → :blue-background[**{new}**]"
         last = end
     if not cuts:
-        return plain(shorten(text, 3 * _AROUND))
+        return plain(shorten_middle(text, 3 * _AROUND))
     rest = text[last:]
     return done + plain(rest if len(rest) <= _AROUND else rest[:_AROUND] + "…")
 

@@ -8,10 +8,11 @@ from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.cache import Texts
 from ..shell.one_of import one_of
 from . import model as inspection
 from .choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
-from .model import Query, Texts
+from .model import Query
 from .python import setup
 from .task_views import Chosen, TaskView
 

@@ -15,7 +15,8 @@ from bertcore.analysis.attribution import FileRun, WrongAnswer
 from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
-from ..plots import theme, token_flow
+from ..plots import theme
+from ..plots.formats import display_width, shorten
 
 MOST_CLASSES = 40
 """Labels that a picture of the confusion has room for."""
@@ -44,7 +45,7 @@ def confusion_map(result: Confusion) -> go.Figure:
     chosen = np.sort(order)
     shown = matrix[np.ix_(chosen, chosen)]
     totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
-    names = [theme.escape(token_flow.shorten(labels[i], 18)) for i in chosen]
+    names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
     places = list(range(len(names)))
     counted = len(names) <= _NAMED
     fig = go.Figure(
@@ -68,20 +69,7 @@ def confusion_map(result: Confusion) -> go.Figure:
             texttemplate="%{text:,}" if counted else None,
             hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
             "(%{z:.1%} of the row)<extra></extra>",
-            colorbar={
-                "title": {"text": "fraction of the row  "},
-                "orientation": "h",
-                "thickness": 10,
-                "lenmode": "pixels",
-                "len": 300,
-                "tickangle": 0,
-                "x": 1,
-                "xanchor": "right",
-                "y": 1,
-                "yanchor": "bottom",
-                "tickformat": ".0%",
-                "tickvals": [0, 0.5, 1],
-            },
+            colorbar=theme.bar_above("fraction of the row", tickformat=".0%", tickvals=[0, 0.5, 1]),
         )
     )
     theme.plot_layout(
@@ -91,18 +79,23 @@ def confusion_map(result: Confusion) -> go.Figure:
         "true label",
         150 + max(24, 84 - 8 * len(names)) * len(names),
     )
-    longest = max(map(token_flow.display_width, names), default=0)
+    _name_classes(fig, names)
+    return fig
+
+
+def _name_classes(fig: go.Figure, names: Sequence[str]) -> None:
+    """Name the columns and rows of a square of classes; names that are too long are turned."""
+    longest = max(map(display_width, names), default=0)
     turned = len(names) * (longest + 1) > _LETTERS
     step = max(1, -(-len(names) // MOST_CLASSES))
+    ticks, shown = list(range(0, len(names), step)), names[::step]
     fig.update_xaxes(
-        tickvals=places[::step],
-        ticktext=names[::step],
+        tickvals=ticks,
+        ticktext=shown,
         tickangle=-60 if turned else 0,
         showgrid=False,
     )
-    fig.update_yaxes(
-        tickvals=places[::step], ticktext=names[::step], autorange="reversed", showgrid=False
-    )
+    fig.update_yaxes(tickvals=ticks, ticktext=shown, autorange="reversed", showgrid=False)
     # The title of the x axis stands below the names; Plotly would set it among them here.
     below = 34 + (6.5 * longest if turned else 0)
     fig.update_xaxes(title_text="", automargin=False)
@@ -118,7 +111,6 @@ def confusion_map(result: Confusion) -> go.Figure:
         showarrow=False,
     )
     fig.update_layout(margin={"t": 56, "b": below + 24}, height=fig.layout.height + below - 36)
-    return fig
 
 
 def reliability(found: Calibration) -> go.Figure:
@@ -205,7 +197,7 @@ def slice_bars(
         name: What they are means of.
     """
     found = slices[by]
-    names = [theme.escape(token_flow.shorten(one.name, 26)) for one in found]
+    names = [theme.escape(shorten(one.name, 26)) for one in found]
     values = np.array([one.mean for one in found])
     low, high = np.array([one.low for one in found]), np.array([one.high for one in found])
     fig = go.Figure(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,8 +10,10 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from bertcore.finetuning import Columns
 
-from ..plots.untrusted_text import plain, shorten
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
 from ..shell import cache, frame, state, waiting
+from ..shell.cache import Texts
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
@@ -37,7 +38,6 @@ from .file_figures import (
     slice_table,
 )
 from .labelled_files import Labelled, Stop
-from .model import Texts
 from .python import FILE_CODE
 from .task_views import TaskView, view_of
 
@@ -145,7 +145,7 @@ def _choose(view: TaskView) -> Labelled | None:
         )
         return None
     if upload is None:
-        name = plain(shorten(kept[2], 60))
+        name = plain(shorten_middle(kept[2], 60))
         st.caption(f"Your last file is still here: **{name}**.")
     path, labelled = kept[1], None
     with frame.guard():
@@ -165,7 +165,7 @@ def _columns(view: TaskView, names: tuple[str, ...]) -> Columns:
         field: row.selectbox(
             title,
             options,
-            format_func=partial(shorten, limit=40),
+            format_func=shorten_middle,
             key=COLUMNS[field].key(options=options),
             width=220,
         )

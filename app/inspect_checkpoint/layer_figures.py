@@ -12,7 +12,8 @@ from plotly.subplots import make_subplots
 
 from bertcore.analysis.attribution import Word
 
-from ..plots import theme, token_flow
+from ..plots import theme
+from ..plots.formats import display_width, shorten
 from .attribution_figures import MEASURES, Compared
 
 _MOST_NAMED = 40
@@ -32,7 +33,7 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> go.Figure:
     """Draw the conductance of each layer (row) and word (column)."""
     words, values, _ = result
     num_layers = len(values)
-    names = [theme.escape(token_flow.shorten(word.text, 14)) for word in words]
+    names = [theme.escape(shorten(word.text, 14)) for word in words]
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
     fig = go.Figure(
         go.Heatmap(
@@ -45,24 +46,12 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> go.Figure:
             zmax=largest,
             xgap=1 if len(words) <= 80 else 0,
             ygap=2,
-            colorbar={
-                "title": {"text": "against ← conductance → for"},
-                "orientation": "h",
-                "thickness": 10,
-                "lenmode": "pixels",
-                "len": 350,
-                "tickangle": 0,
-                "x": 1,
-                "xanchor": "right",
-                "y": 1,
-                "yanchor": "bottom",
-                "nticks": 5,
-            },
+            colorbar=theme.bar_above("against ← conductance → for"),
             hovertemplate="layer %{y}, <b>%{customdata}</b>: %{z:+.4f}<extra></extra>",
         )
     )
     turned = len(words) > 12
-    below = 34 + (6 * max(map(token_flow.display_width, names), default=0) if turned else 0)
+    below = 34 + (6 * max(map(display_width, names), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "layer", 30 * num_layers + below + 66)
     step = max(1, -(-len(words) // _MOST_NAMED))
     places = list(range(0, len(words), step))

@@ -37,16 +37,9 @@ from bertcore.model import Model
 
 from ..shell import background, cache
 from ..shell.background import Work
+from ..shell.cache import Texts
 
 Array = NDArray[np.float32]
-
-
-class Texts(NamedTuple):
-    """What the model reads; small and hashable."""
-
-    key: cache.BertKey
-    text_a: str
-    text_b: str | None
 
 
 class Query(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .model import Query, Texts
+from ..shell.cache import Texts
+from .model import Query
 
 ANSWER_CODE = """
 answer(model, source)

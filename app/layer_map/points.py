@@ -14,6 +14,7 @@ from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
+from ..plots.formats import shorten
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
 MAX_GROUPS = 12
@@ -52,7 +53,7 @@ def colouring(table: VectorTable, by: str) -> Colouring:
     if by == "sentence":
         if len(set(table.sentence_ids.tolist())) > MAX_GROUPS:
             return Colouring("sentence", (), (), table.sentence_ids + 1)
-        texts = [_short(table.sentences[i].text, 24) for i in table.sentence_ids]
+        texts = [shorten(table.sentences[i].text, 24) for i in table.sentence_ids]
         names = [f"{i + 1}: {text}" for i, text in zip(table.sentence_ids, texts, strict=True)]
     elif by == "segment":
         names = [
@@ -113,27 +114,27 @@ def hover_texts(table: VectorTable) -> list[str]:
         text = sentence.text_pair or "" if table.segment_ids[i] else sentence.text
         is_text = table.word_ids[i] < 0 and not table.is_special[i]
         if is_text:  # a whole sentence
-            lines = [theme.escape(line) for line in wrap(_short(token, 4 * CONTEXT), 60)]
+            lines = [theme.escape(line) for line in wrap(shorten(token, 4 * CONTEXT), 60)]
         else:
-            lines = [f"<b>{theme.escape(_short(token, 60))}</b>"]
+            lines = [f"<b>{theme.escape(shorten(token, 60))}</b>"]
         if word not in (token, f"##{token}"):
-            lines[0] += f" in {theme.escape(_short(word, 40))}"
+            lines[0] += f" in {theme.escape(shorten(word, 40))}"
         if span != (0, 0):
             lines.append(_in_context(text, *span))
         elif table.is_special[i]:
-            lines.append(theme.escape(_short(text, 2 * CONTEXT)))
+            lines.append(theme.escape(shorten(text, 2 * CONTEXT)))
         facts = [f"sentence {table.sentence_ids[i] + 1}"]
         if not is_text:
             facts.append(f"position {table.positions[i]}")
         if sentence.label:
-            facts.append(f"label {theme.escape(_short(sentence.label, 40))}")
+            facts.append(f"label {theme.escape(shorten(sentence.label, 40))}")
         texts.append("<br>".join([*lines, ", ".join(facts)]))
     return texts
 
 
 def point_labels(table: VectorTable) -> list[str]:
     """Return a short name of each point, to be drawn beside it."""
-    return [theme.escape(_short(token, 22)) for token in table.tokens]
+    return [theme.escape(shorten(token, 22)) for token in table.tokens]
 
 
 def coordinates_table(table: VectorTable, found: LayerMap) -> pd.DataFrame:
@@ -161,7 +162,3 @@ def _in_context(text: str, start: int, end: int) -> str:
     before = ("…" if start > CONTEXT else "") + before
     after += "…" if end + CONTEXT < len(text) else ""
     return f"{theme.escape(before)}<b>{theme.escape(text[start:end])}</b>{theme.escape(after)}"
-
-
-def _short(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

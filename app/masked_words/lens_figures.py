@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from bertcore.analysis.words.lens import Lens, Trajectories
 
 from ..plots import theme
-from ..plots.cells import cell_text, top_bar
-from ..plots.formats import percent
-from ..plots.token_flow import shorten
+from ..plots.cells import cell_text
+from ..plots.formats import percent, shorten
 
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
 """Colours of the categorical scale that one may take for the accent."""
@@ -75,7 +74,7 @@ def word_grid(
             zmax=1,
             xgap=2,
             ygap=2,
-            colorbar=top_bar("probability"),
+            colorbar=theme.bar_above("probability", tickformat=".0%"),
         )
     )
     fig.add_trace(cell_text(probabilities, shown, 12 if len(columns) < 8 else 10))

@@ -12,8 +12,8 @@ from plotly.subplots import make_subplots
 from bertcore.analysis.words.candidates import Candidate
 from bertcore.analysis.words.predictions import Filled, MaskPredictions
 
-from ..plots import theme, token_flow
-from ..plots.formats import percent
+from ..plots import theme
+from ..plots.formats import percent, shorten
 from ..plots.untrusted_text import plain
 
 MASKS_ABREAST = 3
@@ -69,9 +69,7 @@ def top_words(found: MaskPredictions) -> go.Figure:
 def mask_names(found: MaskPredictions) -> list[str]:
     """Return a short name for each mask, as plain text: where it is and what was there."""
     return [
-        f"{found.mask} at {position}"
-        if original is None
-        else f"{token_flow.shorten(original)} ({position})"
+        f"{found.mask} at {position}" if original is None else f"{shorten(original)} ({position})"
         for position, original in zip(found.positions, found.originals, strict=True)
     ]
 
@@ -79,8 +77,7 @@ def mask_names(found: MaskPredictions) -> list[str]:
 def in_turn(steps: Sequence[Filled]) -> str:
     """Return the steps of filling the masks as Markdown, in their order."""
     return " → ".join(
-        f"**{plain(token_flow.shorten(step.word))}** at {step.position} "
-        f"({plain(percent(step.probability))})"
+        f"**{plain(shorten(step.word))}** at {step.position} ({plain(percent(step.probability))})"
         for step in steps
     )
 
@@ -90,7 +87,7 @@ def _mask_title(found: MaskPredictions, index: int) -> str:
     mask = theme.escape(found.mask)
     if original is None or rank is None:
         return f"{mask} at {found.positions[index]}<br> "
-    token = theme.escape(token_flow.shorten(original))
+    token = theme.escape(shorten(original))
     return f"{mask} at {found.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
 
 
@@ -167,10 +164,10 @@ def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
 
 
 def _pieces(candidate: Candidate) -> str:
-    word = f"<b>{theme.escape(token_flow.shorten(candidate.word))}</b>"
+    word = f"<b>{theme.escape(shorten(candidate.word))}</b>"
     if len(candidate.pieces) == 1:
         return word
-    pieces = theme.escape(token_flow.shorten(" ".join(candidate.pieces), 30))
+    pieces = theme.escape(shorten(" ".join(candidate.pieces), 30))
     return f'{word}<br><span style="font-size:10.5px">{pieces}</span>'
 
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import Column, MinimalPair
 
-from ..mixing.figures import shorten
 from ..plots import theme
-from ..plots.token_flow import display_width
+from ..plots.formats import ON_AXIS, display_width, shorten
 
 RUNS = ("first", "second")
 GAP = "∅"
@@ -36,7 +35,8 @@ def column_names(first: Trace, second: Trace, columns: Sequence[Column]) -> list
             GAP if at is None else trace.tokens[at] for trace, at in ((first, i), (second, j))
         )
         is_same = one == two and i is not None and j is not None
-        names.append(shorten(one) if is_same else f"{shorten(one)} → {shorten(two)}")
+        short = [shorten(token, ON_AXIS) for token in (one, two)]
+        names.append(short[0] if is_same else " → ".join(short))
     return names
 
 
@@ -73,8 +73,7 @@ def _line(token: str | None, number: int, is_changed: bool) -> str:
         return f'<span style="opacity:0.55" title="no token here">{GAP}</span>'
     if number == 1 and not is_changed:
         return ""  # the same token once more would only hide what differs
-    cut = token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
-    return f'<bdi style="overflow-wrap:anywhere">{html.escape(cut)}</bdi>'
+    return f'<bdi style="overflow-wrap:anywhere">{html.escape(shorten(token, _LONGEST))}</bdi>'
 
 
 def difference_map(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bertcore.analysis.mixing.maps import rank_agreement
 
 from ..shell import frame
+from ..shell.cache import Texts
 from ..shell.picture import Picture
 from . import measures
 from .chart_figures import (
@@ -16,7 +17,6 @@ from .chart_figures import (
 )
 from .choices import ALL
 from .measures import Choice, Found
-from .parts import Texts
 from .python_shown import maps_code
 
 AGREEMENT = Picture(

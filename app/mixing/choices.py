@@ -7,13 +7,13 @@ import streamlit as st
 from bertcore.others.families import CAUSAL, OtherFamily
 
 from ..shell import capabilities, frame
+from ..shell.cache import Texts
 from ..shell.one_of import one_of
 from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import measures
 from .figures import NAMES
 from .measures import Choice, Found
-from .parts import Texts
 
 ONE, ALL = "token", "all"
 VIEWS = {ONE: "One token", ALL: "Every token"}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from ..plots import theme
-from ..plots.token_flow import display_width
+from ..plots.formats import ON_AXIS, display_width, shorten
 
 NAMES = {
     "weights": "Attention weights",
@@ -45,7 +45,6 @@ STEPS = 255
 """Of the square root of a share, in which a small map's colours are sent: a byte for each."""
 MOST_LABELS = 36
 """Names below the strips: of every token, or of every second, third ..."""
-_LONGEST = 14  # letters of a token
 
 
 class OneToken(NamedTuple):
@@ -86,7 +85,7 @@ def strips(found: OneToken) -> go.Figure:
         frame = {"color": theme.ACCENT, "width": 2}
         box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
         fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
-    names, turned = [theme.escape(shorten(name)) for name in tokens], len(tokens) > 12
+    names, turned = [theme.escape(shorten(name, ON_AXIS)) for name in tokens], len(tokens) > 12
     crowded = len(tokens) > 28
     below = 24 + (6 * max(map(display_width, names)) if turned else 0)
     theme.plot_layout(fig, "", "", "", inner + 24 + below)
@@ -125,7 +124,7 @@ def strips(found: OneToken) -> go.Figure:
 def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Heatmap:
     """Return the strips of one group."""
     shares = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
-    names = np.array([theme.escape(shorten(name)) for name in tokens], dtype=object)
+    names = np.array([theme.escape(shorten(name, ON_AXIS)) for name in tokens], dtype=object)
     hover = np.broadcast_to(names, shares.shape)
     numbered = len(tokens) <= MOST_NUMBERED
     return go.Heatmap(
@@ -158,7 +157,7 @@ def small_maps(found: AllTokens) -> go.Figure:
         vertical_spacing=GAP / (rows * side),
     )
     # A category for each place: equal tokens stay apart.
-    names = [f"{theme.escape(shorten(name))} {place}" for place, name in enumerate(tokens)]
+    names = [f"{theme.escape(shorten(name, ON_AXIS))} {place}" for place, name in enumerate(tokens)]
     for place, (name, shares) in enumerate(maps.items()):
         fig.add_heatmap(
             z=np.rint(STEPS * np.sqrt(shares)).astype(np.uint8),  # a colour needs no more
@@ -229,11 +228,6 @@ def strips_table(found: OneToken) -> pd.DataFrame:
 def maps_arrays(found: AllTokens) -> dict[str, NDArray[np.generic]]:
     """Return the map of each measure, [T, T], and the tokens."""
     return {**found.maps, "tokens": np.array(found.tokens)}
-
-
-def shorten(token: str) -> str:
-    """Return a token cut to what an axis has room for."""
-    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
 
 
 def _or_blank(row: NDArray[np.float32], num_tokens: int) -> NDArray[np.float32]:

@@ -22,9 +22,10 @@ from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
 from ..shell import background, cache
 from ..shell.background import Work
+from ..shell.cache import Texts
 from . import parts
 from .chart_figures import SeparatorShares
-from .parts import Array, Texts, shares
+from .parts import Array, shares
 
 IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
 """Measures of one layer."""

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ..shell import frame
+from ..shell.cache import Texts
 from ..shell.one_of import one_of
 from . import PAGE
 from .charts import show_agreement, show_separator
@@ -17,7 +18,6 @@ from .choices import (
 )
 from .explained import MEASURES_EXPLAINED
 from .measures import Found
-from .parts import Texts
 from .views import picture_of, show_picture
 
 

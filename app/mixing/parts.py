@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore import Model, Trace
+from bertcore import Model
 from bertcore.analysis.mixing.attention_gradients import (
     NextSentenceLogit,
     Target,
@@ -27,22 +26,10 @@ from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
 from ..shell import cache
+from ..shell.cache import Texts
 from .chart_figures import SeparatorShares
 
 Array = NDArray[np.float32]
-
-
-class Texts(NamedTuple):
-    """Whose tokens are measured: small and hashable."""
-
-    key: cache.BertKey
-    text_a: str
-    text_b: str | None
-
-    @property
-    def trace(self) -> Trace:
-        """The trace of the texts."""
-        return cache.trace(*self)
 
 
 def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:

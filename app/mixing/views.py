@@ -11,6 +11,7 @@ import streamlit as st
 from ..plots.untrusted_text import plain
 from ..shell import frame, waiting
 from ..shell.background import Job, Work
+from ..shell.cache import Texts
 from ..shell.picture import Picture
 from . import measures
 from .choices import ALL, OTHERS, SLOW
@@ -25,7 +26,6 @@ from .figures import (
     verdict,
 )
 from .measures import Choice, Found
-from .parts import Texts
 from .python_shown import maps_code
 
 ONE_TOKEN = Picture(

@@ -13,8 +13,7 @@ from plotly.subplots import make_subplots
 from bertcore.analysis.compare.before_after import WordShift
 
 from . import theme
-from .formats import percent
-from .token_flow import shorten
+from .formats import percent, shorten
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34

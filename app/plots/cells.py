@@ -1,4 +1,4 @@
-"""Text in the cells of a heat map, and its colour bar."""
+"""Text in the cells of a heat map."""
 
 from __future__ import annotations
 
@@ -7,22 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-
-
-def top_bar(title: str) -> dict[str, object]:
-    """Return a colour bar that lies above the right end of a heat map and takes no width."""
-    return {
-        "title": {"text": f"{title}  "},
-        "tickformat": ".0%",
-        "orientation": "h",
-        "thickness": 10,
-        "len": 0.45,
-        "x": 0.98,  # the last number needs a place too
-        "xanchor": "right",
-        "y": 1,
-        "yanchor": "bottom",
-        "nticks": 5,
-    }
 
 
 def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> go.Scatter:

@@ -1,6 +1,13 @@
-"""Numbers as one reads them."""
+"""Numbers and texts in the form in which they are shown."""
 
 from __future__ import annotations
+
+import unicodedata
+
+LONGEST = 22
+"""Characters of a token that are shown; the rest is in the hover text."""
+ON_AXIS = 14
+"""Characters of a token on an axis of many."""
 
 
 def percent(p: float) -> str:
@@ -17,3 +24,34 @@ def percent(p: float) -> str:
     if value >= 1:
         return f"{value:.1f}%"
     return f"{value:.2g}%" if value >= 0.001 else "<0.001%"
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Return a text of at most `longest` characters, its end cut off.
+
+    >>> shorten("bank", 4), shorten("banks", 4)
+    ('bank', 'ban…')
+    """
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def shorten_middle(text: str, longest: int = 40) -> str:
+    """Return a text of at most `longest` characters, its middle cut out: the end tells it apart.
+
+    >>> shorten_middle("abcdefgh", 5)
+    'ab…gh'
+    """
+    half = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
+
+
+def display_width(text: str) -> int:
+    """Return how many columns a text takes: 2 for a wide character, 0 for a combining mark.
+
+    >>> display_width("bank"), display_width("和平"), display_width("e\u0301")
+    (4, 4, 1)
+    """
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )

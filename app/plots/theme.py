@@ -77,19 +77,33 @@ def plot_layout(fig: go.Figure, title: str, x: str, y: str, height: int) -> go.F
     return fig
 
 
-def bar_above(title: str) -> dict[str, object]:
-    """Return a colour bar that lies over the right end of a heat map."""
+def bar_above(title: str, **settings: object) -> dict[str, object]:
+    """Return a colour bar above the right end of a picture; it takes none of its width.
+
+    Args:
+        title: Stands left of the bar.
+        settings: Further ones of Plotly's `colorbar`, or in place of ours.
+    """
     return {
         "title": {"text": f"{title}\u2002\u200b"},  # a bare space at the end is cut off
         "orientation": "h",
         "thickness": 10,
-        "len": 0.6,
-        "x": 0.98,
+        # In pixels, title included: a fraction of a narrow picture has no room for the numbers.
+        "lenmode": "pixels",
+        "len": 180 + 7 * len(title),
+        "x": 0.98,  # the last number needs room too
         "xanchor": "right",
         "y": 1,
         "yanchor": "bottom",
         "nticks": 5,
+        "tickangle": 0,
+        **settings,
     }
+
+
+def bar_beside(title: str, **settings: object) -> dict[str, object]:
+    """Return a colour bar to the right of a picture, its title along it."""
+    return {"title": {"text": title, "side": "right"}, "thickness": 12, **settings}
 
 
 def escape(text: str) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from . import theme
+from .formats import display_width, shorten
 
 LINE_UNITS = 68
 """Width of a line in letters: legible in a column 500 pixels wide."""
 LINE_HEIGHT = 46
 """Pixels of a line of boxes."""
-LONGEST = 22
-"""Letters of a token that are shown; the rest is in the hover text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +23,6 @@ class Box:
     left: float
     width: float
     line: int
-
-
-def display_width(text: str) -> int:
-    """Return the letters' cells a text takes: 2 for a wide letter, 0 for a combining mark.
-
-    >>> display_width("bank"), display_width("和平"), display_width("e\u0301")
-    (4, 4, 1)
-    """
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
-
-
-def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return a text of at most `longest` letters, with an ellipsis where some are left out.
-
-    >>> shorten("bank", 4), shorten("banks", 4)
-    ('bank', 'ban…')
-    """
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box]:

@@ -1,4 +1,4 @@
-"""Texts that come from strangers, made safe to show."""
+"""Untrusted text, made safe to show: what visitors type, and names inside checkpoints."""
 
 from __future__ import annotations
 
@@ -8,21 +8,12 @@ import re
 def plain(text: str) -> str:
     """Return text that Streamlit's Markdown shows letter by letter.
 
-    Texts and names come from strangers: `![](http://...)` in them would fetch a picture.
+    Unescaped, `![](http://...)` in an untrusted text would fetch a picture.
 
     >>> plain("a_b [x](y)")
     'a\\\\_b \\\\[x\\\\]\\\\(y\\\\)'
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
-
-
-def shorten(text: str, limit: int = 40) -> str:
-    """Return a text of at most `limit` characters for a heading, cut in the middle.
-
-    >>> shorten("abcdefgh", 5)
-    'ab...gh'
-    """
-    return text if len(text) <= limit else f"{text[: limit // 2]}...{text[-(limit // 2) :]}"
 
 
 def label_name(label: str) -> str:
@@ -35,7 +26,7 @@ def label_name(label: str) -> str:
 
 
 def safe_card(markdown: str) -> str:
-    """Return a stranger's Markdown with its pictures turned to links, so that nothing is fetched.
+    """Return untrusted Markdown with its pictures turned to links, so that nothing is fetched.
 
     HTML in it is shown as text, because Streamlit's Markdown does not read HTML.
 

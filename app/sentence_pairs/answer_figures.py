@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from bertcore.analysis.words.next_sentence import Variant
 
 from ..plots import theme
-from ..plots.formats import percent
-from ..plots.token_flow import shorten
+from ..plots.formats import percent, shorten
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
 NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}

@@ -9,7 +9,6 @@ from bertcore.analysis.words.next_sentence import AttentionMass
 
 from ..html_file.chart import Data
 from ..plots import theme
-from ..plots.cells import top_bar
 
 
 def mass_figure(found: AttentionMass, *, every_head: bool = False) -> go.Figure:
@@ -102,7 +101,7 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
             "cmax": max(float(found.between(*way).max()) for way in ways),
-            "colorbar": top_bar("share of the attention"),
+            "colorbar": theme.bar_above("share of the attention", tickformat=".0%"),
         },
     )
     fig.update_xaxes(tickvals=list(range(num_heads)), showgrid=False)

@@ -11,9 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
-from ..plots.cells import cell_text, top_bar
-from ..plots.formats import percent
-from ..plots.token_flow import shorten
+from ..plots.cells import cell_text
+from ..plots.formats import percent, shorten
 
 
 class PairMatrix(NamedTuple):
@@ -52,7 +51,7 @@ def pair_matrix(found: PairMatrix) -> go.Figure:
             zmax=1,
             xgap=3,
             ygap=3,
-            colorbar=top_bar("B follows A"),
+            colorbar=theme.bar_above("B follows A", tickformat=".0%"),
         )
     )
     fig.add_trace(cell_text(matrix, text, 13 if count < 8 else 10))

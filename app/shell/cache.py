@@ -42,6 +42,19 @@ class BertKey(NamedTuple):
     """Whether this visitor agreed to read pickled weights."""
 
 
+class Texts(NamedTuple):
+    """A text or pair and the checkpoint that reads it; small and hashable."""
+
+    key: BertKey
+    text_a: str
+    text_b: str | None
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the texts."""
+        return trace(*self)
+
+
 @dataclass(slots=True)
 class _Entry:
     made: Any

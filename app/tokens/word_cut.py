@@ -6,7 +6,8 @@ import streamlit as st
 
 from bertcore.analysis.space import embeddings
 
-from ..plots.untrusted_text import plain, shorten
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from .word_steps import word_steps
 
@@ -40,7 +41,7 @@ def show_steps(page: frame.Page, index: int) -> None:
     words = cache.call(embeddings.explain_words, page.bert_key, text)
     steps = embeddings.word_at(words, page.trace.offsets[index])
     with st.container(border=True):
-        st.markdown(f"**How “{plain(shorten(steps.word))}” is cut**")
+        st.markdown(f"**How “{plain(shorten_middle(steps.word))}” is cut**")
         word_steps(steps, key="steps")
         if any(piece.tried for piece in steps.pieces):
             st.caption(

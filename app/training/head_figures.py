@@ -32,7 +32,7 @@ def heads_over_time(history: HeadHistory) -> go.Figure:
             zmin=0,
             zmax=1,
             colorscale=theme.SEQUENTIAL,
-            colorbar={"title": {"text": "spread", "side": "right"}, "thickness": 12},
+            colorbar=theme.bar_beside("spread"),
             hovertemplate="<b>%{y}</b> at step %{x}: %{z:.3f}<extra></extra>",
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,7 @@ from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe
 
 from ..plots import theme
-from ..plots.formats import percent
-from ..plots.token_flow import shorten
+from ..plots.formats import percent, shorten
 from .replay_layout import lay_out
 
 MAX_MOMENTS = 60
@@ -62,97 +61,27 @@ def replay(
         vertical_spacing=0.16,
         row_heights=[0.58, 0.42],
     )
-    last = probes[-1].sentences[sentence]
-    first = _frame(probes, found, moment, sentence, layer, head)
-    names = [f"{theme.escape(shorten(token, 12))} {i}" for i, token in enumerate(last.tokens)]
-    fig.add_trace(
-        go.Heatmap(
-            **first[0],
-            x=names,
-            y=names,
-            zmin=0,
-            zmax=1,
-            colorscale=theme.SEQUENTIAL,
-            showscale=False,
-            hovertemplate="<b>%{y}</b> looks at <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
-        ),
-        row=1,
-        col=1,
-    )
-    fig.add_trace(
-        go.Scatter(
-            **first[1],
-            mode="lines",
-            line={"color": theme.SPECIAL, "width": 1},
-            opacity=0.35,
-            hoverinfo="skip",
-            showlegend=False,
-        ),
-        row=1,
-        col=2,
-    )
-    for code, points in zip(_kinds(found), first[2:-2], strict=True):
-        rows = _rows(found, code)
-        own = [found.sentences[row] == sentence for row in rows]
-        fig.add_trace(
-            go.Scatter(
-                **points,
-                mode="markers+text",
-                name=KINDS.get(code, "words"),
-                marker={
-                    "color": theme.CATEGORICAL[_kinds(found).index(code)],
-                    "size": [10 if mine else 6 for mine in own],
-                    "opacity": [0.95 if mine else 0.45 for mine in own],
-                },
-                text=[
-                    theme.escape(shorten(found.tokens[row], 12)) if mine else ""
-                    for row, mine in zip(rows, own, strict=True)
-                ],
-                textposition="top center",
-                textfont={"size": 11, **({"color": ink} if ink else {})},
-                hovertext=[_whose(found, probes[-1], row) for row in rows],
-                hoverinfo="text",
-            ),
-            row=1,
-            col=2,
-        )
-    fig.add_trace(
-        go.Bar(
-            **first[-2],
-            orientation="h",
-            textposition="outside",
-            cliponaxis=False,
-            hoverinfo="skip",
-            showlegend=False,
-        ),
-        row=2,
-        col=1,
-    )
+    moments = [
+        _moving_parts(probes, found, index, sentence, layer, head) for index in range(len(probes))
+    ]
+    first = moments[moment]
+    _draw_attention(fig, first.attention, probes[-1].sentences[sentence].tokens)
+    _draw_map(fig, first, found, probes[-1], sentence, ink)
+    _draw_guesses(fig, first.guesses)
+    moving = list(range(len(fig.data)))
     _draw_answers(fig, probes, sentence)
-    fig.add_trace(
-        go.Scatter(
-            **first[-1],
-            mode="lines",
-            line={"color": theme.ACCENT, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
-        row=2,
-        col=2,
-    )
-    moving = [*range(2 + len(_kinds(found)) + 1), len(fig.data) - 1]
+    moving.append(len(fig.data))
+    _draw_time_mark(fig, first.time_mark)
     fig.frames = [
         go.Frame(
             name=str(probe.step),
             data=[
                 {"type": fig.data[place].type, **part}
-                for place, part in zip(
-                    moving, _frame(probes, found, index, sentence, layer, head), strict=True
-                )
+                for place, part in zip(moving, parts.in_order(), strict=True)
             ],
             traces=moving,
         )
-        for index, probe in enumerate(probes)
+        for probe, parts in zip(probes, moments, strict=True)
     ]
     lay_out(fig, probes, found, sentence=sentence, moment=moment)
     return fig
@@ -169,15 +98,29 @@ def _titles(probes: Sequence[Probe], sentence: int, layer: int, head: int | None
     ]
 
 
-def _frame(
+class _MovingParts(NamedTuple):
+    """What of the pictures changes from moment to moment, each as settings of its Plotly trace."""
+
+    attention: dict[str, Any]
+    trails: dict[str, Any]
+    points: list[dict[str, Any]]
+    """Of each kind of words."""
+    guesses: dict[str, Any]
+    time_mark: dict[str, Any]
+
+    def in_order(self) -> list[dict[str, Any]]:
+        """Return the parts in the order in which `replay` draws them."""
+        return [self.attention, self.trails, *self.points, self.guesses, self.time_mark]
+
+
+def _moving_parts(
     probes: Sequence[Probe],
     found: ProbeMap,
     moment: int,
     sentence: int,
     layer: int,
     head: int | None,
-) -> list[dict[str, Any]]:
-    """Return what moves at a moment: heat map, trails, points of each kind, bars, time mark."""
+) -> _MovingParts:
     probe = probes[moment].sentences[sentence]
     weights = probe.attention[layer]
     weights = weights.mean(0) if head is None else weights[head]
@@ -197,7 +140,7 @@ def _frame(
         for rows in (_rows(found, code) for code in _kinds(found))
     ]
     words = zip(probe.top_words, probe.top_probabilities, strict=True)
-    bars = {
+    guesses = {
         "x": _round(np.array(probe.top_probabilities)),
         "y": list(range(len(probe.top_words))),
         "text": [f"<b>{theme.escape(shorten(word, 14))}</b>  {percent(p)}" for word, p in words],
@@ -208,13 +151,109 @@ def _frame(
         },
     }
     at = probes[moment].step
-    return [
-        {"z": np.sqrt(weights).round(3).tolist(), "customdata": weights.round(4).tolist()},
-        {"x": trails_x, "y": trails_y},
-        *points,
-        bars,
-        {"x": [at, at], "y": [0, 1]},
-    ]
+    return _MovingParts(
+        attention={
+            "z": np.sqrt(weights).round(3).tolist(),
+            "customdata": weights.round(4).tolist(),
+        },
+        trails={"x": trails_x, "y": trails_y},
+        points=points,
+        guesses=guesses,
+        time_mark={"x": [at, at], "y": [0, 1]},
+    )
+
+
+def _draw_attention(fig: go.Figure, part: dict[str, Any], tokens: Sequence[str]) -> None:
+    """Draw the attention of each token as a row."""
+    names = [f"{theme.escape(shorten(token, 12))} {i}" for i, token in enumerate(tokens)]
+    fig.add_trace(
+        go.Heatmap(
+            **part,
+            x=names,
+            y=names,
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            showscale=False,
+            hovertemplate="<b>%{y}</b> looks at <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
+        ),
+        row=1,
+        col=1,
+    )
+
+
+def _draw_map(
+    fig: go.Figure, parts: _MovingParts, found: ProbeMap, probe: Probe, sentence: int, ink: str
+) -> None:
+    """Draw the trails and the points of each kind; words of the chosen sentence stand out."""
+    fig.add_trace(
+        go.Scatter(
+            **parts.trails,
+            mode="lines",
+            line={"color": theme.SPECIAL, "width": 1},
+            opacity=0.35,
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        row=1,
+        col=2,
+    )
+    for place, (code, points) in enumerate(zip(_kinds(found), parts.points, strict=True)):
+        rows = _rows(found, code)
+        own = [found.sentences[row] == sentence for row in rows]
+        fig.add_trace(
+            go.Scatter(
+                **points,
+                mode="markers+text",
+                name=KINDS.get(code, "words"),
+                marker={
+                    "color": theme.CATEGORICAL[place],
+                    "size": [10 if mine else 6 for mine in own],
+                    "opacity": [0.95 if mine else 0.45 for mine in own],
+                },
+                text=[
+                    theme.escape(shorten(found.tokens[row], 12)) if mine else ""
+                    for row, mine in zip(rows, own, strict=True)
+                ],
+                textposition="top center",
+                textfont={"size": 11, **({"color": ink} if ink else {})},
+                hovertext=[_whose(found, probe, row) for row in rows],
+                hoverinfo="text",
+            ),
+            row=1,
+            col=2,
+        )
+
+
+def _draw_guesses(fig: go.Figure, part: dict[str, Any]) -> None:
+    """Draw the best words for the hidden one as bars."""
+    fig.add_trace(
+        go.Bar(
+            **part,
+            orientation="h",
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        row=2,
+        col=1,
+    )
+
+
+def _draw_time_mark(fig: go.Figure, part: dict[str, Any]) -> None:
+    """Mark the moment in the picture of the answers over time."""
+    fig.add_trace(
+        go.Scatter(
+            **part,
+            mode="lines",
+            line={"color": theme.ACCENT, "width": 2},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        row=2,
+        col=2,
+    )
 
 
 def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> None:

@@ -13,7 +13,8 @@ from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
 from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
-from ..plots.untrusted_text import plain, shorten
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
 from .changes import Case, Compared, compare, task_head
@@ -170,10 +171,10 @@ def _list_changed_tags(task: TaskShift) -> None:
         return
 
     def tag(values: np.ndarray) -> str:
-        return plain(shorten(task.choices[int(values.argmax())], 20))
+        return plain(shorten_middle(task.choices[int(values.argmax())], 20))
 
     named = [
-        f"**{plain(shorten(task.names[i], 20))}** ({task.positions[i]}): "
+        f"**{plain(shorten_middle(task.names[i], 20))}** ({task.positions[i]}): "
         f"{tag(task.before[i])} → {tag(task.after[i])}"
         for i in changed[:MOST_NAMED]
     ]

@@ -14,7 +14,8 @@ from bertcore.interventions.what_if import Changes, parse_head
 
 from ..masked_words.predictions import MASKED
 from ..masked_words.surprise import MANY_TOKENS
-from ..plots.untrusted_text import plain, shorten
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..token_strip.token_strip import token_strip
@@ -142,7 +143,7 @@ def _token(label: str, trace: Trace, key: str) -> int:
     token: int = st.selectbox(
         label,
         range(trace.num_tokens),
-        format_func=lambda index: f"{index}: {shorten(trace.tokens[index], 30)}",
+        format_func=lambda index: f"{index}: {shorten_middle(trace.tokens[index], 30)}",
         key=key,
     )
     return token
@@ -179,7 +180,7 @@ def _set(config: BertConfig, trace: Trace) -> Iterator[tuple[str, Callable[[], N
     """Yield a label and an undo for each edit."""
 
     def named(token: int) -> str:
-        return f"{shorten(trace.tokens[token], 20)} ({token})"
+        return f"{shorten_middle(trace.tokens[token], 20)} ({token})"
 
     changes = chosen(config, trace.num_tokens)
     for field, values in (

@@ -11,7 +11,7 @@ from bertcore.analysis.compare.before_after import BeforeAfter
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, thinned
-from ..plots.token_flow import shorten
+from ..plots.formats import shorten
 
 
 def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:

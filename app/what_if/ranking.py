@@ -13,7 +13,8 @@ from bertcore.interventions.what_if import Changes, parse_head
 
 from ..masked_words.predictions import MASK
 from ..plots.before_after import head_table
-from ..plots.untrusted_text import plain, shorten
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
 from ..shell import frame, waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -115,7 +116,7 @@ def ranking_caption(found: HeadImportance, measure: str) -> str:
     """Return what a number of the measure means, as Markdown; any word and label is escaped."""
     kind = f"_{found.task}" if measure in ("label", "answer") else ""
     names = {"word": found.chosen or "", "label": found.chosen_label or ""}
-    shown = {name: plain(shorten(text)) for name, text in names.items()}
+    shown = {name: plain(shorten_middle(text)) for name, text in names.items()}
     return CAPTIONS[measure + kind].format(**shown, position=found.position)
 
 

@@ -13,7 +13,7 @@ from bertcore.analysis.compare.task_shift import TaskShift
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, pair_bars
-from ..plots.token_flow import shorten
+from ..plots.formats import shorten
 
 TOP_CHOICES = {"classes": 5, "labels": 5, "tags": 2, "span": 4}
 """Best choices of each run that are shown, by kind."""

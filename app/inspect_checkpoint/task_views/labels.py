@@ -9,8 +9,8 @@ import streamlit as st
 
 from bertcore.analysis.attribution import ClassTarget, FileRun, LabelAnswer, MetricTable, TaskInput
 
-from ...plots.formats import percent
-from ...plots.untrusted_text import label_name, plain, shorten
+from ...plots.formats import percent, shorten_middle
+from ...plots.untrusted_text import label_name, plain
 from ...shell import frame
 from ...shell.picture import Picture
 from ..answer_figures import label_bars, label_table
@@ -39,7 +39,7 @@ class LabelView(TaskView):
 
     def show(self, page: frame.Page, answer: LabelAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the labels as bars, and the choice of one."""
-        given = shorten(label_name(answer.labels[answer.best]))
+        given = shorten_middle(label_name(answer.labels[answer.best]))
         p = percent(float(answer.probabilities[answer.best]))
         st.markdown(f"#### The model says **{plain(given)}**, with {p}")
         key = LABEL.key(options=[GIVEN, *range(len(answer.labels))])
@@ -79,7 +79,7 @@ def choose_label(labels: tuple[str, ...], key: str, given: str) -> None:
     st.selectbox(
         "Explain the label",
         [GIVEN, *range(len(labels))],
-        format_func=lambda i: given if i == GIVEN else shorten(label_name(labels[i])),
+        format_func=lambda i: given if i == GIVEN else shorten_middle(label_name(labels[i])),
         key=key,
         width=300,
     )
@@ -87,4 +87,4 @@ def choose_label(labels: tuple[str, ...], key: str, given: str) -> None:
 
 def label_in_words(label: str, probability: float) -> str:
     """Return a label with its probability as Markdown."""
-    return f"**{plain(shorten(label_name(label)))}** with {percent(probability)}"
+    return f"**{plain(shorten_middle(label_name(label)))}** with {percent(probability)}"

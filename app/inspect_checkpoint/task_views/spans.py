@@ -9,8 +9,8 @@ import streamlit as st
 from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
 from bertcore.packed_files import open_bytes
 
-from ...plots.formats import percent
-from ...plots.untrusted_text import plain, shorten
+from ...plots.formats import percent, shorten_middle
+from ...plots.untrusted_text import plain
 from ...shell import frame
 from ...shell.picture import Picture
 from ..answer_figures import span_bars, span_table
@@ -51,7 +51,7 @@ class SpanView(TaskView):
             st.info("Sentence B holds no word that could be an answer. Write a longer text.")
             return None
         best = answer.spans[0]
-        text = plain(shorten(best.text, 120))
+        text = plain(shorten_middle(best.text, 120))
         st.markdown(f"#### The model answers **{text}**, with {percent(best.probability)}")
         numbers = list(range(len(answer.spans)))
         key = SPAN.key(options=numbers)
@@ -59,7 +59,7 @@ class SpanView(TaskView):
         st.selectbox(
             "Explain the answer",
             numbers,
-            format_func=lambda i: shorten(answer.spans[i].text, 60),
+            format_func=lambda i: shorten_middle(answer.spans[i].text, 60),
             key=key,
             width=400,
         )
@@ -72,7 +72,7 @@ class SpanView(TaskView):
         if not answer.spans:
             return "no answer"
         best = answer.spans[0]
-        return f"**{plain(shorten(best.text, 80))}** with {percent(best.probability)}"
+        return f"**{plain(shorten_middle(best.text, 80))}** with {percent(best.probability)}"
 
     def column_names(self, path: Path) -> tuple[str, ...]:
         """Return (): SQuAD's form has no columns."""

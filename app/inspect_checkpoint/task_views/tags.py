@@ -12,14 +12,13 @@ from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTa
 from bertcore.finetuning.data.files import kind_of
 from bertcore.packed_files import open_bytes
 
-from ...plots.formats import percent
-from ...plots.untrusted_text import shorten
+from ...plots.formats import percent, shorten_middle
 from ...shell import frame
+from ...shell.cache import Texts
 from ...shell.picture import Picture
 from ..answer_figures import TaggedText, tag_table, tagged_words
 from ..choices import GIVEN, LABEL, WORD
 from ..confusion import show_confusion
-from ..model import Texts
 from ..python import ANSWER_CODE
 from .labels import choose_label, label_in_words
 from .view import PACKED, Chosen, TaskView
@@ -79,8 +78,8 @@ class TagView(TaskView):
         def name(place: int) -> str:
             place = usual if place == GIVEN else place
             p = percent(float(answer.probabilities[place].max()))
-            tag = shorten(answer.labels[answer.tag(place)])
-            return f"{shorten(source.words[place].text)}: {tag}, {p}"
+            tag = shorten_middle(answer.labels[answer.tag(place)])
+            return f"{shorten_middle(source.words[place].text)}: {tag}, {p}"
 
         row = st.container(horizontal=True, vertical_alignment="bottom")
         row.selectbox(
@@ -91,7 +90,7 @@ class TagView(TaskView):
             width=300,
         )
         with row:
-            given = f"the one it has: {shorten(answer.labels[answer.tag(word)])}"
+            given = f"the one it has: {shorten_middle(answer.labels[answer.tag(word)])}"
             choose_label(answer.labels, label_key, given)
         TAGS.caption()
         label = answer.tag(word) if LABEL.value == GIVEN else LABEL.value

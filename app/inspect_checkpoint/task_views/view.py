@@ -15,8 +15,8 @@ from bertcore.finetuning.data.tables import open_table
 from bertcore.packed_files import open_bytes
 
 from ...shell import frame
+from ...shell.cache import Texts
 from ..choices import READ_PAIR
-from ..model import Texts
 
 PACKED = ("gz", "xz")
 

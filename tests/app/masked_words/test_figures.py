@@ -13,7 +13,7 @@ import pytest
 from app.masked_words import lens_figures, masking_figures, predictions_figures, surprise_figures
 from app.plots import theme, token_flow
 from app.plots.cells import cell_text
-from app.plots.formats import percent
+from app.plots.formats import percent, shorten
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, score_candidates
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
@@ -107,7 +107,7 @@ def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
     assert fig.layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
     assert fig.layout.yaxis.range == (-0.5, 2.5)  # upwards
     assert list(fig.data[1].text) == [
-        token_flow.shorten(str(word), 17) for word in found.words[:, 0].flatten()
+        shorten(str(word), 17) for word in found.words[:, 0].flatten()
     ]
 
 
@@ -118,7 +118,7 @@ def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None
     assert fig.layout.yaxis.ticktext == found.tokens
     assert fig.layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
     assert list(fig.data[1].text) == [
-        token_flow.shorten(str(word), 23) for word in found.words[..., 0].T.flatten()
+        shorten(str(word), 23) for word in found.words[..., 0].T.flatten()
     ]
 
 
