@@ -128,7 +128,10 @@ def difference_map(
     theme.plot_layout(fig, "", "looked at", "looks", side + room + 110)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
     axis = {"tickvals": ticks, "ticktext": shown, "showgrid": False, "tickfont": {"size": 11}}
-    fig.update_xaxes(**axis, tickangle=-90 if size > 8 else 0, range=[-0.5, size - 0.5])
+    # Below the names, which may be turned; Plotly would set it among them here.
+    fig.update_xaxes(
+        **axis, tickangle=-90 if size > 8 else 0, range=[-0.5, size - 0.5], title_standoff=12
+    )
     fig.update_yaxes(**axis, range=[size - 0.5, -0.5])
     return fig
 
