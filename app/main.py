@@ -24,18 +24,28 @@ def main() -> None:
     )
     st.html(ROOT / "app" / "shell" / "style.css")
     state.begin_run()
-    first = next(iter(PAGES.values()))
+    folder, first = next(iter(PAGES.items()))
     pages = [
         st.Page(
             ROOT / "pages" / f"{folder}.py",
             title=page.title,
             icon=page.icon,
-            url_path=page.name,
+            url_path="" if page is first else page.name,
             default=page is first,
         )
         for folder, page in PAGES.items()
     ]
-    chosen = st.navigation(pages, expanded=True)  # no page hides behind "View 3 more"
+    # Streamlit serves the first page at / alone, and would say of its name that it is not found.
+    alias = st.Page(
+        ROOT / "pages" / f"{folder}.py",
+        title=first.title,
+        url_path=first.name,
+        visibility="hidden",
+    )
+    # Expanded, so that no page hides behind "View 3 more".
+    chosen = st.navigation([*pages, alias], expanded=True)
+    if chosen is alias:
+        state.go_to(pages[0])
     try:
         with frame.guard():
             sidebar.draw()

@@ -31,10 +31,11 @@ def has_model(page: frame.Page) -> bool:
     name = plain(sidebar.short_name(page.bert_key.source))
     st.info(
         f"**{name}** has no head for a task: it predicts words, not labels, so there is no "
-        "decision to inspect. Open a fine-tuned checkpoint (classifier, tagger, regression or "
-        "question answering, of BertScope or of `transformers`) on the Checkpoints page, or "
-        "fine-tune this one on a table with a text and a label in each row, then choose the new "
-        "folder in the sidebar:"
+        "decision to inspect. Open a fine-tuned BERT on the Checkpoints page: a classifier, "
+        "tagger, regression or question answering model, made by BertScope or as one of BERT's "
+        "classes in `transformers` (`BertForSequenceClassification` and its siblings; the classes "
+        "of RoBERTa, DistilBERT and other relatives are not read here). Or fine-tune this one on a "
+        "table with a text and a label in each row, then choose the new folder in the sidebar:"
     )
     st.code(FINETUNE, language="bash")
     return False

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import streamlit as st
+from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 MAX_URL_CHARACTERS = 1500
@@ -183,6 +184,12 @@ def sync_url() -> None:
         name: st.query_params.get_all(name) for name in st.query_params
     }:
         st.query_params.from_dict(wanted)
+
+
+def go_to(page: Page) -> NoReturn:
+    """Open another page with the choices in the address."""
+    choices = {name: st.query_params.get_all(name) for name in st.query_params}
+    st.switch_page(page, query_params=choices)
 
 
 def too_long_for_url() -> bool:
