@@ -295,6 +295,7 @@ def test_a_row_leads_to_its_text(
     """A click on a row of the errors; AppTest cannot click, so what it calls is called."""
     from app.shell.frame import Page
     from app.shell.sidebar import chosen_key
+    from app.shell.state import Field
 
     app = opened(folders["tag"], monkeypatch)
     name, content = content_of("tag", tmp_path)
@@ -302,7 +303,7 @@ def test_a_row_leads_to_its_text(
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders["tag"]))
     error = run_file(open_task_model(folders["tag"], device="cpu"), tmp_path / name).errors[0]
     put: dict[str, object] = {}
-    monkeypatch.setattr(file_results.state, "put", put.__setitem__)
+    monkeypatch.setattr(Field, "put", lambda field, new: put.__setitem__(field.name, new))
     page = Page(chosen_key(), "", None, False, False)
     file_results._open(page, error)
     assert put["text_a"] == error.text
