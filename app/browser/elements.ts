@@ -21,16 +21,3 @@ export function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   if (!context) throw new Error("the browser gives no 2D context for a canvas");
   return context;
 }
-
-type Disabling = HTMLElement & { disabled: boolean };
-
-// An HTML file holds some layers only (`header.alone`): disables the controls that need others.
-export function disableInFile(controls: Disabling[], header: { alone?: number[] }, what: string): void {
-  if (!header.alone) return;
-  for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-}
-
-// The sentence about weights that are not numbers, if there are any, and what is shown instead.
-export function brokenNote(missing: string, instead: string): HTMLElement[] {
-  return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
-}

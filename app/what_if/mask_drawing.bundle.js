@@ -80,22 +80,6 @@ var bundle = (() => {
     return `\u2039U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u203A`;
   }
 
-  // app/browser/timers.ts
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
-    }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
-
   // app/canvas/saving/pictures.ts
   var MAX_SHAPES = 4096;
   var SvgContext = class {
@@ -285,6 +269,69 @@ ${this.parts.join("\n")}
     return [1, 2, 5, 10].map((times) => times * power).find((every) => every >= needed) ?? needed;
   }
 
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/shared/view_frame.ts
+  var ViewFrame = class {
+    root;
+    canvas = element("canvas", { ariaHidden: "true" });
+    /** Reports what the visitor chose, once it rests. */
+    reporting = new Debounce(180);
+    /** Reports the options, which get into the address. */
+    noting = new Debounce(400);
+    frames;
+    observer;
+    // `layout` is called whenever the width changes, `paint` at most once a frame.
+    constructor(className, { layout, paint }) {
+      this.root = element("div", { className });
+      this.frames = new FrameLoop(paint);
+      this.observer = new ResizeObserver(layout);
+    }
+    open(parent, ...parts) {
+      this.root.prepend(...parts);
+      parent.appendChild(this.root);
+      this.observer.observe(this.root);
+    }
+    draw() {
+      this.frames.request();
+    }
+    close() {
+      this.observer.disconnect();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.noting.cancel();
+      this.root.remove();
+    }
+  };
+
   // app/what_if/blocks.ts
   function blocksOf(allowed, size) {
     const blocks = [];
@@ -320,12 +367,9 @@ ${this.parts.join("\n")}
   var Drawing = class {
     report = () => {
     };
-    root = element("div", { className: "view drawing" });
+    frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
     told = element("p", { className: "told", ariaLive: "polite" });
-    canvas = element("canvas", { ariaHidden: "true" });
     plane;
-    frames = new FrameLoop(() => this.paint());
-    observer = new ResizeObserver(() => this.layout());
     tokens = [];
     allowed = new Uint8Array();
     cell = 1;
@@ -355,7 +399,7 @@ ${this.parts.join("\n")}
           if (!this.start) this.tell(null);
         },
         onkeydown: (event) => this.key(event)
-      }, this.canvas);
+      }, this.frame.canvas);
       const preset = (textContent, title, allows) => element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
       const bar = element(
         "div",
@@ -365,14 +409,10 @@ ${this.parts.join("\n")}
         preset("Not itself", "At all others", (row, column) => this.size === 1 || column !== row),
         preset("Neighbours", "At itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2)
       );
-      this.root.append(bar, this.plane, this.told);
-      parent.appendChild(this.root);
-      this.observer.observe(this.root);
+      this.frame.open(parent, bar, this.plane, this.told);
     }
     close() {
-      this.observer.disconnect();
-      this.frames.cancel();
-      this.root.remove();
+      this.frame.close();
     }
     update(data) {
       const tokens = data.tokens.map(legible);
@@ -391,19 +431,19 @@ ${this.parts.join("\n")}
     }
     // ---- drawing ----
     layout() {
-      if (!this.size || !this.root.clientWidth) return;
-      const room = this.root.clientWidth - NAMES - 2;
+      if (!this.size || !this.frame.root.clientWidth) return;
+      const room = this.frame.root.clientWidth - NAMES - 2;
       this.cell = Math.min(LARGEST, Math.max(1, room / this.size));
       if (this.cell > 3) this.cell = Math.floor(this.cell);
       this.draw();
     }
     draw() {
-      this.frames.request();
+      this.frame.draw();
     }
     paint() {
-      const theme = readTheme(this.root);
+      const theme = readTheme(this.frame.root);
       const side = NAMES + this.size * this.cell + 1;
-      const context = fitCanvas(this.canvas, side, side);
+      const context = fitCanvas(this.frame.canvas, side, side);
       this.paintCells(context, theme);
       this.paintNames(context, theme);
       this.paintCursor(context, theme);
@@ -455,7 +495,7 @@ ${this.parts.join("\n")}
     }
     // ---- pointing ----
     hit(event) {
-      const box = this.canvas.getBoundingClientRect();
+      const box = this.frame.canvas.getBoundingClientRect();
       const place = (value) => {
         const index = Math.floor((value - NAMES) / this.cell);
         return value < NAMES ? -1 : Math.min(index, this.size - 1);

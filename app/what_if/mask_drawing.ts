@@ -7,9 +7,9 @@ import "./mask_drawing.css";
 import { keepView, type KeptView } from "../browser/component";
 import { element } from "../browser/elements";
 import { legible, shorten } from "../browser/text";
-import { FrameLoop } from "../browser/timers";
 import { turnedText } from "../canvas/saving/pictures";
 import { fitCanvas, fitText, readTheme, stride, type Theme } from "../canvas/shared/canvas";
+import { ViewFrame } from "../canvas/shared/view_frame";
 import { blocksOf, maskOf, type Block } from "./blocks";
 
 const LARGEST = 22; // of a cell
@@ -26,12 +26,9 @@ type Place = [row: number, column: number];
 
 class Drawing implements KeptView<DrawingData, Block[]> {
   report: (blocks: Block[]) => void = () => {};
-  private readonly root = element("div", { className: "view drawing" });
+  private readonly frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
   private readonly told = element("p", { className: "told", ariaLive: "polite" });
-  private readonly canvas = element("canvas", { ariaHidden: "true" });
   private readonly plane: HTMLElement;
-  private readonly frames = new FrameLoop(() => this.paint());
-  private readonly observer = new ResizeObserver(() => this.layout());
   private tokens: string[] = [];
   private allowed: Uint8Array = new Uint8Array();
   private cell = 1; // pixels
@@ -52,7 +49,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       onpointercancel: () => this.drop(),
       onpointerleave: () => { if (!this.start) this.tell(null); },
       onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.canvas);
+    }, this.frame.canvas);
     const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
       element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
     const bar = element("div", { className: "bar", role: "group", ariaLabel: "Start from" },
@@ -60,15 +57,11 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       preset("Not later ones", "Only at itself and before, as GPT", (row, column) => column <= row),
       preset("Not itself", "At all others", (row, column) => this.size === 1 || column !== row),
       preset("Neighbours", "At itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
-    this.root.append(bar, this.plane, this.told);
-    parent.appendChild(this.root);
-    this.observer.observe(this.root);
+    this.frame.open(parent, bar, this.plane, this.told);
   }
 
   close(): void {
-    this.observer.disconnect();
-    this.frames.cancel();
-    this.root.remove();
+    this.frame.close();
   }
 
   update(data: DrawingData): void {
@@ -91,21 +84,21 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   // ---- drawing ----
 
   private layout(): void {
-    if (!this.size || !this.root.clientWidth) return;
-    const room = this.root.clientWidth - NAMES - 2;
+    if (!this.size || !this.frame.root.clientWidth) return;
+    const room = this.frame.root.clientWidth - NAMES - 2;
     this.cell = Math.min(LARGEST, Math.max(1, room / this.size));
     if (this.cell > 3) this.cell = Math.floor(this.cell);
     this.draw();
   }
 
   private draw(): void {
-    this.frames.request();
+    this.frame.draw();
   }
 
   private paint(): void {
-    const theme = readTheme(this.root);
+    const theme = readTheme(this.frame.root);
     const side = NAMES + this.size * this.cell + 1;
-    const context = fitCanvas(this.canvas, side, side);
+    const context = fitCanvas(this.frame.canvas, side, side);
     this.paintCells(context, theme);
     this.paintNames(context, theme);
     this.paintCursor(context, theme);
@@ -159,7 +152,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   // ---- pointing ----
 
   private hit(event: PointerEvent): Place {
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.frame.canvas.getBoundingClientRect();
     const place = (value: number) => {
       const index = Math.floor((value - NAMES) / this.cell);
       return value < NAMES ? -1 : Math.min(index, this.size - 1);

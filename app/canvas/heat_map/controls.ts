@@ -1,14 +1,15 @@
 // The controls around the heat map: layers, heads, order, level, zoom, and the legend below.
 
-import { brokenNote, disableInFile, element } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { range } from "../../browser/text";
-import { fitCanvas } from "../shared/canvas";
-import { kindKeys } from "../shared/levels";
+import { button, disableInFile, select, show, wordsCheckbox, type Checkbox } from "../shared/controls";
+import { brokenNote, colourBar, kindKeys } from "../shared/legend";
 import type { MapModel } from "./model";
 import { COLUMN_ORDERS, ROW_ORDERS, type ColumnOrder, type RowOrder } from "./order";
 import type { MapPainter } from "./painter";
 
 const TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
+const TICK_DISTANCE = 0.145; // least, of the length of the scale: their numbers do not touch
 
 /** What the controls ask of the view. */
 export interface MapActions {
@@ -30,8 +31,7 @@ export class MapControls {
   private readonly allHeads: HTMLButtonElement;
   private readonly rowSelect: HTMLSelectElement;
   private readonly columnSelect: HTMLSelectElement;
-  private readonly wordBox = element("input", { type: "checkbox" });
-  private readonly wordLabel: HTMLLabelElement;
+  private readonly words: Checkbox;
   private readonly zoomOut: HTMLButtonElement;
   private readonly whole: HTMLButtonElement;
 
@@ -43,9 +43,7 @@ export class MapControls {
     this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
     this.rowSelect = select("Order of the rows", ROW_ORDERS, (by) => actions.sortRows(by));
     this.columnSelect = select("Order of the columns", COLUMN_ORDERS, (by) => actions.sortColumns(by));
-    this.wordBox.onchange = () => actions.showWords(this.wordBox.checked);
-    this.wordLabel = element("label", {
-      title: "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks" }, this.wordBox, "Whole words");
+    this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
     const zoomIn = button("+", "Zoom in (key +)", () => actions.zoomBy(1.6), "step");
     this.zoomOut = button("\u2212", "Zoom out (key \u2212)", () => actions.zoomBy(1 / 1.6), "step");
     this.whole = button("whole", "The whole map (key 0, or double click)", () => actions.zoomBy(0));
@@ -56,7 +54,7 @@ export class MapControls {
         element("span", { className: "group heads" }, "Heads", this.headBox, this.allHeads)),
       element("div", { className: "controls" },
         element("label", {}, "Rows", this.rowSelect), element("label", {}, "Columns", this.columnSelect),
-        this.wordLabel, element("span", { className: "group" }, "Zoom", this.zoomOut, zoomIn, this.whole)),
+        this.words.root, element("span", { className: "group" }, "Zoom", this.zoomOut, zoomIn, this.whole)),
     ];
   }
 
@@ -70,8 +68,8 @@ export class MapControls {
     this.allHeads.disabled = model.heads.size === heads;
     this.allLayers.hidden = layers === 1;
     this.allHeads.hidden = heads === 1;
-    this.wordLabel.style.display = header.starts.length < header.tokens.length ? "" : "none";
-    this.wordBox.checked = model.byWord;
+    show(this.words.root, header.starts.length < header.tokens.length);
+    this.words.input.checked = model.byWord;
     this.rowSelect.value = model.rowsBy;
     this.columnSelect.value = model.columnsBy;
     this.refreshZoom();
@@ -93,24 +91,14 @@ export class MapControls {
 
   private scale(): HTMLCanvasElement {
     const { scaleTop, theme } = this.painter;
-    const bar = element("canvas", { role: "img", ariaLabel: `Colour scale from 0 to ${scaleTop.toPrecision(2)}` });
-    const [width, height] = [200, 24];
-    const context = fitCanvas(bar, width, height);
-    for (let x = 0; x < width - 20; x++) {
-      context.fillStyle = `rgb(${this.painter.colour(x / (width - 21)).join(",")})`;
-      context.fillRect(x + 10, 0, 1.3, 9);
-    }
-    context.fillStyle = theme.text;
-    context.font = `10.5px ${theme.font}`;
-    context.textAlign = "center";
-    let last = -99;
+    const ticks: [number, string][] = [];
     for (const weight of [0, ...TICKS.filter((tick) => tick <= scaleTop)]) {
-      const x = 10 + Math.sqrt(weight / scaleTop) * (width - 21);
-      if (x - last < 26) continue;
-      context.fillText(String(weight), x, 20);
-      last = x;
+      const at = Math.sqrt(weight / scaleTop);
+      if (!ticks.length || at - ticks[ticks.length - 1][0] >= TICK_DISTANCE) ticks.push([at, String(weight)]);
     }
-    return bar;
+    return colourBar(`Colour scale from 0 to ${scaleTop.toPrecision(2)}`, theme, {
+      width: 200, margin: 10, ticks, colour: (at) => `rgb(${this.painter.colour(at).join(",")})`,
+    });
   }
 }
 
@@ -131,16 +119,4 @@ function refreshChips(box: HTMLElement, number: number, chosen: Set<number>, nam
       return next.size ? pick([...next].sort((a, b) => a - b)) : undefined;
     };
   });
-}
-
-function button(textContent: string, title: string, onclick: () => void, className = ""): HTMLButtonElement {
-  return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
-}
-
-function select<Value extends string>(
-  ariaLabel: string, options: readonly (readonly [Value, string])[], chosen: (value: Value) => void,
-): HTMLSelectElement {
-  const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-  made.onchange = () => chosen(made.value as Value);
-  return made;
 }

@@ -41,43 +41,6 @@ var bundle = (() => {
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
     return context;
   }
-  function disableInFile(controls, header, what) {
-    if (!header.alone) return;
-    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-  }
-  function brokenNote(missing, instead) {
-    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
-  }
-
-  // app/browser/timers.ts
-  var Debounce = class {
-    constructor(delayMs) {
-      this.delayMs = delayMs;
-    }
-    delayMs;
-    timer;
-    run(work) {
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(work, this.delayMs);
-    }
-    cancel() {
-      clearTimeout(this.timer);
-    }
-  };
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
-    }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
 
   // app/browser/data_blocks.ts
   function heldBytes(id) {
@@ -123,22 +86,22 @@ var bundle = (() => {
   }
 
   // app/html_file/alone.ts
-  function showAlone(component2, place, css, messages) {
-    const root = place.attachShadow({ mode: "open" });
-    const style = document.createElement("style");
-    style.textContent = css;
-    root.append(style);
-    const held = messages.map(heldBytes);
-    const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-    } });
-    const answer = (name, value) => {
-      if (name !== "selection") return;
-      const { layer, heads, revision } = value;
-      if (layer === void 0) return;
-      const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-      if (found) show(changeHeader(found, { heads, revision }));
+  function alone(component2) {
+    return (place, css, messages) => {
+      const root = place.attachShadow({ mode: "open" });
+      root.append(element("style", { textContent: css }));
+      const held = messages.map(heldBytes);
+      const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
+      } });
+      const answer = (name, value) => {
+        if (name !== "selection") return;
+        const { layer, heads, revision } = value;
+        if (layer === void 0) return;
+        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (found) show2(changeHeader(found, { heads, revision }));
+      };
+      show2(held[0]);
     };
-    show(held[0]);
   }
 
   // app/canvas/saving/csv.ts
@@ -495,6 +458,22 @@ ${this.parts.join("\n")}
     }
     return `${parts.slice(0, low).join("")}\u2026`;
   }
+  var FittedNames = class {
+    kept = /* @__PURE__ */ new Map();
+    forget() {
+      this.kept = /* @__PURE__ */ new Map();
+    }
+    fit(context, name, room) {
+      const start = name.slice(0, 400);
+      const key = `${room} ${context.font} ${start}`;
+      let text = this.kept.get(key);
+      if (text === void 0) {
+        text = fitText(context, legible(start), room);
+        this.kept.set(key, text);
+      }
+      return text;
+    }
+  };
   function inkOver(rgb) {
     const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
@@ -608,17 +587,6 @@ ${this.parts.join("\n")}
   function sameTokens(a, b) {
     return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
   }
-  function kindColour(header, textId) {
-    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
-  }
-  function kindKeys(header) {
-    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
-    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
-      const square = element("b");
-      square.style.background = header.kinds[kind];
-      return element("span", { className: "key" }, square, words);
-    });
-  }
 
   // app/canvas/shared/mount.ts
   var keptViews = /* @__PURE__ */ new WeakMap();
@@ -632,7 +600,7 @@ ${this.parts.join("\n")}
     const view = current.view;
     view.events = events;
     const turn = ++current.turn;
-    const show = (message2) => {
+    const show2 = (message2) => {
       if (current.turn !== turn || keptViews.get(parentElement) !== current) return;
       view.update(message2);
       view.root.removeAttribute("aria-busy");
@@ -640,12 +608,130 @@ ${this.parts.join("\n")}
     const message = unpack(data);
     if (isDeflated(message)) {
       view.root.setAttribute("aria-busy", "true");
-      void inflateBlocks(message).then(show);
-    } else show(message);
+      void inflateBlocks(message).then(show2);
+    } else show2(message);
     return () => {
       view.close();
       keptViews.delete(parentElement);
     };
+  }
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/shared/view_frame.ts
+  var ViewFrame = class {
+    root;
+    canvas = element("canvas", { ariaHidden: "true" });
+    /** Reports what the visitor chose, once it rests. */
+    reporting = new Debounce(180);
+    /** Reports the options, which get into the address. */
+    noting = new Debounce(400);
+    frames;
+    observer;
+    // `layout` is called whenever the width changes, `paint` at most once a frame.
+    constructor(className, { layout, paint }) {
+      this.root = element("div", { className });
+      this.frames = new FrameLoop(paint);
+      this.observer = new ResizeObserver(layout);
+    }
+    open(parent, ...parts) {
+      this.root.prepend(...parts);
+      parent.appendChild(this.root);
+      this.observer.observe(this.root);
+    }
+    draw() {
+      this.frames.request();
+    }
+    close() {
+      this.observer.disconnect();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.noting.cancel();
+      this.root.remove();
+    }
+  };
+
+  // app/canvas/shared/controls.ts
+  function button(textContent, title, onclick, className = "") {
+    return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
+  }
+  function select(ariaLabel, options, chosen) {
+    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    made.onchange = () => chosen(made.value);
+    return made;
+  }
+  function checkbox(text, title, changed) {
+    const input = element("input", { type: "checkbox" });
+    input.onchange = () => changed(input.checked);
+    return { root: element("label", { title }, input, text), input };
+  }
+  function wordsCheckbox(changed) {
+    return checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks", changed);
+  }
+  function show(node, isShown) {
+    node.style.display = isShown ? "" : "none";
+  }
+  function disableInFile(controls, header, what) {
+    if (!header.alone) return;
+    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+  }
+
+  // app/canvas/shared/legend.ts
+  function kindColour(header, textId) {
+    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
+  }
+  function kindKeys(header) {
+    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
+    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
+      const square = element("b");
+      square.style.background = header.kinds[kind];
+      return element("span", { className: "key" }, square, words);
+    });
+  }
+  function brokenNote(missing, instead) {
+    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  }
+  function colourBar(ariaLabel, theme, { width, margin, colour, ticks }) {
+    const bar = element("canvas", { role: "img", ariaLabel });
+    const context = fitCanvas(bar, width, 24);
+    const length = width - 2 * margin - 1;
+    for (let x = 0; x <= length; x++) {
+      context.fillStyle = colour(x / length);
+      context.fillRect(margin + x, 0, 1.3, 9);
+    }
+    context.fillStyle = theme.text;
+    context.font = `10.5px ${theme.font}`;
+    context.textAlign = "center";
+    for (const [at, text] of ticks) context.fillText(text, margin + at * length, 20);
+    return bar;
   }
 
   // app/canvas/heat_map/order.ts
@@ -688,6 +774,7 @@ ${this.parts.join("\n")}
 
   // app/canvas/heat_map/controls.ts
   var TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
+  var TICK_DISTANCE = 0.145;
   var MapControls = class {
     constructor(model, painter, actions, saving) {
       this.model = model;
@@ -698,10 +785,7 @@ ${this.parts.join("\n")}
       this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
       this.rowSelect = select("Order of the rows", ROW_ORDERS, (by) => actions.sortRows(by));
       this.columnSelect = select("Order of the columns", COLUMN_ORDERS, (by) => actions.sortColumns(by));
-      this.wordBox.onchange = () => actions.showWords(this.wordBox.checked);
-      this.wordLabel = element("label", {
-        title: "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks"
-      }, this.wordBox, "Whole words");
+      this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
       const zoomIn = button("+", "Zoom in (key +)", () => actions.zoomBy(1.6), "step");
       this.zoomOut = button("\u2212", "Zoom out (key \u2212)", () => actions.zoomBy(1 / 1.6), "step");
       this.whole = button("whole", "The whole map (key 0, or double click)", () => actions.zoomBy(0));
@@ -721,7 +805,7 @@ ${this.parts.join("\n")}
           { className: "controls" },
           element("label", {}, "Rows", this.rowSelect),
           element("label", {}, "Columns", this.columnSelect),
-          this.wordLabel,
+          this.words.root,
           element("span", { className: "group" }, "Zoom", this.zoomOut, zoomIn, this.whole)
         )
       ];
@@ -739,8 +823,7 @@ ${this.parts.join("\n")}
     allHeads;
     rowSelect;
     columnSelect;
-    wordBox = element("input", { type: "checkbox" });
-    wordLabel;
+    words;
     zoomOut;
     whole;
     refresh() {
@@ -753,8 +836,8 @@ ${this.parts.join("\n")}
       this.allHeads.disabled = model.heads.size === heads;
       this.allLayers.hidden = layers === 1;
       this.allHeads.hidden = heads === 1;
-      this.wordLabel.style.display = header.starts.length < header.tokens.length ? "" : "none";
-      this.wordBox.checked = model.byWord;
+      show(this.words.root, header.starts.length < header.tokens.length);
+      this.words.input.checked = model.byWord;
       this.rowSelect.value = model.rowsBy;
       this.columnSelect.value = model.columnsBy;
       this.refreshZoom();
@@ -773,24 +856,17 @@ ${this.parts.join("\n")}
     }
     scale() {
       const { scaleTop, theme } = this.painter;
-      const bar = element("canvas", { role: "img", ariaLabel: `Colour scale from 0 to ${scaleTop.toPrecision(2)}` });
-      const [width, height] = [200, 24];
-      const context = fitCanvas(bar, width, height);
-      for (let x = 0; x < width - 20; x++) {
-        context.fillStyle = `rgb(${this.painter.colour(x / (width - 21)).join(",")})`;
-        context.fillRect(x + 10, 0, 1.3, 9);
-      }
-      context.fillStyle = theme.text;
-      context.font = `10.5px ${theme.font}`;
-      context.textAlign = "center";
-      let last = -99;
+      const ticks = [];
       for (const weight of [0, ...TICKS.filter((tick) => tick <= scaleTop)]) {
-        const x = 10 + Math.sqrt(weight / scaleTop) * (width - 21);
-        if (x - last < 26) continue;
-        context.fillText(String(weight), x, 20);
-        last = x;
+        const at = Math.sqrt(weight / scaleTop);
+        if (!ticks.length || at - ticks[ticks.length - 1][0] >= TICK_DISTANCE) ticks.push([at, String(weight)]);
       }
-      return bar;
+      return colourBar(`Colour scale from 0 to ${scaleTop.toPrecision(2)}`, theme, {
+        width: 200,
+        margin: 10,
+        ticks,
+        colour: (at) => `rgb(${this.painter.colour(at).join(",")})`
+      });
     }
   };
   function refreshChips(box, number, chosen, name, pick) {
@@ -809,14 +885,6 @@ ${this.parts.join("\n")}
         return next.size ? pick([...next].sort((a, b) => a - b)) : void 0;
       };
     });
-  }
-  function button(textContent, title, onclick, className = "") {
-    return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
-  }
-  function select(ariaLabel, options, chosen) {
-    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-    made.onchange = () => chosen(made.value);
-    return made;
   }
 
   // app/canvas/heat_map/files.ts
@@ -1056,6 +1124,7 @@ ${this.parts.join("\n")}
     theme;
     /** Of the canvas. */
     width = 0;
+    labels = new FittedNames();
     /** Weight at the end of the colour scale. */
     scaleTop = 1;
     side = 0;
@@ -1064,10 +1133,6 @@ ${this.parts.join("\n")}
     // for the names, on the left and on top
     images = [];
     missing = [];
-    names = /* @__PURE__ */ new Map();
-    forgetNames() {
-      this.names = /* @__PURE__ */ new Map();
-    }
     // ---- images ----
     // Makes the image of the whole map in its present order, one pixel for each cell.
     makeImages() {
@@ -1270,7 +1335,7 @@ ${this.parts.join("\n")}
       context.fillStyle = this.theme.text;
       const number = String(this.model.units.starts[unit]);
       const room = this.margin - 16;
-      const text = this.name(context, unit, room - (isFirst ? context.measureText(` ${number}`).width : 0), isFirst);
+      const text = this.labels.fit(context, this.model.units.names[unit], room - (isFirst ? context.measureText(` ${number}`).width : 0));
       if (ofRows) {
         context.textAlign = "right";
         context.fillText(text, this.margin - 10, at + 0.5);
@@ -1285,14 +1350,20 @@ ${this.parts.join("\n")}
         turnedText(context, text, at + 0.5, this.margin - 10, -90);
       }
     }
-    name(context, unit, room, isFirst) {
-      const key = `${unit} ${Math.round(room)} ${context.font} ${isFirst}`;
-      let text = this.names.get(key);
-      if (text === void 0) {
-        text = fitText(context, legible(this.model.units.names[unit].slice(0, 400)), room);
-        this.names.set(key, text);
-      }
-      return text;
+  };
+
+  // app/browser/live_region.ts
+  var LiveRegion = class {
+    root = element("div", { className: "said", ariaLive: "polite" });
+    saying = new Debounce(200);
+    // Of several sentences in a row only the last is said.
+    say(text) {
+      this.saying.run(() => {
+        this.root.textContent = text;
+      });
+    }
+    cancel() {
+      this.saying.cancel();
     }
   };
 
@@ -1335,12 +1406,10 @@ ${this.parts.join("\n")}
     }
     model;
     line = element("div", { className: "note line" });
-    /** Read aloud by screen readers. */
-    said = element("div", { className: "said", ariaLive: "polite" });
+    said = new LiveRegion();
     tooltip;
-    saying = new Debounce(200);
     close() {
-      this.saying.cancel();
+      this.said.cancel();
     }
     hideTip() {
       this.tooltip.hide();
@@ -1380,9 +1449,7 @@ ${this.parts.join("\n")}
         element("b", { textContent: number }),
         marked ? " (marked; Esc or a click lets go)" : ""
       );
-      this.saying.run(() => {
-        this.said.textContent = `${looks} looks at ${looked}: ${number}`;
-      });
+      this.said.say(`${looks} looks at ${looked}: ${number}`);
     }
   };
 
@@ -1393,24 +1460,18 @@ ${this.parts.join("\n")}
       options: (value) => mounted.setStateValue("look", value)
     });
   }
-  function standAlone(place, css, messages) {
-    showAlone(component, place, css, messages);
-  }
+  var standAlone = alone(component);
   var HeatMap = class {
-    root = element("div", { className: "view" });
+    frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+    root = this.frame.root;
     events;
     model = new MapModel();
     painter = new MapPainter(this.model);
     files = new MapFiles(this.model, this.painter);
     controls = new MapControls(this.model, this.painter, this, saveButtons(this.files));
     table = new DataTable("Numbers as a table", () => this.files.table());
-    canvas = element("canvas", { ariaHidden: "true" });
     field;
     words;
-    frames = new FrameLoop(() => this.paint());
-    reporting = new Debounce(180);
-    noting = new Debounce(400);
-    observer = new ResizeObserver(() => this.layout());
     hasMessage = false;
     revision = 0;
     // counts our own choices, so that an older echo of the server is not obeyed
@@ -1418,17 +1479,16 @@ ${this.parts.join("\n")}
     constructor(parent) {
       this.field = this.makeField();
       this.words = new MapWords(this.model, this.root);
-      this.root.prepend(
+      this.frame.open(
+        parent,
         ...this.controls.rows,
         this.controls.title,
         this.field,
         this.words.line,
         this.controls.foot,
         this.table.root,
-        this.words.said
+        this.words.said.root
       );
-      parent.appendChild(this.root);
-      this.observer.observe(this.root);
     }
     makeField() {
       const field = element("div", {
@@ -1445,18 +1505,14 @@ ${this.parts.join("\n")}
         },
         ondblclick: () => this.zoomBy(0),
         onkeydown: (event) => this.key(event)
-      }, this.canvas);
+      }, this.frame.canvas);
       field.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
       return field;
     }
     close() {
-      this.observer.disconnect();
+      this.frame.close();
       this.table.close();
       this.words.close();
-      this.frames.cancel();
-      this.reporting.cancel();
-      this.noting.cancel();
-      this.root.remove();
     }
     // ---- what the server sends ----
     update(message) {
@@ -1491,12 +1547,12 @@ ${this.parts.join("\n")}
       this.controls.refresh();
       const hasAll = model.heads.size === model.header.num_heads;
       const selection = { layers: [...model.layers], heads: hasAll ? [] : [...model.heads], revision: this.revision };
-      this.reporting.run(() => this.events.selection(selection));
+      this.frame.reporting.run(() => this.events.selection(selection));
     }
     // ---- what is shown ----
     // The options are reported so that they get into the address.
     noteOptions() {
-      this.noting.run(() => {
+      this.frame.noting.run(() => {
         const { rowsBy: rows, columnsBy: columns, byWord: words, window: window2 } = this.model;
         this.events.options({ rows, columns, words, seen: window2.written() });
       });
@@ -1512,7 +1568,7 @@ ${this.parts.join("\n")}
       this.model.refreshUnits();
       if (anew) {
         this.model.openWindow(seen);
-        this.painter.forgetNames();
+        this.painter.labels.forget();
       }
       this.sort();
       this.layout();
@@ -1550,21 +1606,21 @@ ${this.parts.join("\n")}
     }
     layout() {
       if (!this.hasMessage || !this.root.clientWidth) return;
-      this.painter.layout(this.root.clientWidth, this.canvas);
+      this.painter.layout(this.root.clientWidth, this.frame.canvas);
       this.draw();
     }
     draw() {
-      this.frames.request();
+      this.frame.draw();
     }
     paint() {
       const { painter } = this;
       if (!painter.width) return;
       painter.theme = readTheme(this.root);
-      painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
+      painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
     }
     // ---- pointer ----
     place(event) {
-      const box = this.canvas.getBoundingClientRect();
+      const box = this.frame.canvas.getBoundingClientRect();
       const at = this.painter.hit(event.clientX - box.left, event.clientY - box.top);
       return at && { ...at, row: Math.floor(at.y), column: Math.floor(at.x) };
     }

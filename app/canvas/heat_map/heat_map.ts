@@ -6,14 +6,14 @@ import "./heat_map.css";
 import type { Mounted } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
-import { Debounce, FrameLoop } from "../../browser/timers";
-import { showAlone } from "../../html_file/alone";
+import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mount, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
 import { MapControls, type MapActions } from "./controls";
 import { MapFiles } from "./files";
 import { MapModel, type Cell, type MapHeader } from "./model";
@@ -43,25 +43,19 @@ export default function component(mounted: Mounted<Bytes>): () => void {
   });
 }
 
-export function standAlone(place: Element, css: string, messages: string[]): void {
-  showAlone(component, place, css, messages);
-}
+export const standAlone = alone(component);
 
 class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
-  readonly root = element("div", { className: "view" });
+  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
   events!: MapEvents;
   private readonly model = new MapModel();
   private readonly painter = new MapPainter(this.model);
   private readonly files = new MapFiles(this.model, this.painter);
   private readonly controls = new MapControls(this.model, this.painter, this, saveButtons(this.files));
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
-  private readonly canvas = element("canvas", { ariaHidden: "true" });
   private readonly field: HTMLElement;
   private readonly words: MapWords;
-  private readonly frames = new FrameLoop(() => this.paint());
-  private readonly reporting = new Debounce(180);
-  private readonly noting = new Debounce(400);
-  private readonly observer = new ResizeObserver(() => this.layout());
   private hasMessage = false;
   private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
   private drag: Drag | null = null;
@@ -69,10 +63,8 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
   constructor(parent: Node) {
     this.field = this.makeField();
     this.words = new MapWords(this.model, this.root);
-    this.root.prepend(...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
-      this.table.root, this.words.said);
-    parent.appendChild(this.root);
-    this.observer.observe(this.root);
+    this.frame.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
+      this.table.root, this.words.said.root);
   }
 
   private makeField(): HTMLElement {
@@ -87,19 +79,15 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
       onpointercancel: () => { this.drag = null; },
       ondblclick: () => this.zoomBy(0),
       onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.canvas);
+    }, this.frame.canvas);
     field.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     return field;
   }
 
   close(): void {
-    this.observer.disconnect();
+    this.frame.close();
     this.table.close();
     this.words.close();
-    this.frames.cancel();
-    this.reporting.cancel();
-    this.noting.cancel();
-    this.root.remove();
   }
 
   // ---- what the server sends ----
@@ -137,14 +125,14 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     this.controls.refresh();
     const hasAll = model.heads.size === model.header.num_heads;
     const selection = { layers: [...model.layers], heads: hasAll ? [] : [...model.heads], revision: this.revision };
-    this.reporting.run(() => this.events.selection(selection));
+    this.frame.reporting.run(() => this.events.selection(selection));
   }
 
   // ---- what is shown ----
 
   // The options are reported so that they get into the address.
   private noteOptions(): void {
-    this.noting.run(() => {
+    this.frame.noting.run(() => {
       const { rowsBy: rows, columnsBy: columns, byWord: words, window } = this.model;
       this.events.options({ rows, columns, words, seen: window.written() });
     });
@@ -162,7 +150,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     this.model.refreshUnits();
     if (anew) {
       this.model.openWindow(seen);
-      this.painter.forgetNames();
+      this.painter.labels.forget();
     }
     this.sort();
     this.layout();
@@ -206,25 +194,25 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
 
   private layout(): void {
     if (!this.hasMessage || !this.root.clientWidth) return;
-    this.painter.layout(this.root.clientWidth, this.canvas);
+    this.painter.layout(this.root.clientWidth, this.frame.canvas);
     this.draw();
   }
 
   private draw(): void {
-    this.frames.request();
+    this.frame.draw();
   }
 
   private paint(): void {
     const { painter } = this;
     if (!painter.width) return;
     painter.theme = readTheme(this.root);
-    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
   }
 
   // ---- pointer ----
 
   private place(event: MouseEvent): (Cell & { x: number; y: number }) | null {
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.frame.canvas.getBoundingClientRect();
     const at = this.painter.hit(event.clientX - box.left, event.clientY - box.top);
     return at && { ...at, row: Math.floor(at.y), column: Math.floor(at.x) };
   }

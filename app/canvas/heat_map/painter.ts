@@ -4,9 +4,9 @@ import { context2d, element } from "../../browser/elements";
 import { legible } from "../../browser/text";
 import { paintCells, turnedText } from "../saving/pictures";
 import {
-  fitText, inkOver, missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting, type Theme,
+  FittedNames, inkOver, missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting, type Theme,
 } from "../shared/canvas";
-import { kindColour } from "../shared/levels";
+import { kindColour } from "../shared/legend";
 import type { Cell, MapModel } from "./model";
 import { halve } from "./pyramid";
 
@@ -18,19 +18,15 @@ export class MapPainter {
   theme!: Theme;
   /** Of the canvas. */
   width = 0;
+  readonly labels = new FittedNames();
   /** Weight at the end of the colour scale. */
   scaleTop = 1;
   private side = 0; // of the map
   private margin = 0; // for the names, on the left and on top
   private images: HTMLCanvasElement[] = [];
   private missing: Box[] = [];
-  private names = new Map<string, string>();
 
   constructor(private readonly model: MapModel) {}
-
-  forgetNames(): void {
-    this.names = new Map();
-  }
 
   // ---- images ----
 
@@ -260,7 +256,7 @@ export class MapPainter {
     context.fillStyle = this.theme.text;
     const number = String(this.model.units.starts[unit]);
     const room = this.margin - 16;
-    const text = this.name(context, unit, room - (isFirst ? context.measureText(` ${number}`).width : 0), isFirst);
+    const text = this.labels.fit(context, this.model.units.names[unit], room - (isFirst ? context.measureText(` ${number}`).width : 0));
     if (ofRows) {
       context.textAlign = "right";
       context.fillText(text, this.margin - 10, at + 0.5);
@@ -274,15 +270,5 @@ export class MapPainter {
       context.textAlign = "left";
       turnedText(context, text, at + 0.5, this.margin - 10, -90);
     }
-  }
-
-  private name(context: Painting, unit: number, room: number, isFirst: boolean): string {
-    const key = `${unit} ${Math.round(room)} ${context.font} ${isFirst}`;
-    let text = this.names.get(key);
-    if (text === undefined) {
-      text = fitText(context, legible(this.model.units.names[unit].slice(0, 400)), room);
-      this.names.set(key, text);
-    }
-    return text;
   }
 }

@@ -1,24 +1,22 @@
 // What the heat map says of a cell: the tooltip, the line below the map, and a live region.
 
 import { element } from "../../browser/elements";
+import { LiveRegion } from "../../browser/live_region";
 import { legible, shorten } from "../../browser/text";
-import { Debounce } from "../../browser/timers";
 import { Tooltip, tokenInTip } from "../shared/tooltip";
 import type { MapModel } from "./model";
 
 export class MapWords {
   readonly line = element("div", { className: "note line" });
-  /** Read aloud by screen readers. */
-  readonly said = element("div", { className: "said", ariaLive: "polite" });
+  readonly said = new LiveRegion();
   private readonly tooltip: Tooltip;
-  private readonly saying = new Debounce(200);
 
   constructor(private readonly model: MapModel, root: HTMLElement) {
     this.tooltip = new Tooltip(root);
   }
 
   close(): void {
-    this.saying.cancel();
+    this.said.cancel();
   }
 
   hideTip(): void {
@@ -49,6 +47,6 @@ export class MapWords {
     const bdi = (text: string) => element("bdi", { textContent: `\u201c${text}\u201d` });
     this.line.replaceChildren(bdi(looks), " looks at ", bdi(looked), ": ", element("b", { textContent: number }),
       marked ? " (marked; Esc or a click lets go)" : "");
-    this.saying.run(() => { this.said.textContent = `${looks} looks at ${looked}: ${number}`; });
+    this.said.say(`${looks} looks at ${looked}: ${number}`);
   }
 }

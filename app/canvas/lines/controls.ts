@@ -1,8 +1,11 @@
 // The controls above the lines: layer, heads, threshold, filters, level.
 
-import { disableInFile, element } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { percent, range } from "../../browser/text";
 import { hexRgb, inkOver } from "../shared/canvas";
+import {
+  button, checkbox, disableInFile, numberSelect, offerNumbers, select, show, wordsCheckbox, type Checkbox,
+} from "../shared/controls";
 import type { LinesModel } from "./model";
 import { isLong } from "./painter";
 
@@ -26,11 +29,6 @@ export interface LinesActions {
   fit(isOn: boolean): void;
 }
 
-interface Switch {
-  root: HTMLLabelElement;
-  input: HTMLInputElement;
-}
-
 export class LinesControls {
   /** Two rows. */
   readonly rows: HTMLElement[];
@@ -41,31 +39,27 @@ export class LinesControls {
   private readonly allHeads: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
   private readonly thresholdText = element("output");
-  private readonly special: Switch;
-  private readonly words: Switch;
-  private readonly mean: Switch;
-  private readonly fit: Switch;
+  private readonly special: Checkbox;
+  private readonly words: Checkbox;
+  private readonly mean: Checkbox;
+  private readonly fit: Checkbox;
   private readonly filterSelect: HTMLSelectElement;
   private readonly filterLabel: HTMLLabelElement;
 
   constructor(private readonly model: LinesModel, private readonly actions: LinesActions) {
-    this.layerSelect = element("select", { ariaLabel: "Layer", onchange: () => actions.goToLayer(Number(this.layerSelect.value)) });
-    this.down = element("button", { className: "step", textContent: "\u2039", ariaLabel: "Layer before",
-      onclick: () => actions.goToLayer(model.layer - 1) });
-    this.up = element("button", { className: "step", textContent: "\u203a", ariaLabel: "Layer after",
-      onclick: () => actions.goToLayer(model.layer + 1) });
+    this.layerSelect = numberSelect("Layer", (layer) => actions.goToLayer(layer));
+    this.down = button("\u2039", "Layer before", () => actions.goToLayer(model.layer - 1), "step");
+    this.up = button("\u203a", "Layer after", () => actions.goToLayer(model.layer + 1), "step");
     this.allHeads = element("button", { textContent: "all", title: "Show all heads of this layer",
       onclick: () => actions.setHeads(this.everyHead()) });
     this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
       oninput: () => actions.setThreshold((Number(this.slider.value) / 100) ** 2 / 2) }); // fine steps where most weights are
     this.special = checkbox("Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]",
       (isOn) => actions.hideSpecial(isOn));
-    this.words = checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks",
-      (isOn) => actions.showWords(isOn));
+    this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
     this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (isOn) => actions.showMean(isOn));
     this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
-    this.filterSelect = element("select", { ariaLabel: "Between sentences", onchange: () => actions.setFilter(this.filterSelect.value) },
-      ...FILTERS.map(([value, textContent]) => element("option", { value, textContent })));
+    this.filterSelect = select("Between sentences", FILTERS, (filter) => actions.setFilter(filter));
     this.filterLabel = element("label", {}, "Show", this.filterSelect);
     this.rows = [
       element("div", { className: "controls" },
@@ -100,9 +94,7 @@ export class LinesControls {
   private refreshLayers(): void {
     const { header, layer } = this.model;
     const layers = header.num_layers;
-    if (this.layerSelect.options.length !== layers) {
-      this.layerSelect.replaceChildren(...range(layers).map((k) => element("option", { value: k, textContent: k })));
-    }
+    offerNumbers(this.layerSelect, layers);
     this.layerSelect.value = String(layer);
     this.down.disabled = layer === 0;
     this.up.disabled = layer === layers - 1;
@@ -145,14 +137,4 @@ export class LinesControls {
     };
     return button;
   }
-}
-
-function checkbox(text: string, title: string, changed: (isOn: boolean) => void): Switch {
-  const input = element("input", { type: "checkbox" });
-  input.onchange = () => changed(input.checked);
-  return { root: element("label", { title }, input, text), input };
-}
-
-function show(node: HTMLElement, isShown: boolean): void {
-  node.style.display = isShown ? "" : "none";
 }

@@ -1,9 +1,9 @@
 // The line below the lines: the scale, the legend, what is not drawn, and the save buttons.
 
-import { brokenNote, element } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { percent } from "../../browser/text";
 import { fitCanvas } from "../shared/canvas";
-import { kindKeys } from "../shared/levels";
+import { brokenNote, kindKeys } from "../shared/legend";
 import { MAX_LINES, type LinesModel } from "./model";
 import { opacity, thickness, type LinesPainter } from "./painter";
 

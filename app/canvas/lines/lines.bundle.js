@@ -41,13 +41,6 @@ var bundle = (() => {
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
     return context;
   }
-  function disableInFile(controls, header, what) {
-    if (!header.alone) return;
-    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-  }
-  function brokenNote(missing, instead) {
-    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
-  }
 
   // app/browser/text.ts
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
@@ -83,36 +76,6 @@ var bundle = (() => {
   function range(number) {
     return Array.from({ length: number }, (_, k) => k);
   }
-
-  // app/browser/timers.ts
-  var Debounce = class {
-    constructor(delayMs) {
-      this.delayMs = delayMs;
-    }
-    delayMs;
-    timer;
-    run(work) {
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(work, this.delayMs);
-    }
-    cancel() {
-      clearTimeout(this.timer);
-    }
-  };
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
-    }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
 
   // app/browser/data_blocks.ts
   function heldBytes(id) {
@@ -178,22 +141,22 @@ var bundle = (() => {
   }
 
   // app/html_file/alone.ts
-  function showAlone(component2, place, css, messages) {
-    const root = place.attachShadow({ mode: "open" });
-    const style = document.createElement("style");
-    style.textContent = css;
-    root.append(style);
-    const held = messages.map(heldBytes);
-    const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-    } });
-    const answer = (name, value) => {
-      if (name !== "selection") return;
-      const { layer, heads, revision } = value;
-      if (layer === void 0) return;
-      const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-      if (found) show2(changeHeader(found, { heads, revision }));
+  function alone(component2) {
+    return (place, css, messages) => {
+      const root = place.attachShadow({ mode: "open" });
+      root.append(element("style", { textContent: css }));
+      const held = messages.map(heldBytes);
+      const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
+      } });
+      const answer = (name, value) => {
+        if (name !== "selection") return;
+        const { layer, heads, revision } = value;
+        if (layer === void 0) return;
+        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (found) show2(changeHeader(found, { heads, revision }));
+      };
+      show2(held[0]);
     };
-    show2(held[0]);
   }
 
   // app/canvas/saving/csv.ts
@@ -505,6 +468,22 @@ ${this.parts.join("\n")}
     }
     return `${parts.slice(0, low).join("")}\u2026`;
   }
+  var FittedNames = class {
+    kept = /* @__PURE__ */ new Map();
+    forget() {
+      this.kept = /* @__PURE__ */ new Map();
+    }
+    fit(context, name, room) {
+      const start = name.slice(0, 400);
+      const key = `${room} ${context.font} ${start}`;
+      let text = this.kept.get(key);
+      if (text === void 0) {
+        text = fitText(context, legible(start), room);
+        this.kept.set(key, text);
+      }
+      return text;
+    }
+  };
   function inkOver(rgb) {
     const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
@@ -597,17 +576,6 @@ ${this.parts.join("\n")}
   function sameTokens(a, b) {
     return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
   }
-  function kindColour(header, textId) {
-    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
-  }
-  function kindKeys(header) {
-    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
-    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
-      const square = element("b");
-      square.style.background = header.kinds[kind];
-      return element("span", { className: "key" }, square, words);
-    });
-  }
 
   // app/canvas/shared/mount.ts
   var keptViews = /* @__PURE__ */ new WeakMap();
@@ -635,6 +603,117 @@ ${this.parts.join("\n")}
       view.close();
       keptViews.delete(parentElement);
     };
+  }
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/shared/view_frame.ts
+  var ViewFrame = class {
+    root;
+    canvas = element("canvas", { ariaHidden: "true" });
+    /** Reports what the visitor chose, once it rests. */
+    reporting = new Debounce(180);
+    /** Reports the options, which get into the address. */
+    noting = new Debounce(400);
+    frames;
+    observer;
+    // `layout` is called whenever the width changes, `paint` at most once a frame.
+    constructor(className, { layout, paint }) {
+      this.root = element("div", { className });
+      this.frames = new FrameLoop(paint);
+      this.observer = new ResizeObserver(layout);
+    }
+    open(parent, ...parts) {
+      this.root.prepend(...parts);
+      parent.appendChild(this.root);
+      this.observer.observe(this.root);
+    }
+    draw() {
+      this.frames.request();
+    }
+    close() {
+      this.observer.disconnect();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.noting.cancel();
+      this.root.remove();
+    }
+  };
+
+  // app/canvas/shared/controls.ts
+  function button(textContent, title, onclick, className = "") {
+    return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
+  }
+  function select(ariaLabel, options, chosen) {
+    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    made.onchange = () => chosen(made.value);
+    return made;
+  }
+  function numberSelect(ariaLabel, chosen) {
+    return select(ariaLabel, [], (value) => chosen(Number(value)));
+  }
+  function offerNumbers(made, count) {
+    if (made.length === count) return;
+    made.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
+  }
+  function checkbox(text, title, changed) {
+    const input = element("input", { type: "checkbox" });
+    input.onchange = () => changed(input.checked);
+    return { root: element("label", { title }, input, text), input };
+  }
+  function wordsCheckbox(changed) {
+    return checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks", changed);
+  }
+  function show(node, isShown) {
+    node.style.display = isShown ? "" : "none";
+  }
+  function disableInFile(controls, header, what) {
+    if (!header.alone) return;
+    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+  }
+
+  // app/canvas/shared/legend.ts
+  function kindColour(header, textId) {
+    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
+  }
+  function kindKeys(header) {
+    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
+    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
+      const square = element("b");
+      square.style.background = header.kinds[kind];
+      return element("span", { className: "key" }, square, words);
+    });
+  }
+  function brokenNote(missing, instead) {
+    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
   }
 
   // app/canvas/lines/choice.ts
@@ -901,12 +980,12 @@ ${this.parts.join("\n")}
     /** Of all tokens. */
     contentHeight = 0;
     rowHeight = ROW_HEIGHT;
+    labels = new FittedNames();
     /** Opacity of all lines, less than 1 where they would cover everything. */
     faint = 1;
     top = 6;
     fontSize = 14;
     column = 0;
-    labels = /* @__PURE__ */ new Map();
     offset = 0;
     seen = 0;
     // ---- places ----
@@ -922,10 +1001,7 @@ ${this.parts.join("\n")}
     setWidth(width) {
       this.width = width;
       this.column = Math.max(84, Math.min(190, width * 0.3));
-      this.forgetLabels();
-    }
-    forgetLabels() {
-      this.labels = /* @__PURE__ */ new Map();
+      this.labels.forget();
     }
     // The unit at a point; y from the top of all tokens.
     hit(x, y) {
@@ -1076,7 +1152,7 @@ ${this.parts.join("\n")}
       context.globalAlpha = this.model.takesPart(side, index) ? 1 : 0.35;
       context.font = `${isFocus ? 600 : 400} ${this.fontSize}px ${theme.font}`;
       const room = this.column - 22 - (share === void 0 ? 0 : 38);
-      const text = this.label(context, index, room, isFocus);
+      const text = this.labels.fit(context, this.model.units.names[index], room);
       context.lineWidth = 3;
       context.lineJoin = "round";
       context.strokeStyle = theme.background;
@@ -1111,15 +1187,6 @@ ${this.parts.join("\n")}
       if (this.rowHeight >= this.fontSize || !focus) return all;
       return [...focus[side], ...numbers2.keys(), ...all];
     }
-    label(context, index, room, bold) {
-      const key = `${index} ${room} ${bold}`;
-      let text = this.labels.get(key);
-      if (text === void 0) {
-        text = fitText(context, legible(this.model.units.names[index].slice(0, 400)), room);
-        this.labels.set(key, text);
-      }
-      return text;
-    }
   };
   function sharesBeside(side, targets) {
     if (!targets || targets.other !== side) return /* @__PURE__ */ new Map();
@@ -1139,19 +1206,9 @@ ${this.parts.join("\n")}
     constructor(model, actions) {
       this.model = model;
       this.actions = actions;
-      this.layerSelect = element("select", { ariaLabel: "Layer", onchange: () => actions.goToLayer(Number(this.layerSelect.value)) });
-      this.down = element("button", {
-        className: "step",
-        textContent: "\u2039",
-        ariaLabel: "Layer before",
-        onclick: () => actions.goToLayer(model.layer - 1)
-      });
-      this.up = element("button", {
-        className: "step",
-        textContent: "\u203A",
-        ariaLabel: "Layer after",
-        onclick: () => actions.goToLayer(model.layer + 1)
-      });
+      this.layerSelect = numberSelect("Layer", (layer) => actions.goToLayer(layer));
+      this.down = button("\u2039", "Layer before", () => actions.goToLayer(model.layer - 1), "step");
+      this.up = button("\u203A", "Layer after", () => actions.goToLayer(model.layer + 1), "step");
       this.allHeads = element("button", {
         textContent: "all",
         title: "Show all heads of this layer",
@@ -1169,18 +1226,10 @@ ${this.parts.join("\n")}
         "Leave out what is added to the text, such as [CLS] and [SEP]",
         (isOn) => actions.hideSpecial(isOn)
       );
-      this.words = checkbox(
-        "Whole words",
-        "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks",
-        (isOn) => actions.showWords(isOn)
-      );
+      this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
       this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (isOn) => actions.showMean(isOn));
       this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
-      this.filterSelect = element(
-        "select",
-        { ariaLabel: "Between sentences", onchange: () => actions.setFilter(this.filterSelect.value) },
-        ...FILTERS.map(([value, textContent]) => element("option", { value, textContent }))
-      );
+      this.filterSelect = select("Between sentences", FILTERS, (filter) => actions.setFilter(filter));
       this.filterLabel = element("label", {}, "Show", this.filterSelect);
       this.rows = [
         element(
@@ -1240,9 +1289,7 @@ ${this.parts.join("\n")}
     refreshLayers() {
       const { header, layer } = this.model;
       const layers = header.num_layers;
-      if (this.layerSelect.options.length !== layers) {
-        this.layerSelect.replaceChildren(...range(layers).map((k) => element("option", { value: k, textContent: k })));
-      }
+      offerNumbers(this.layerSelect, layers);
       this.layerSelect.value = String(layer);
       this.down.disabled = layer === 0;
       this.up.disabled = layer === layers - 1;
@@ -1255,43 +1302,35 @@ ${this.parts.join("\n")}
       if (this.headBox.children.length !== colours.length) {
         this.headBox.replaceChildren(...colours.map((colour, head) => this.headButton(colour, head)));
       }
-      [...this.headBox.children].forEach((button, head) => button.setAttribute("aria-pressed", String(shown.has(head))));
+      [...this.headBox.children].forEach((button2, head) => button2.setAttribute("aria-pressed", String(shown.has(head))));
       this.allHeads.disabled = shown.size === colours.length;
     }
     everyHead() {
       return range(this.model.header.colours.length);
     }
     headButton(colour, head) {
-      const button = element("button", {
+      const button2 = element("button", {
         className: "head",
         textContent: head,
         ariaLabel: `Head ${head}`,
         title: `Head ${head}: click shows or hides it, double click shows it alone`
       });
-      button.style.setProperty("--colour", colour);
-      button.style.setProperty("--ink", inkOver(hexRgb(colour)));
-      button.onclick = (event) => {
+      button2.style.setProperty("--colour", colour);
+      button2.style.setProperty("--ink", inkOver(hexRgb(colour)));
+      button2.onclick = (event) => {
         if (event.shiftKey) return this.actions.setHeads([head]);
         const next = new Set(this.model.shown);
         if (!next.delete(head)) next.add(head);
         return next.size ? this.actions.setHeads([...next]) : void 0;
       };
-      button.ondblclick = () => {
+      button2.ondblclick = () => {
         const { shown } = this.model;
-        const alone = shown.size === 1 && shown.has(head);
-        this.actions.setHeads(alone ? this.everyHead() : [head]);
+        const alone2 = shown.size === 1 && shown.has(head);
+        this.actions.setHeads(alone2 ? this.everyHead() : [head]);
       };
-      return button;
+      return button2;
     }
   };
-  function checkbox(text, title, changed) {
-    const input = element("input", { type: "checkbox" });
-    input.onchange = () => changed(input.checked);
-    return { root: element("label", { title }, input, text), input };
-  }
-  function show(node, isShown) {
-    node.style.display = isShown ? "" : "none";
-  }
 
   // app/canvas/lines/files.ts
   var TABLE_ROWS = 200;
@@ -1462,6 +1501,21 @@ ${this.parts.join("\n")}
     }
   };
 
+  // app/browser/live_region.ts
+  var LiveRegion = class {
+    root = element("div", { className: "said", ariaLive: "polite" });
+    saying = new Debounce(200);
+    // Of several sentences in a row only the last is said.
+    say(text) {
+      this.saying.run(() => {
+        this.root.textContent = text;
+      });
+    }
+    cancel() {
+      this.saying.cancel();
+    }
+  };
+
   // app/canvas/lines/panel.ts
   var Panel = class {
     constructor(model) {
@@ -1469,11 +1523,9 @@ ${this.parts.join("\n")}
     }
     model;
     root = element("div", { className: "panel" });
-    /** Read aloud by screen readers. */
-    said = element("div", { className: "said", ariaLive: "polite" });
-    saying = new Debounce(200);
+    said = new LiveRegion();
     close() {
-      this.saying.cancel();
+      this.said.cancel();
     }
     refresh() {
       const focus = this.model.focus();
@@ -1497,9 +1549,7 @@ ${this.parts.join("\n")}
         ...totals(focus, found.slice(shown.length), found, averages)
       );
       const list = found.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.share)}`).join(", ");
-      this.saying.run(() => {
-        this.said.textContent = `${title.textContent}: ${list || "nothing shown"}`;
-      });
+      this.said.say(`${title.textContent}: ${list || "nothing shown"}`);
     }
     title(focus) {
       const name = (units) => {
@@ -1594,11 +1644,10 @@ ${this.parts.join("\n")}
       options: (value) => mounted.setStateValue("look", value)
     });
   }
-  function standAlone(place, css, messages) {
-    showAlone(component, place, css, messages);
-  }
+  var standAlone = alone(component);
   var LinesView = class {
-    root = element("div", { className: "view" });
+    frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+    root = this.frame.root;
     events;
     model = new LinesModel();
     painter = new LinesPainter(this.model);
@@ -1607,20 +1656,16 @@ ${this.parts.join("\n")}
     files = new LinesFiles(this.model, this.painter, this.panel, () => this.draw());
     foot = new Foot(this.model, this.painter, saveButtons(this.files));
     table = new DataTable("Numbers as a table", () => this.files.table());
-    canvas = element("canvas", { ariaHidden: "true" });
-    spacer = element("div", {}, this.canvas);
+    spacer = element("div", {}, this.frame.canvas);
     scroller;
-    frames = new FrameLoop(() => this.paint());
-    reporting = new Debounce(180);
-    noting = new Debounce(400);
-    observer = new ResizeObserver(() => this.layout());
     hasMessage = false;
     revision = 0;
     // counts our own choices, so that an older echo of the server is not obeyed
     isFitted = false;
     constructor(parent) {
       this.scroller = this.makeScroller();
-      this.root.append(
+      this.frame.open(
+        parent,
         ...this.controls.rows,
         element(
           "div",
@@ -1640,10 +1685,8 @@ ${this.parts.join("\n")}
           this.panel.root
         ),
         this.table.root,
-        this.panel.said
+        this.panel.said.root
       );
-      parent.appendChild(this.root);
-      this.observer.observe(this.root);
     }
     makeScroller() {
       return element("div", {
@@ -1663,13 +1706,9 @@ ${this.parts.join("\n")}
       }, this.spacer);
     }
     close() {
-      this.observer.disconnect();
-      this.frames.cancel();
-      this.reporting.cancel();
-      this.noting.cancel();
+      this.frame.close();
       this.panel.close();
       this.table.close();
-      this.root.remove();
     }
     // ---- what the server sends ----
     update(message) {
@@ -1695,7 +1734,7 @@ ${this.parts.join("\n")}
         model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
         model.layer = header.layer;
       }
-      if (!isSameLayer) this.painter.forgetLabels();
+      if (!isSameLayer) this.painter.labels.forget();
       this.painter.theme = readTheme(this.root);
       this.refreshWaiting();
       this.refreshControls();
@@ -1729,14 +1768,14 @@ ${this.parts.join("\n")}
       const heads = [...model.shown].sort((a, b) => a - b);
       const hasAll = heads.length === model.header.colours.length;
       const selection = { layer: model.layer, heads: hasAll ? [] : heads, revision: this.revision };
-      this.reporting.run(() => this.events.selection(selection));
+      this.frame.reporting.run(() => this.events.selection(selection));
     }
     // The options are reported so that they get into the address.
     noteOptions() {
       const { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold, choice, units } = this.model;
       const threshold = hasOwnThreshold ? this.model.threshold : null;
       const chosen = choice.written(units.starts);
-      this.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
+      this.frame.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
     }
     // ---- controls ----
     goToLayer(layer) {
@@ -1773,7 +1812,7 @@ ${this.parts.join("\n")}
     showWords(isOn) {
       this.model.byWord = isOn;
       this.model.forgetFocus();
-      this.painter.forgetLabels();
+      this.painter.labels.forget();
       this.model.refreshUnits();
       this.refreshControls();
       this.changed();
@@ -1802,12 +1841,12 @@ ${this.parts.join("\n")}
       this.draw();
     }
     draw() {
-      this.frames.request();
+      this.frame.draw();
     }
     paint() {
       const { painter } = this;
       if (!painter.width) return;
-      painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
+      painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
       this.foot.refresh();
     }
     // ---- pointer and keys ----

@@ -7,14 +7,14 @@ import type { Mounted } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
 import { range } from "../../browser/text";
-import { Debounce, FrameLoop } from "../../browser/timers";
-import { showAlone } from "../../html_file/alone";
+import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mount, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
 import type { Place } from "./choice";
 import { LinesControls, type LinesActions } from "./controls";
 import { LinesFiles } from "./files";
@@ -37,12 +37,11 @@ export default function component(mounted: Mounted<Bytes>): () => void {
   });
 }
 
-export function standAlone(place: Element, css: string, messages: string[]): void {
-  showAlone(component, place, css, messages);
-}
+export const standAlone = alone(component);
 
 class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
-  readonly root = element("div", { className: "view" });
+  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
   events!: LinesEvents;
   private readonly model = new LinesModel();
   private readonly painter = new LinesPainter(this.model);
@@ -51,21 +50,15 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   private readonly files = new LinesFiles(this.model, this.painter, this.panel, () => this.draw());
   private readonly foot = new Foot(this.model, this.painter, saveButtons(this.files));
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
-  private readonly canvas = element("canvas", { ariaHidden: "true" });
-  private readonly spacer = element("div", {}, this.canvas);
+  private readonly spacer = element("div", {}, this.frame.canvas);
   private readonly scroller: HTMLElement;
-  private readonly frames = new FrameLoop(() => this.paint());
-  private readonly reporting = new Debounce(180);
-  private readonly noting = new Debounce(400);
-  private readonly observer = new ResizeObserver(() => this.layout());
   private hasMessage = false;
   private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
   private isFitted = false;
 
   constructor(parent: Node) {
     this.scroller = this.makeScroller();
-    this.root.append(
-      ...this.controls.rows,
+    this.frame.open(parent, ...this.controls.rows,
       element("div", { className: "body" },
         element("div", {},
           element("div", { className: "columns" },
@@ -73,10 +66,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
             element("span", { textContent: "\u2026 at this token" })),
           this.scroller, this.foot.root),
         this.panel.root),
-      this.table.root, this.panel.said,
-    );
-    parent.appendChild(this.root);
-    this.observer.observe(this.root);
+      this.table.root, this.panel.said.root);
   }
 
   private makeScroller(): HTMLElement {
@@ -98,13 +88,9 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   }
 
   close(): void {
-    this.observer.disconnect();
-    this.frames.cancel();
-    this.reporting.cancel();
-    this.noting.cancel();
+    this.frame.close();
     this.panel.close();
     this.table.close();
-    this.root.remove();
   }
 
   // ---- what the server sends ----
@@ -132,7 +118,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
       model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
       model.layer = header.layer;
     }
-    if (!isSameLayer) this.painter.forgetLabels();
+    if (!isSameLayer) this.painter.labels.forget();
     this.painter.theme = readTheme(this.root);
     this.refreshWaiting();
     this.refreshControls();
@@ -173,7 +159,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     const heads = [...model.shown].sort((a, b) => a - b);
     const hasAll = heads.length === model.header.colours.length;
     const selection = { layer: model.layer, heads: hasAll ? [] : heads, revision: this.revision };
-    this.reporting.run(() => this.events.selection(selection));
+    this.frame.reporting.run(() => this.events.selection(selection));
   }
 
   // The options are reported so that they get into the address.
@@ -181,7 +167,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     const { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold, choice, units } = this.model;
     const threshold = hasOwnThreshold ? this.model.threshold : null;
     const chosen = choice.written(units.starts);
-    this.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
+    this.frame.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
   }
 
   // ---- controls ----
@@ -225,7 +211,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   showWords(isOn: boolean): void {
     this.model.byWord = isOn;
     this.model.forgetFocus(); // the places mean other units now
-    this.painter.forgetLabels();
+    this.painter.labels.forget();
     this.model.refreshUnits();
     this.refreshControls();
     this.changed();
@@ -260,13 +246,13 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   }
 
   private draw(): void {
-    this.frames.request();
+    this.frame.draw();
   }
 
   private paint(): void {
     const { painter } = this;
     if (!painter.width) return;
-    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
     this.foot.refresh();
   }
 

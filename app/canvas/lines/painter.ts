@@ -1,8 +1,8 @@
 // Draws the lines and the tokens.
 
-import { legible, percent } from "../../browser/text";
-import { fitText, paintMissing, type Painting, type Theme } from "../shared/canvas";
-import { kindColour } from "../shared/levels";
+import { percent } from "../../browser/text";
+import { FittedNames, paintMissing, type Painting, type Theme } from "../shared/canvas";
+import { kindColour } from "../shared/legend";
 import { isInFocus, type Focus, type Place, type Side } from "./choice";
 import { MAX_LINES, type LinesModel, type Targets } from "./model";
 
@@ -25,12 +25,12 @@ export class LinesPainter {
   /** Of all tokens. */
   contentHeight = 0;
   rowHeight = ROW_HEIGHT;
+  readonly labels = new FittedNames();
   /** Opacity of all lines, less than 1 where they would cover everything. */
   faint = 1;
   private readonly top = 6;
   private fontSize = 14;
   private column = 0;
-  private labels = new Map<string, string>();
   private offset = 0;
   private seen = 0;
 
@@ -51,11 +51,7 @@ export class LinesPainter {
   setWidth(width: number): void {
     this.width = width;
     this.column = Math.max(84, Math.min(190, width * 0.3));
-    this.forgetLabels();
-  }
-
-  forgetLabels(): void {
-    this.labels = new Map();
+    this.labels.forget();
   }
 
   // The unit at a point; y from the top of all tokens.
@@ -221,7 +217,7 @@ export class LinesPainter {
     context.globalAlpha = this.model.takesPart(side, index) ? 1 : 0.35;
     context.font = `${isFocus ? 600 : 400} ${this.fontSize}px ${theme.font}`;
     const room = this.column - 22 - (share === undefined ? 0 : 38);
-    const text = this.label(context, index, room, isFocus);
+    const text = this.labels.fit(context, this.model.units.names[index], room);
     // A thin outline in the page's colour keeps names legible on strong fields.
     context.lineWidth = 3;
     context.lineJoin = "round";
@@ -258,16 +254,6 @@ export class LinesPainter {
     const all = this.model.units.names.map((_, unit) => unit);
     if (this.rowHeight >= this.fontSize || !focus) return all;
     return [...focus[side], ...numbers.keys(), ...all];
-  }
-
-  private label(context: Painting, index: number, room: number, bold: boolean): string {
-    const key = `${index} ${room} ${bold}`;
-    let text = this.labels.get(key);
-    if (text === undefined) {
-      text = fitText(context, legible(this.model.units.names[index].slice(0, 400)), room);
-      this.labels.set(key, text);
-    }
-    return text;
   }
 }
 

@@ -1,21 +1,19 @@
 // What is in focus, in words and numbers, beside the lines.
 
 import { element } from "../../browser/elements";
+import { LiveRegion } from "../../browser/live_region";
 import { percent, legible, shorten } from "../../browser/text";
-import { Debounce } from "../../browser/timers";
 import type { Focus } from "./choice";
 import type { LinesModel, Target } from "./model";
 
 export class Panel {
   readonly root = element("div", { className: "panel" });
-  /** Read aloud by screen readers. */
-  readonly said = element("div", { className: "said", ariaLive: "polite" });
-  private readonly saying = new Debounce(200);
+  readonly said = new LiveRegion();
 
   constructor(private readonly model: LinesModel) {}
 
   close(): void {
-    this.saying.cancel();
+    this.said.cancel();
   }
 
   refresh(): void {
@@ -38,7 +36,7 @@ export class Panel {
     this.root.replaceChildren(title, note(text), ...shown.map((target) => this.row(target, averages)),
       ...totals(focus, found.slice(shown.length), found, averages));
     const list = found.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.share)}`).join(", ");
-    this.saying.run(() => { this.said.textContent = `${title.textContent}: ${list || "nothing shown"}`; });
+    this.said.say(`${title.textContent}: ${list || "nothing shown"}`);
   }
 
   title(focus: Focus): HTMLElement {

@@ -1,11 +1,13 @@
 // The controls around the neuron view: layer, head, token, order, and the legend below.
 
-import { disableInFile, element } from "../../browser/elements";
-import { legible, range, shorten } from "../../browser/text";
-import { fitCanvas } from "../shared/canvas";
-import { kindKeys } from "../shared/levels";
+import { element } from "../../browser/elements";
+import { legible, shorten } from "../../browser/text";
+import { button, disableInFile, numberSelect, offerNumbers, select } from "../shared/controls";
+import { colourBar, kindKeys } from "../shared/legend";
 import type { KeyOrder, NeuronModel } from "./model";
 import type { NeuronPainter } from "./painter";
+
+const ORDERS: readonly (readonly [KeyOrder, string])[] = [["weight", "most attention first"], ["text", "as in the text"]];
 
 /** What the controls ask of the view. */
 export interface NeuronActions {
@@ -28,15 +30,12 @@ export class NeuronControls {
     private readonly model: NeuronModel, private readonly painter: NeuronPainter, actions: NeuronActions,
     private readonly saving: HTMLElement,
   ) {
-    this.layerSelect = select("Layer", (layer) => actions.choose(layer, model.head));
-    this.headSelect = select("Head", (head) => actions.choose(model.layer, head));
-    this.querySelect = select("Token that looks", (query) => actions.setQuery(query));
-    this.before = step("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1));
-    this.after = step("\u203a", "Token after (right arrow)", () => actions.setQuery(model.query + 1));
-    this.orderSelect = element("select", { ariaLabel: "Order of the keys",
-      onchange: () => actions.setOrder(this.orderSelect.value as KeyOrder) },
-      element("option", { value: "weight", textContent: "most attention first" }),
-      element("option", { value: "text", textContent: "as in the text" }));
+    this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
+    this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
+    this.querySelect = numberSelect("Token that looks", (query) => actions.setQuery(query));
+    this.before = button("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1), "step");
+    this.after = button("\u203a", "Token after (right arrow)", () => actions.setQuery(model.query + 1), "step");
+    this.orderSelect = select("Order of the keys", ORDERS, (order) => actions.setOrder(order));
     this.row = element("div", { className: "controls" },
       element("label", {}, "Layer", this.layerSelect), element("label", {}, "Head", this.headSelect),
       element("span", { className: "group" }, "Token that looks", this.before, this.querySelect, this.after),
@@ -45,10 +44,9 @@ export class NeuronControls {
 
   // Offers the choices that the checkpoint and the text give; after each message.
   refreshOptions(): void {
-    const numbered = (many: number) => range(many).map((k) => element("option", { value: k, textContent: k }));
     const { num_layers: layers, num_heads: heads, tokens } = this.model.header;
-    if (this.layerSelect.length !== layers) this.layerSelect.replaceChildren(...numbered(layers));
-    if (this.headSelect.length !== heads) this.headSelect.replaceChildren(...numbered(heads));
+    offerNumbers(this.layerSelect, layers);
+    offerNumbers(this.headSelect, heads);
     this.querySelect.replaceChildren(...tokens.map((token, place) =>
       element("option", { value: place, textContent: `${place} ${shorten(legible(token), 24)}` })));
   }
@@ -74,31 +72,10 @@ export class NeuronControls {
 
   private scale(name: string, top: number): HTMLElement {
     const { painter } = this;
-    const [width, height] = [128, 24];
-    const bar = element("canvas", { role: "img", ariaLabel: `Colours of ${name} from ${-top.toPrecision(2)} to ${top.toPrecision(2)}` });
-    const context = fitCanvas(bar, width, height);
-    const length = width - 40;
-    for (let x = 0; x < length; x++) {
-      context.fillStyle = painter.colour((2 * x) / (length - 1) - 1, 1);
-      context.fillRect(20 + x, 0, 1.3, 9);
-    }
-    context.fillStyle = painter.theme.text;
-    context.font = `10.5px ${painter.theme.font}`;
-    context.textAlign = "center";
-    for (const at of [-1, 0, 1]) {
-      const text = at ? `${at < 0 ? "\u2212" : ""}${Number(top.toPrecision(2))}` : "0";
-      context.fillText(text, 20 + ((at + 1) / 2) * length, 20);
-    }
+    const end = Number(top.toPrecision(2));
+    const bar = colourBar(`Colours of ${name} from ${-top.toPrecision(2)} to ${top.toPrecision(2)}`, painter.theme, {
+      width: 128, margin: 20, colour: (at) => painter.colour(2 * at - 1, 1), ticks: [[0, `\u2212${end}`], [0.5, "0"], [1, `${end}`]],
+    });
     return element("span", { className: "key" }, name, bar);
   }
-}
-
-function select(ariaLabel: string, chosen: (value: number) => void): HTMLSelectElement {
-  const made = element("select", { ariaLabel });
-  made.onchange = () => chosen(Number(made.value));
-  return made;
-}
-
-function step(textContent: string, title: string, onclick: () => void): HTMLButtonElement {
-  return element("button", { type: "button", className: "step", textContent, title, ariaLabel: title, onclick });
 }

@@ -41,40 +41,6 @@ var bundle = (() => {
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
     return context;
   }
-  function disableInFile(controls, header, what) {
-    if (!header.alone) return;
-    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
-  }
-
-  // app/browser/timers.ts
-  var Debounce = class {
-    constructor(delayMs) {
-      this.delayMs = delayMs;
-    }
-    delayMs;
-    timer;
-    run(work) {
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(work, this.delayMs);
-    }
-    cancel() {
-      clearTimeout(this.timer);
-    }
-  };
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
-    }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
 
   // app/browser/data_blocks.ts
   function heldBytes(id) {
@@ -120,22 +86,22 @@ var bundle = (() => {
   }
 
   // app/html_file/alone.ts
-  function showAlone(component2, place, css, messages) {
-    const root = place.attachShadow({ mode: "open" });
-    const style = document.createElement("style");
-    style.textContent = css;
-    root.append(style);
-    const held = messages.map(heldBytes);
-    const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-    } });
-    const answer = (name, value) => {
-      if (name !== "selection") return;
-      const { layer, heads, revision } = value;
-      if (layer === void 0) return;
-      const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-      if (found) show(changeHeader(found, { heads, revision }));
+  function alone(component2) {
+    return (place, css, messages) => {
+      const root = place.attachShadow({ mode: "open" });
+      root.append(element("style", { textContent: css }));
+      const held = messages.map(heldBytes);
+      const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
+      } });
+      const answer = (name, value) => {
+        if (name !== "selection") return;
+        const { layer, heads, revision } = value;
+        if (layer === void 0) return;
+        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (found) show(changeHeader(found, { heads, revision }));
+      };
+      show(held[0]);
     };
-    show(held[0]);
   }
 
   // app/canvas/saving/csv.ts
@@ -481,6 +447,22 @@ ${this.parts.join("\n")}
     }
     return `${parts.slice(0, low).join("")}\u2026`;
   }
+  var FittedNames = class {
+    kept = /* @__PURE__ */ new Map();
+    forget() {
+      this.kept = /* @__PURE__ */ new Map();
+    }
+    fit(context, name, room) {
+      const start = name.slice(0, 400);
+      const key = `${room} ${context.font} ${start}`;
+      let text = this.kept.get(key);
+      if (text === void 0) {
+        text = fitText(context, legible(start), room);
+        this.kept.set(key, text);
+      }
+      return text;
+    }
+  };
   function inkOver(rgb) {
     const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
@@ -533,17 +515,6 @@ ${this.parts.join("\n")}
   function sameTokens(a, b) {
     return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
   }
-  function kindColour(header, textId) {
-    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
-  }
-  function kindKeys(header) {
-    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
-    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
-      const square = element("b");
-      square.style.background = header.kinds[kind];
-      return element("span", { className: "key" }, square, words);
-    });
-  }
 
   // app/canvas/shared/mount.ts
   var keptViews = /* @__PURE__ */ new WeakMap();
@@ -573,26 +544,130 @@ ${this.parts.join("\n")}
     };
   }
 
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/shared/view_frame.ts
+  var ViewFrame = class {
+    root;
+    canvas = element("canvas", { ariaHidden: "true" });
+    /** Reports what the visitor chose, once it rests. */
+    reporting = new Debounce(180);
+    /** Reports the options, which get into the address. */
+    noting = new Debounce(400);
+    frames;
+    observer;
+    // `layout` is called whenever the width changes, `paint` at most once a frame.
+    constructor(className, { layout, paint }) {
+      this.root = element("div", { className });
+      this.frames = new FrameLoop(paint);
+      this.observer = new ResizeObserver(layout);
+    }
+    open(parent, ...parts) {
+      this.root.prepend(...parts);
+      parent.appendChild(this.root);
+      this.observer.observe(this.root);
+    }
+    draw() {
+      this.frames.request();
+    }
+    close() {
+      this.observer.disconnect();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.noting.cancel();
+      this.root.remove();
+    }
+  };
+
+  // app/canvas/shared/controls.ts
+  function button(textContent, title, onclick, className = "") {
+    return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
+  }
+  function select(ariaLabel, options, chosen) {
+    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    made.onchange = () => chosen(made.value);
+    return made;
+  }
+  function numberSelect(ariaLabel, chosen) {
+    return select(ariaLabel, [], (value) => chosen(Number(value)));
+  }
+  function offerNumbers(made, count) {
+    if (made.length === count) return;
+    made.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
+  }
+  function disableInFile(controls, header, what) {
+    if (!header.alone) return;
+    for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+  }
+
+  // app/canvas/shared/legend.ts
+  function kindColour(header, textId) {
+    return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
+  }
+  function kindKeys(header) {
+    const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]];
+    return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
+      const square = element("b");
+      square.style.background = header.kinds[kind];
+      return element("span", { className: "key" }, square, words);
+    });
+  }
+  function colourBar(ariaLabel, theme, { width, margin, colour, ticks }) {
+    const bar = element("canvas", { role: "img", ariaLabel });
+    const context = fitCanvas(bar, width, 24);
+    const length = width - 2 * margin - 1;
+    for (let x = 0; x <= length; x++) {
+      context.fillStyle = colour(x / length);
+      context.fillRect(margin + x, 0, 1.3, 9);
+    }
+    context.fillStyle = theme.text;
+    context.font = `10.5px ${theme.font}`;
+    context.textAlign = "center";
+    for (const [at, text] of ticks) context.fillText(text, margin + at * length, 20);
+    return bar;
+  }
+
   // app/canvas/neurons/controls.ts
+  var ORDERS = [["weight", "most attention first"], ["text", "as in the text"]];
   var NeuronControls = class {
     constructor(model, painter, actions, saving) {
       this.model = model;
       this.painter = painter;
       this.saving = saving;
-      this.layerSelect = select("Layer", (layer) => actions.choose(layer, model.head));
-      this.headSelect = select("Head", (head) => actions.choose(model.layer, head));
-      this.querySelect = select("Token that looks", (query) => actions.setQuery(query));
-      this.before = step("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1));
-      this.after = step("\u203A", "Token after (right arrow)", () => actions.setQuery(model.query + 1));
-      this.orderSelect = element(
-        "select",
-        {
-          ariaLabel: "Order of the keys",
-          onchange: () => actions.setOrder(this.orderSelect.value)
-        },
-        element("option", { value: "weight", textContent: "most attention first" }),
-        element("option", { value: "text", textContent: "as in the text" })
-      );
+      this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
+      this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
+      this.querySelect = numberSelect("Token that looks", (query) => actions.setQuery(query));
+      this.before = button("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1), "step");
+      this.after = button("\u203A", "Token after (right arrow)", () => actions.setQuery(model.query + 1), "step");
+      this.orderSelect = select("Order of the keys", ORDERS, (order) => actions.setOrder(order));
       this.row = element(
         "div",
         { className: "controls" },
@@ -615,10 +690,9 @@ ${this.parts.join("\n")}
     after;
     // Offers the choices that the checkpoint and the text give; after each message.
     refreshOptions() {
-      const numbered = (many) => range(many).map((k) => element("option", { value: k, textContent: k }));
       const { num_layers: layers, num_heads: heads, tokens } = this.model.header;
-      if (this.layerSelect.length !== layers) this.layerSelect.replaceChildren(...numbered(layers));
-      if (this.headSelect.length !== heads) this.headSelect.replaceChildren(...numbered(heads));
+      offerNumbers(this.layerSelect, layers);
+      offerNumbers(this.headSelect, heads);
       this.querySelect.replaceChildren(...tokens.map((token, place) => element("option", { value: place, textContent: `${place} ${shorten(legible(token), 24)}` })));
     }
     refresh() {
@@ -648,32 +722,31 @@ ${this.parts.join("\n")}
     }
     scale(name, top) {
       const { painter } = this;
-      const [width, height] = [128, 24];
-      const bar = element("canvas", { role: "img", ariaLabel: `Colours of ${name} from ${-top.toPrecision(2)} to ${top.toPrecision(2)}` });
-      const context = fitCanvas(bar, width, height);
-      const length = width - 40;
-      for (let x = 0; x < length; x++) {
-        context.fillStyle = painter.colour(2 * x / (length - 1) - 1, 1);
-        context.fillRect(20 + x, 0, 1.3, 9);
-      }
-      context.fillStyle = painter.theme.text;
-      context.font = `10.5px ${painter.theme.font}`;
-      context.textAlign = "center";
-      for (const at of [-1, 0, 1]) {
-        const text = at ? `${at < 0 ? "\u2212" : ""}${Number(top.toPrecision(2))}` : "0";
-        context.fillText(text, 20 + (at + 1) / 2 * length, 20);
-      }
+      const end = Number(top.toPrecision(2));
+      const bar = colourBar(`Colours of ${name} from ${-top.toPrecision(2)} to ${top.toPrecision(2)}`, painter.theme, {
+        width: 128,
+        margin: 20,
+        colour: (at) => painter.colour(2 * at - 1, 1),
+        ticks: [[0, `\u2212${end}`], [0.5, "0"], [1, `${end}`]]
+      });
       return element("span", { className: "key" }, name, bar);
     }
   };
-  function select(ariaLabel, chosen) {
-    const made = element("select", { ariaLabel });
-    made.onchange = () => chosen(Number(made.value));
-    return made;
-  }
-  function step(textContent, title, onclick) {
-    return element("button", { type: "button", className: "step", textContent, title, ariaLabel: title, onclick });
-  }
+
+  // app/browser/live_region.ts
+  var LiveRegion = class {
+    root = element("div", { className: "said", ariaLive: "polite" });
+    saying = new Debounce(200);
+    // Of several sentences in a row only the last is said.
+    say(text) {
+      this.saying.run(() => {
+        this.root.textContent = text;
+      });
+    }
+    cancel() {
+      this.saying.cancel();
+    }
+  };
 
   // app/canvas/shared/tooltip.ts
   var Tooltip = class {
@@ -715,12 +788,10 @@ ${this.parts.join("\n")}
     }
     model;
     line = element("div", { className: "note line sum" });
-    /** Read aloud by screen readers. */
-    said = element("div", { className: "said", ariaLive: "polite" });
+    said = new LiveRegion();
     tooltip;
-    saying = new Debounce(200);
     close() {
-      this.saying.cancel();
+      this.said.cancel();
     }
     hideTip() {
       this.tooltip.hide();
@@ -757,7 +828,7 @@ ${this.parts.join("\n")}
       const { shownKey: key, query, header: { width } } = model;
       const [score, weight] = [model.score(key), model.weight(key)];
       const bdi = (token) => element("bdi", { textContent: `\u201C${shortName(model, token)}\u201D` });
-      const strong = (text2) => element("b", { textContent: text2 });
+      const strong = (text) => element("b", { textContent: text });
       const dimensions = model.strongest(key, NAMED).map((k) => `${k} (${numberText(model.product(key, k))})`).join(", ");
       this.line.replaceChildren(
         bdi(query),
@@ -771,10 +842,7 @@ ${this.parts.join("\n")}
         strong(weightText(weight)),
         `. Largest products: dimensions ${dimensions}.`
       );
-      const text = `${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`;
-      this.saying.run(() => {
-        this.said.textContent = text;
-      });
+      this.said.say(`${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
     }
   };
   function shortName(model, token) {
@@ -959,6 +1027,7 @@ ${this.parts.join("\n")}
     width = 0;
     /** Of the window on the rows. */
     height = 0;
+    labels = new FittedNames();
     /** First pixel that is seen. */
     scrolled = 0;
     names = 150;
@@ -969,10 +1038,6 @@ ${this.parts.join("\n")}
     // of the weight
     strip = 0;
     stops = [];
-    fitted = /* @__PURE__ */ new Map();
-    forgetNames() {
-      this.fitted = /* @__PURE__ */ new Map();
-    }
     // ---- colours ----
     readColours(root) {
       this.theme = readTheme(root);
@@ -1097,12 +1162,7 @@ ${this.parts.join("\n")}
       context.font = `${isBold ? 600 : 400} 12.5px ${this.theme.font}`;
       context.fillStyle = this.theme.text;
       const room = this.names - x - 34;
-      const cut = `${room} ${isBold} ${token}`;
-      let text = this.fitted.get(cut);
-      if (text === void 0) {
-        text = fitText(context, legible(this.model.header.tokens[token].slice(0, 400)), room);
-        this.fitted.set(cut, text);
-      }
+      const text = this.labels.fit(context, this.model.header.tokens[token], room);
       context.fillText(text, x, y + ROW / 2 + 0.5);
       context.textAlign = "right";
       context.font = `10.5px ${this.theme.font}`;
@@ -1157,25 +1217,19 @@ ${this.parts.join("\n")}
       options: (value) => mounted.setStateValue("look", value)
     });
   }
-  function standAlone(place, css, messages) {
-    showAlone(component, place, css, messages);
-  }
+  var standAlone = alone(component);
   var NeuronView = class {
-    root = element("div", { className: "view" });
+    frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+    root = this.frame.root;
     events;
     model = new NeuronModel();
     painter = new NeuronPainter(this.model);
     files = new NeuronFiles(this.model, this.painter);
     controls = new NeuronControls(this.model, this.painter, this, saveButtons(this.files));
     table = new DataTable("Numbers as a table", () => this.files.table());
-    canvas = element("canvas", { ariaHidden: "true" });
-    spacer = element("div", {}, this.canvas);
+    spacer = element("div", {}, this.frame.canvas);
     scroller;
     words;
-    frames = new FrameLoop(() => this.paint());
-    reporting = new Debounce(180);
-    noting = new Debounce(400);
-    observer = new ResizeObserver(() => this.layout());
     hasMessage = false;
     revision = 0;
     // counts our own choices, so that an older echo of the server is not obeyed
@@ -1193,18 +1247,12 @@ ${this.parts.join("\n")}
         onkeydown: (event) => this.key(event)
       }, this.spacer);
       this.words = new NeuronWords(this.model, this.root);
-      this.root.prepend(this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said);
-      parent.appendChild(this.root);
-      this.observer.observe(this.root);
+      this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said.root);
     }
     close() {
-      this.observer.disconnect();
+      this.frame.close();
       this.table.close();
       this.words.close();
-      this.frames.cancel();
-      this.reporting.cancel();
-      this.noting.cancel();
-      this.root.remove();
     }
     // ---- what the server sends ----
     update(message) {
@@ -1217,7 +1265,7 @@ ${this.parts.join("\n")}
       if (options) model.orderBy = options.order;
       if (!isSameText) {
         model.openQuery(options?.query ?? 1);
-        this.painter.forgetNames();
+        this.painter.labels.forget();
         this.scroller.scrollTop = 0;
       }
       if (header.revision === this.revision || !isSameText) {
@@ -1235,7 +1283,7 @@ ${this.parts.join("\n")}
       this.root.classList.add("waiting");
       this.controls.refresh();
       const selection = { layer, heads: [head], revision: this.revision };
-      this.reporting.run(() => this.events.selection(selection));
+      this.frame.reporting.run(() => this.events.selection(selection));
     }
     // ---- what is shown ----
     // After another query, order or head; `anew` marks the key that gets the most attention.
@@ -1251,7 +1299,7 @@ ${this.parts.join("\n")}
     // The options are reported so that they get into the address.
     noteOptions() {
       const options = { order: this.model.orderBy, query: this.model.query };
-      this.noting.run(() => this.events.options(options));
+      this.frame.noting.run(() => this.events.options(options));
     }
     setQuery(query) {
       const { model } = this;
@@ -1280,14 +1328,14 @@ ${this.parts.join("\n")}
       this.draw();
     }
     draw() {
-      this.frames.request();
+      this.frame.draw();
     }
     paint() {
       const { painter } = this;
       if (!painter.width) return;
       painter.readColours(this.root);
       painter.scrolled = this.scroller.scrollTop;
-      painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height));
+      painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height));
     }
     // Brings the marked key into view.
     showMarked() {

@@ -6,14 +6,14 @@ import "./neurons.css";
 import type { Mounted } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
-import { Debounce, FrameLoop } from "../../browser/timers";
-import { showAlone } from "../../html_file/alone";
+import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mount, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
 import { NeuronControls, type NeuronActions } from "./controls";
 import { NeuronFiles } from "./files";
 import { NeuronModel, type KeyOrder, type NeuronHeader } from "./model";
@@ -35,26 +35,20 @@ export default function component(mounted: Mounted<Bytes>): () => void {
   });
 }
 
-export function standAlone(place: Element, css: string, messages: string[]): void {
-  showAlone(component, place, css, messages);
-}
+export const standAlone = alone(component);
 
 class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActions {
-  readonly root = element("div", { className: "view" });
+  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
   events!: NeuronEvents;
   private readonly model = new NeuronModel();
   private readonly painter = new NeuronPainter(this.model);
   private readonly files = new NeuronFiles(this.model, this.painter);
   private readonly controls = new NeuronControls(this.model, this.painter, this, saveButtons(this.files));
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
-  private readonly canvas = element("canvas", { ariaHidden: "true" });
-  private readonly spacer = element("div", {}, this.canvas);
+  private readonly spacer = element("div", {}, this.frame.canvas);
   private readonly scroller: HTMLElement;
   private readonly words: NeuronWords;
-  private readonly frames = new FrameLoop(() => this.paint());
-  private readonly reporting = new Debounce(180);
-  private readonly noting = new Debounce(400);
-  private readonly observer = new ResizeObserver(() => this.layout());
   private hasMessage = false;
   private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
 
@@ -71,19 +65,13 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
       onkeydown: (event: KeyboardEvent) => this.key(event),
     }, this.spacer);
     this.words = new NeuronWords(this.model, this.root);
-    this.root.prepend(this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said);
-    parent.appendChild(this.root);
-    this.observer.observe(this.root);
+    this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said.root);
   }
 
   close(): void {
-    this.observer.disconnect();
+    this.frame.close();
     this.table.close();
     this.words.close();
-    this.frames.cancel();
-    this.reporting.cancel();
-    this.noting.cancel();
-    this.root.remove();
   }
 
   // ---- what the server sends ----
@@ -98,7 +86,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
     if (options) model.orderBy = options.order;
     if (!isSameText) {
       model.openQuery(options?.query ?? 1);
-      this.painter.forgetNames();
+      this.painter.labels.forget();
       this.scroller.scrollTop = 0;
     }
     if (header.revision === this.revision || !isSameText) {
@@ -117,7 +105,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
     this.root.classList.add("waiting");
     this.controls.refresh();
     const selection = { layer, heads: [head], revision: this.revision };
-    this.reporting.run(() => this.events.selection(selection));
+    this.frame.reporting.run(() => this.events.selection(selection));
   }
 
   // ---- what is shown ----
@@ -136,7 +124,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
   // The options are reported so that they get into the address.
   private noteOptions(): void {
     const options = { order: this.model.orderBy, query: this.model.query };
-    this.noting.run(() => this.events.options(options));
+    this.frame.noting.run(() => this.events.options(options));
   }
 
   setQuery(query: number): void {
@@ -171,7 +159,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
   }
 
   private draw(): void {
-    this.frames.request();
+    this.frame.draw();
   }
 
   private paint(): void {
@@ -179,7 +167,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
     if (!painter.width) return;
     painter.readColours(this.root);
     painter.scrolled = this.scroller.scrollTop;
-    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height));
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height));
   }
 
   // Brings the marked key into view.

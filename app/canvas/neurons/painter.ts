@@ -2,9 +2,9 @@
 // and weight.
 
 import { context2d, element } from "../../browser/elements";
-import { legible, percent } from "../../browser/text";
-import { fitText, hexRgb, inkOver, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
-import { kindColour } from "../shared/levels";
+import { percent } from "../../browser/text";
+import { FittedNames, fitText, hexRgb, inkOver, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
+import { kindColour } from "../shared/legend";
 import type { NeuronModel } from "./model";
 
 const ROW = 22; // pixels of a key's row
@@ -17,6 +17,7 @@ export class NeuronPainter {
   width = 0;
   /** Of the window on the rows. */
   height = 0;
+  readonly labels = new FittedNames();
   /** First pixel that is seen. */
   scrolled = 0;
   private names = 150; // pixels of the names
@@ -24,13 +25,8 @@ export class NeuronPainter {
   private bars = 130; // of the weight
   private strip = 0;
   private stops: number[][] = [];
-  private fitted = new Map<string, string>();
 
   constructor(private readonly model: NeuronModel) {}
-
-  forgetNames(): void {
-    this.fitted = new Map();
-  }
 
   // ---- colours ----
 
@@ -165,12 +161,7 @@ export class NeuronPainter {
     context.font = `${isBold ? 600 : 400} 12.5px ${this.theme.font}`;
     context.fillStyle = this.theme.text;
     const room = this.names - x - 34;
-    const cut = `${room} ${isBold} ${token}`;
-    let text = this.fitted.get(cut);
-    if (text === undefined) {
-      text = fitText(context, legible(this.model.header.tokens[token].slice(0, 400)), room);
-      this.fitted.set(cut, text);
-    }
+    const text = this.labels.fit(context, this.model.header.tokens[token], room);
     context.fillText(text, x, y + ROW / 2 + 0.5);
     context.textAlign = "right"; // its place, for tokens of the same name
     context.font = `10.5px ${this.theme.font}`;

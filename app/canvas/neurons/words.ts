@@ -1,8 +1,8 @@
 // What the neuron view says of a key: the tooltip, the sum below the rows, and a live region.
 
 import { element } from "../../browser/elements";
+import { LiveRegion } from "../../browser/live_region";
 import { legible, shorten } from "../../browser/text";
-import { Debounce } from "../../browser/timers";
 import { Tooltip, tokenInTip } from "../shared/tooltip";
 import type { NeuronModel } from "./model";
 
@@ -10,17 +10,15 @@ export const NAMED = 3; // largest products that are named
 
 export class NeuronWords {
   readonly line = element("div", { className: "note line sum" });
-  /** Read aloud by screen readers. */
-  readonly said = element("div", { className: "said", ariaLive: "polite" });
+  readonly said = new LiveRegion();
   private readonly tooltip: Tooltip;
-  private readonly saying = new Debounce(200);
 
   constructor(private readonly model: NeuronModel, root: HTMLElement) {
     this.tooltip = new Tooltip(root);
   }
 
   close(): void {
-    this.saying.cancel();
+    this.said.cancel();
   }
 
   hideTip(): void {
@@ -54,8 +52,7 @@ export class NeuronWords {
       strong(numberText(score * Math.sqrt(width))), `, divided by \u221a${width} that is the score `, strong(numberText(score)),
       ", and its share of the softmax over all keys is ", strong(weightText(weight)),
       `. Largest products: dimensions ${dimensions}.`);
-    const text = `${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`;
-    this.saying.run(() => { this.said.textContent = text; });
+    this.said.say(`${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
   }
 }
 

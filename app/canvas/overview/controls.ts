@@ -1,9 +1,11 @@
 // The controls of the overview: the measure by which heads are sorted and dimmed, and the colour scale.
 
-import { brokenNote, element } from "../../browser/elements";
-import { fitCanvas, type Theme } from "../shared/canvas";
+import { element } from "../../browser/elements";
+import type { Theme } from "../shared/canvas";
+import { select, show } from "../shared/controls";
+import { brokenNote, colourBar } from "../shared/legend";
 import type { OverviewModel, OverviewOptions } from "./model";
-import { ORDERS, passes, rangeOf, type Order } from "./order";
+import { ORDERS, passes, rangeOf } from "./order";
 
 const TICKS = [0, 0.1, 0.25, 0.5, 1];
 
@@ -22,11 +24,8 @@ export class OverviewControls {
     private readonly model: OverviewModel, private readonly change: (options: Partial<OverviewOptions>) => void,
     private readonly saving: HTMLElement,
   ) {
-    this.measureSelect = element("select", { ariaLabel: "Measure of the heads",
-      onchange: () => change({ measure: this.measureSelect.value, limit: null }) });
-    this.orderSelect = element("select", { ariaLabel: "Order of the heads",
-      onchange: () => change({ order: this.orderSelect.value as Order }) },
-      ...ORDERS.map(([value, textContent]) => element("option", { value, textContent })));
+    this.measureSelect = select("Measure of the heads", [], (measure) => change({ measure, limit: null }));
+    this.orderSelect = select("Order of the heads", ORDERS, (order) => change({ order }));
     this.direction = element("button", { type: "button", className: "step",
       onclick: () => change({ lowest: !model.options.lowest, limit: null }) });
     this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
@@ -50,7 +49,7 @@ export class OverviewControls {
     this.direction.textContent = lowest ? "\u2191" : "\u2193";
     this.direction.title = this.direction.ariaLabel = lowest
       ? "Lowest first; click for the highest first" : "Highest first; click for the lowest first";
-    this.measured.style.display = this.limitLabel.style.display = measure ? "" : "none";
+    for (const node of [this.measured, this.limitLabel]) show(node, Boolean(measure));
     this.refreshLimit();
   }
 
@@ -82,22 +81,17 @@ export class OverviewControls {
 
   refreshScale(theme: Theme): void {
     const { colours, table, header } = this.model;
-    const bar = element("canvas", { role: "img", ariaLabel: "Colour scale of the weights, 0 to 100%" });
-    const [width, height] = [190, 26];
-    const context = fitCanvas(bar, width, height);
-    for (let x = 0; x < width - 30; x++) {
-      const code = Math.round((255 * x) / (width - 31));
-      context.fillStyle = `rgb(${colours.subarray(code * 3, code * 3 + 3).join(",")})`;
-      context.fillRect(x + 10, 0, 1.2, 9);
-    }
-    context.fillStyle = theme.text;
-    context.globalAlpha = 0.75;
-    context.font = `10.5px ${theme.font}`;
-    context.textAlign = "center";
-    for (const weight of TICKS) {
-      const code = table.findIndex((value) => value >= weight - 1e-6);
-      context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + (code / 255) * (width - 31), 22);
-    }
+    const bar = colourBar("Colour scale of the weights, 0 to 100%", theme, {
+      width: 190, margin: 15,
+      colour: (at) => {
+        const code = Math.round(255 * at);
+        return `rgb(${colours.subarray(code * 3, code * 3 + 3).join(",")})`;
+      },
+      ticks: TICKS.map((weight) => {
+        const code = table.findIndex((value) => value >= weight - 1e-6);
+        return [code / 255, weight ? `${Math.round(weight * 100)}%` : "0"];
+      }),
+    });
     this.scale.replaceChildren("weight", bar, ...brokenNote(header.missing, "such heads have no measures"), this.saving);
   }
 }

@@ -1,8 +1,8 @@
 // What a head does, in numbers: beside the grid, at the pointer, and in a live region.
 
 import { element } from "../../browser/elements";
+import { LiveRegion } from "../../browser/live_region";
 import { percent } from "../../browser/text";
-import { Debounce } from "../../browser/timers";
 import { paintCells } from "../saving/pictures";
 import { fitCanvas } from "../shared/canvas";
 import { Tooltip } from "../shared/tooltip";
@@ -13,17 +13,15 @@ const LARGE = 152; // pixels of the enlarged head
 
 export class Detail {
   readonly root = element("div", { className: "detail" });
-  /** Read aloud by screen readers. */
-  readonly said = element("div", { className: "said", ariaLive: "polite" });
+  readonly said = new LiveRegion();
   private readonly tooltip: Tooltip;
-  private readonly saying = new Debounce(250);
 
   constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails, view: HTMLElement) {
     this.tooltip = new Tooltip(view);
   }
 
   close(): void {
-    this.saying.cancel();
+    this.said.cancel();
   }
 
   refresh(): void {
@@ -35,8 +33,8 @@ export class Detail {
       element("div", { className: "large" }, this.large(place),
         element("p", { textContent: "Rows look, columns are looked at; first token at the top left." })),
       this.numbers(place, known));
-    this.saying.cancel();
-    if (model.pointed) this.saying.run(() => { this.said.textContent = this.spoken(place, known); });
+    this.said.cancel();
+    if (model.pointed) this.said.say(this.spoken(place, known));
   }
 
   private state(place: Place): string {

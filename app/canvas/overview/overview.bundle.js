@@ -41,39 +41,6 @@ var bundle = (() => {
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
     return context;
   }
-  function brokenNote(missing, instead) {
-    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
-  }
-
-  // app/browser/timers.ts
-  var Debounce = class {
-    constructor(delayMs) {
-      this.delayMs = delayMs;
-    }
-    delayMs;
-    timer;
-    run(work) {
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(work, this.delayMs);
-    }
-    cancel() {
-      clearTimeout(this.timer);
-    }
-  };
-  var FrameLoop = class {
-    constructor(paint) {
-      this.paint = paint;
-    }
-    paint;
-    frame = 0;
-    request() {
-      cancelAnimationFrame(this.frame);
-      this.frame = requestAnimationFrame(() => this.paint());
-    }
-    cancel() {
-      cancelAnimationFrame(this.frame);
-    }
-  };
 
   // app/browser/data_blocks.ts
   function heldBytes(id) {
@@ -134,22 +101,22 @@ var bundle = (() => {
   }
 
   // app/html_file/alone.ts
-  function showAlone(component2, place, css, messages) {
-    const root = place.attachShadow({ mode: "open" });
-    const style = document.createElement("style");
-    style.textContent = css;
-    root.append(style);
-    const held = messages.map(heldBytes);
-    const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-    } });
-    const answer = (name, value) => {
-      if (name !== "selection") return;
-      const { layer, heads, revision } = value;
-      if (layer === void 0) return;
-      const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-      if (found) show(changeHeader(found, { heads, revision }));
+  function alone(component2) {
+    return (place, css, messages) => {
+      const root = place.attachShadow({ mode: "open" });
+      root.append(element("style", { textContent: css }));
+      const held = messages.map(heldBytes);
+      const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
+      } });
+      const answer = (name, value) => {
+        if (name !== "selection") return;
+        const { layer, heads, revision } = value;
+        if (layer === void 0) return;
+        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (found) show2(changeHeader(found, { heads, revision }));
+      };
+      show2(held[0]);
     };
-    show(held[0]);
   }
 
   // app/canvas/saving/csv.ts
@@ -577,7 +544,7 @@ ${this.parts.join("\n")}
     const view = current.view;
     view.events = events;
     const turn = ++current.turn;
-    const show = (message2) => {
+    const show2 = (message2) => {
       if (current.turn !== turn || keptViews.get(parentElement) !== current) return;
       view.update(message2);
       view.root.removeAttribute("aria-busy");
@@ -585,12 +552,104 @@ ${this.parts.join("\n")}
     const message = unpack(data);
     if (isDeflated(message)) {
       view.root.setAttribute("aria-busy", "true");
-      void inflateBlocks(message).then(show);
-    } else show(message);
+      void inflateBlocks(message).then(show2);
+    } else show2(message);
     return () => {
       view.close();
       keptViews.delete(parentElement);
     };
+  }
+
+  // app/browser/timers.ts
+  var Debounce = class {
+    constructor(delayMs) {
+      this.delayMs = delayMs;
+    }
+    delayMs;
+    timer;
+    run(work) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(work, this.delayMs);
+    }
+    cancel() {
+      clearTimeout(this.timer);
+    }
+  };
+  var FrameLoop = class {
+    constructor(paint) {
+      this.paint = paint;
+    }
+    paint;
+    frame = 0;
+    request() {
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.paint());
+    }
+    cancel() {
+      cancelAnimationFrame(this.frame);
+    }
+  };
+
+  // app/canvas/shared/view_frame.ts
+  var ViewFrame = class {
+    root;
+    canvas = element("canvas", { ariaHidden: "true" });
+    /** Reports what the visitor chose, once it rests. */
+    reporting = new Debounce(180);
+    /** Reports the options, which get into the address. */
+    noting = new Debounce(400);
+    frames;
+    observer;
+    // `layout` is called whenever the width changes, `paint` at most once a frame.
+    constructor(className, { layout, paint }) {
+      this.root = element("div", { className });
+      this.frames = new FrameLoop(paint);
+      this.observer = new ResizeObserver(layout);
+    }
+    open(parent, ...parts) {
+      this.root.prepend(...parts);
+      parent.appendChild(this.root);
+      this.observer.observe(this.root);
+    }
+    draw() {
+      this.frames.request();
+    }
+    close() {
+      this.observer.disconnect();
+      this.frames.cancel();
+      this.reporting.cancel();
+      this.noting.cancel();
+      this.root.remove();
+    }
+  };
+
+  // app/canvas/shared/controls.ts
+  function select(ariaLabel, options, chosen) {
+    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    made.onchange = () => chosen(made.value);
+    return made;
+  }
+  function show(node, isShown) {
+    node.style.display = isShown ? "" : "none";
+  }
+
+  // app/canvas/shared/legend.ts
+  function brokenNote(missing, instead) {
+    return missing ? [element("span", { className: "key broken", textContent: `${missing} Red stripes mark them; ${instead}.` })] : [];
+  }
+  function colourBar(ariaLabel, theme, { width, margin, colour, ticks }) {
+    const bar = element("canvas", { role: "img", ariaLabel });
+    const context = fitCanvas(bar, width, 24);
+    const length = width - 2 * margin - 1;
+    for (let x = 0; x <= length; x++) {
+      context.fillStyle = colour(x / length);
+      context.fillRect(margin + x, 0, 1.3, 9);
+    }
+    context.fillStyle = theme.text;
+    context.font = `10.5px ${theme.font}`;
+    context.textAlign = "center";
+    for (const [at, text] of ticks) context.fillText(text, margin + at * length, 20);
+    return bar;
   }
 
   // app/canvas/overview/order.ts
@@ -628,18 +687,8 @@ ${this.parts.join("\n")}
       this.model = model;
       this.change = change;
       this.saving = saving;
-      this.measureSelect = element("select", {
-        ariaLabel: "Measure of the heads",
-        onchange: () => change({ measure: this.measureSelect.value, limit: null })
-      });
-      this.orderSelect = element(
-        "select",
-        {
-          ariaLabel: "Order of the heads",
-          onchange: () => change({ order: this.orderSelect.value })
-        },
-        ...ORDERS.map(([value, textContent]) => element("option", { value, textContent }))
-      );
+      this.measureSelect = select("Measure of the heads", [], (measure) => change({ measure, limit: null }));
+      this.orderSelect = select("Order of the heads", ORDERS, (order) => change({ order }));
       this.direction = element("button", {
         type: "button",
         className: "step",
@@ -688,7 +737,7 @@ ${this.parts.join("\n")}
       this.orderSelect.value = order;
       this.direction.textContent = lowest ? "\u2191" : "\u2193";
       this.direction.title = this.direction.ariaLabel = lowest ? "Lowest first; click for the highest first" : "Highest first; click for the lowest first";
-      this.measured.style.display = this.limitLabel.style.display = measure ? "" : "none";
+      for (const node of [this.measured, this.limitLabel]) show(node, Boolean(measure));
       this.refreshLimit();
     }
     // share: of the way from the least to the largest value; at the slider's start nothing is dimmed.
@@ -716,23 +765,34 @@ ${this.parts.join("\n")}
     }
     refreshScale(theme) {
       const { colours, table, header } = this.model;
-      const bar = element("canvas", { role: "img", ariaLabel: "Colour scale of the weights, 0 to 100%" });
-      const [width, height] = [190, 26];
-      const context = fitCanvas(bar, width, height);
-      for (let x = 0; x < width - 30; x++) {
-        const code = Math.round(255 * x / (width - 31));
-        context.fillStyle = `rgb(${colours.subarray(code * 3, code * 3 + 3).join(",")})`;
-        context.fillRect(x + 10, 0, 1.2, 9);
-      }
-      context.fillStyle = theme.text;
-      context.globalAlpha = 0.75;
-      context.font = `10.5px ${theme.font}`;
-      context.textAlign = "center";
-      for (const weight of TICKS) {
-        const code = table.findIndex((value) => value >= weight - 1e-6);
-        context.fillText(weight ? `${Math.round(weight * 100)}%` : "0", 10 + code / 255 * (width - 31), 22);
-      }
+      const bar = colourBar("Colour scale of the weights, 0 to 100%", theme, {
+        width: 190,
+        margin: 15,
+        colour: (at) => {
+          const code = Math.round(255 * at);
+          return `rgb(${colours.subarray(code * 3, code * 3 + 3).join(",")})`;
+        },
+        ticks: TICKS.map((weight) => {
+          const code = table.findIndex((value) => value >= weight - 1e-6);
+          return [code / 255, weight ? `${Math.round(weight * 100)}%` : "0"];
+        })
+      });
       this.scale.replaceChildren("weight", bar, ...brokenNote(header.missing, "such heads have no measures"), this.saving);
+    }
+  };
+
+  // app/browser/live_region.ts
+  var LiveRegion = class {
+    root = element("div", { className: "said", ariaLive: "polite" });
+    saying = new Debounce(200);
+    // Of several sentences in a row only the last is said.
+    say(text) {
+      this.saying.run(() => {
+        this.root.textContent = text;
+      });
+    }
+    cancel() {
+      this.saying.cancel();
     }
   };
 
@@ -773,12 +833,10 @@ ${this.parts.join("\n")}
     model;
     thumbnails;
     root = element("div", { className: "detail" });
-    /** Read aloud by screen readers. */
-    said = element("div", { className: "said", ariaLive: "polite" });
+    said = new LiveRegion();
     tooltip;
-    saying = new Debounce(250);
     close() {
-      this.saying.cancel();
+      this.said.cancel();
     }
     refresh() {
       const { model } = this;
@@ -794,10 +852,8 @@ ${this.parts.join("\n")}
         ),
         this.numbers(place, known)
       );
-      this.saying.cancel();
-      if (model.pointed) this.saying.run(() => {
-        this.said.textContent = this.spoken(place, known);
-      });
+      this.said.cancel();
+      if (model.pointed) this.said.say(this.spoken(place, known));
     }
     state(place) {
       const { header, selected, pointed } = this.model;
@@ -1223,11 +1279,10 @@ ${this.parts.join("\n")}
       options: (value) => mounted.setStateValue("look", value)
     });
   }
-  function standAlone(place, css, messages) {
-    showAlone(component, place, css, messages);
-  }
+  var standAlone = alone(component);
   var Overview = class {
-    root = element("div", { className: "view overview" });
+    frame = new ViewFrame("view overview", { layout: () => this.layout(), paint: () => this.paint() });
+    root = this.frame.root;
     events;
     model = new OverviewModel();
     thumbnails = new Thumbnails(this.model);
@@ -1235,12 +1290,8 @@ ${this.parts.join("\n")}
     files = new OverviewFiles(this.model, this.painter);
     controls = new OverviewControls(this.model, (options) => this.change(options), saveButtons(this.files));
     table = new DataTable("Numbers of all heads as a table", () => this.files.table());
-    canvas = element("canvas", { ariaHidden: "true" });
     holder;
     detail;
-    frames = new FrameLoop(() => this.paint());
-    reporting = new Debounce(400);
-    observer = new ResizeObserver(() => this.layout());
     hasMessage = false;
     constructor(parent) {
       const grid = element("div", {
@@ -1252,10 +1303,11 @@ ${this.parts.join("\n")}
         onpointerleave: () => this.point(null),
         onclick: (event) => this.pick(this.hit(event)),
         onkeydown: (event) => this.key(event)
-      }, this.canvas);
+      }, this.frame.canvas);
       this.holder = element("div", { className: "frame" }, grid);
       this.detail = new Detail(this.model, this.thumbnails, this.root);
-      this.root.prepend(
+      this.frame.open(
+        parent,
         this.controls.row,
         element(
           "div",
@@ -1264,18 +1316,13 @@ ${this.parts.join("\n")}
           this.detail.root
         ),
         this.table.root,
-        this.detail.said
+        this.detail.said.root
       );
-      parent.appendChild(this.root);
-      this.observer.observe(this.root);
     }
     close() {
-      this.observer.disconnect();
+      this.frame.close();
       this.table.close();
       this.detail.close();
-      this.frames.cancel();
-      this.reporting.cancel();
-      this.root.remove();
     }
     update(message) {
       this.model.receive(message);
@@ -1290,7 +1337,7 @@ ${this.parts.join("\n")}
       Object.assign(this.model.options, options);
       this.refresh();
       const { measure, order, lowest, limit } = this.model.options;
-      this.reporting.run(() => this.events.options({ measure, order, lowest, limit }));
+      this.frame.noting.run(() => this.events.options({ measure, order, lowest, limit }));
     }
     refresh() {
       this.model.sort();
@@ -1311,17 +1358,17 @@ ${this.parts.join("\n")}
       this.draw();
     }
     draw() {
-      this.frames.request();
+      this.frame.draw();
     }
     paint() {
       const { painter } = this;
       painter.theme = readTheme(this.root);
       const density = window.devicePixelRatio || 1;
-      painter.drawOn(fitCanvas(this.canvas, painter.width + 2, painter.height + 2), density);
+      painter.drawOn(fitCanvas(this.frame.canvas, painter.width + 2, painter.height + 2), density);
     }
     // ---- pointing and picking ----
     hit(event) {
-      const box = this.canvas.getBoundingClientRect();
+      const box = this.frame.canvas.getBoundingClientRect();
       return this.painter.hit(event.clientX - box.left, event.clientY - box.top);
     }
     point(place, event) {

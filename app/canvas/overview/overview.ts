@@ -6,13 +6,13 @@ import "./overview.css";
 import type { Mounted } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
-import { Debounce, FrameLoop } from "../../browser/timers";
-import { showAlone } from "../../html_file/alone";
+import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { mount, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
 import { OverviewControls } from "./controls";
 import { Detail } from "./detail";
 import { OverviewFiles } from "./files";
@@ -36,12 +36,11 @@ export default function component(mounted: Mounted<Bytes>): () => void {
   });
 }
 
-export function standAlone(place: Element, css: string, messages: string[]): void {
-  showAlone(component, place, css, messages);
-}
+export const standAlone = alone(component);
 
 class Overview implements MountedView<OverviewHeader, OverviewEvents> {
-  readonly root = element("div", { className: "view overview" });
+  private readonly frame = new ViewFrame("view overview", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
   events!: OverviewEvents;
   private readonly model = new OverviewModel();
   private readonly thumbnails = new Thumbnails(this.model);
@@ -49,12 +48,8 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
   private readonly files = new OverviewFiles(this.model, this.painter);
   private readonly controls = new OverviewControls(this.model, (options) => this.change(options), saveButtons(this.files));
   private readonly table = new DataTable("Numbers of all heads as a table", () => this.files.table());
-  private readonly canvas = element("canvas", { ariaHidden: "true" });
   private readonly holder: HTMLElement;
   private readonly detail: Detail;
-  private readonly frames = new FrameLoop(() => this.paint());
-  private readonly reporting = new Debounce(400);
-  private readonly observer = new ResizeObserver(() => this.layout());
   private hasMessage = false;
 
   constructor(parent: Node) {
@@ -66,24 +61,19 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
       onpointerleave: () => this.point(null),
       onclick: (event: MouseEvent) => this.pick(this.hit(event)),
       onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.canvas);
+    }, this.frame.canvas);
     this.holder = element("div", { className: "frame" }, grid);
     this.detail = new Detail(this.model, this.thumbnails, this.root);
-    this.root.prepend(this.controls.row,
+    this.frame.open(parent, this.controls.row,
       element("div", { className: "body" },
         element("div", { className: "left" }, this.holder, this.controls.scale), this.detail.root),
-      this.table.root, this.detail.said);
-    parent.appendChild(this.root);
-    this.observer.observe(this.root);
+      this.table.root, this.detail.said.root);
   }
 
   close(): void {
-    this.observer.disconnect();
+    this.frame.close();
     this.table.close();
     this.detail.close();
-    this.frames.cancel();
-    this.reporting.cancel();
-    this.root.remove();
   }
 
   update(message: Message<OverviewHeader>): void {
@@ -100,7 +90,7 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
     Object.assign(this.model.options, options);
     this.refresh();
     const { measure, order, lowest, limit } = this.model.options;
-    this.reporting.run(() => this.events.options({ measure, order, lowest, limit }));
+    this.frame.noting.run(() => this.events.options({ measure, order, lowest, limit }));
   }
 
   private refresh(): void {
@@ -124,20 +114,20 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
   }
 
   private draw(): void {
-    this.frames.request();
+    this.frame.draw();
   }
 
   private paint(): void {
     const { painter } = this;
     painter.theme = readTheme(this.root);
     const density = window.devicePixelRatio || 1;
-    painter.drawOn(fitCanvas(this.canvas, painter.width + 2, painter.height + 2), density);
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width + 2, painter.height + 2), density);
   }
 
   // ---- pointing and picking ----
 
   private hit(event: MouseEvent): Place | null {
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.frame.canvas.getBoundingClientRect();
     return this.painter.hit(event.clientX - box.left, event.clientY - box.top);
   }
 

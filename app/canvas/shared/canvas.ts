@@ -1,7 +1,7 @@
 // Colours, sizes and shapes for every canvas.
 
 import { context2d } from "../../browser/elements";
-import { letters } from "../../browser/text";
+import { legible, letters } from "../../browser/text";
 
 /** What our views use of a canvas context; SvgContext has the same. */
 export type Painting = Pick<CanvasRenderingContext2D,
@@ -66,6 +66,26 @@ export function fitText(context: Pick<Painting, "measureText">, text: string, ro
     else high = middle - 1;
   }
   return `${parts.slice(0, low).join("")}\u2026`;
+}
+
+// Names as they are drawn: legible and cut to their room. Measuring is slow, so they are kept.
+export class FittedNames {
+  private kept = new Map<string, string>();
+
+  forget(): void {
+    this.kept = new Map();
+  }
+
+  fit(context: Pick<Painting, "measureText" | "font">, name: string, room: number): string {
+    const start = name.slice(0, 400);
+    const key = `${room} ${context.font} ${start}`;
+    let text = this.kept.get(key);
+    if (text === undefined) {
+      text = fitText(context, legible(start), room);
+      this.kept.set(key, text);
+    }
+    return text;
+  }
 }
 
 // Black or white, whichever contrasts more with a colour [red, green, blue], 0 to 255.

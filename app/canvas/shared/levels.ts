@@ -1,7 +1,5 @@
 // Word pieces or whole words as the units of a view.
 
-import { element } from "../../browser/elements";
-
 export interface TokenHeader {
   tokens: string[];
   /** Of each token: 0 and 1 for the texts, -1 for special tokens. */
@@ -61,19 +59,4 @@ export function mergeToWords(read: (at: number) => number, size: number, starts:
 // Whether two inputs have the same tokens.
 export function sameTokens(a: TokenHeader | undefined, b: TokenHeader): boolean {
   return a !== undefined && a.tokens.join("\u0000") === b.tokens.join("\u0000");
-}
-
-// The colour of a unit's kind: its text, or added by BERT.
-export function kindColour(header: TokenHeader, textId: number): string {
-  return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
-}
-
-// The legend of those colours.
-export function kindKeys(header: TokenHeader): HTMLElement[] {
-  const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]] as const;
-  return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
-    const square = element("b");
-    square.style.background = header.kinds[kind];
-    return element("span", { className: "key" }, square, words);
-  });
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { kindColour, mergeToWords, sameTokens, unitsOf, type WordHeader } from "../../../app/canvas/shared/levels";
+import { kindColour } from "../../../app/canvas/shared/legend";
+import { mergeToWords, sameTokens, unitsOf, type WordHeader } from "../../../app/canvas/shared/levels";
 
 const HEADER: WordHeader = {
   tokens: ["[CLS]", "em", "##bed", "it", "[SEP]"],

@@ -1,0 +1,55 @@
+// Controls that several views have.
+
+import { element } from "../../browser/elements";
+import { range } from "../../browser/text";
+
+export function button(textContent: string, title: string, onclick: () => void, className = ""): HTMLButtonElement {
+  return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
+}
+
+// `options`: value and text of each.
+export function select<Value extends string>(
+  ariaLabel: string, options: readonly (readonly [Value, string])[], chosen: (value: Value) => void,
+): HTMLSelectElement {
+  const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+  made.onchange = () => chosen(made.value as Value);
+  return made;
+}
+
+// A choice between numbers, which `offerNumbers` fills.
+export function numberSelect(ariaLabel: string, chosen: (value: number) => void): HTMLSelectElement {
+  return select(ariaLabel, [], (value) => chosen(Number(value)));
+}
+
+// Offers 0, 1, ... count - 1.
+export function offerNumbers(made: HTMLSelectElement, count: number): void {
+  if (made.length === count) return;
+  made.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
+}
+
+export interface Checkbox {
+  root: HTMLLabelElement;
+  input: HTMLInputElement;
+}
+
+export function checkbox(text: string, title: string, changed: (isOn: boolean) => void): Checkbox {
+  const input = element("input", { type: "checkbox" });
+  input.onchange = () => changed(input.checked);
+  return { root: element("label", { title }, input, text), input };
+}
+
+export function wordsCheckbox(changed: (isOn: boolean) => void): Checkbox {
+  return checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks", changed);
+}
+
+export function show(node: HTMLElement, isShown: boolean): void {
+  node.style.display = isShown ? "" : "none";
+}
+
+type Disabling = HTMLElement & { disabled: boolean };
+
+// An HTML file holds some layers only (`header.alone`): disables the controls that need others.
+export function disableInFile(controls: Disabling[], header: { alone?: number[] }, what: string): void {
+  if (!header.alone) return;
+  for (const control of controls) Object.assign(control, { disabled: true, title: `This file holds ${what} only` });
+}
