@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from app.shell import waiting
 from bertcore import Bert, load
 from tests.support.tiny import tiny_bert
+
+# AppTest reads the metadata of every installed package, in search of components, before the first
+# run of each page: four fifths of the time of these tests, and always with the same result.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture(scope="module")
