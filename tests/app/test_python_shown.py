@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from app.canvas.shared.attention_data import mean_weights, neuron_arrays
+from app.navigation import PAGES
 from app.shell import background
 from bertcore import load
 from bertcore.analysis.heads.measures import measure_heads
@@ -50,6 +51,13 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
         {"map_source": "senses", "map_unit": "word", "map_word": "bank"},
         4,
     ),
+}
+TESTED_ELSEWHERE = ("checkpoints", "compare", "inspect_checkpoint", "training")
+"""Pages whose Python needs another checkpoint or a run: their own tests execute it."""
+VIEWS |= {
+    page: (page, {}, 1)
+    for page in PAGES
+    if page not in {*TESTED_ELSEWHERE, *(listed for listed, _, _ in VIEWS.values())}
 }
 
 
