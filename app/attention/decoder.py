@@ -27,11 +27,11 @@ DECODER = Picture(
     figure=decoder_map,
     table=decoder_table,
     how=(
-        "Each row is a token that the decoder reads; from its state it writes the next (point at a "
-        "cell to see which). BART's decoder reads the text itself, shifted by one, as in its "
-        "training; T5's reads what it has written so far, the most probable token each time. "
-        "Cross-attention looks at the tokens of the encoder, self-attention at the decoder's own "
-        "and never ahead. A row sums to 1; brightness follows the square root of the weight."
+        "Each row is a token that the decoder reads; from its state it writes the next (point at "
+        "a cell to see which). BART's decoder reads the text itself, shifted by one, as in its "
+        "training; T5's reads what it has written so far, greedily decoded. Cross-attention goes "
+        "to the encoder's tokens, self-attention to the decoder's own and never ahead. A row sums "
+        "to 1; brightness follows the square root of the weight."
     ),
     code="""
 found = bert.decoder(trace.text_a, trace.text_b)

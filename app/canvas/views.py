@@ -45,11 +45,12 @@ OVERVIEW = Picture(
     name="attention-overview",
     table=overview_arrays,
     how=(
-        "One picture per head; rows are layers, columns heads, both counted from 0. A diagonal is "
-        "a head that looks at neighbours, a vertical stripe a token that all look at. Point at a "
-        "head for its numbers; click to open it below. *Measure* writes one number under each "
-        "head: sort by it and dim the rest to find the head with the most. The page Heads measures "
-        "the same over many sentences, and finds grammar."
+        "One picture per head; rows are layers, columns heads, both counted from 0. The diagonal "
+        "is attention to the token itself, a line beside it to a neighbour, a vertical stripe a "
+        "token that all attend to. Point at a head for its numbers; click to open it below. "
+        "*Measure* writes one number under each head: sort by it and dim the rest to find the "
+        "head with the most. The page Heads measures the same over many sentences, and "
+        "grammatical relations too."
     ),
     code="""
 from bertcore.analysis.heads.measures import measure_heads

@@ -48,10 +48,10 @@ TENSORS = Picture(
     name="tensors",
     table=_tensor_table,
     how=(
-        "Every tensor of the file and every one that the network needs. Missing ones belong to a "
-        "head that the file does not have; those of a task head (a classifier from fine-tuning) "
-        "are used on the Inspect page; unexpected ones are no part of the network and are not "
-        "used. A tensor of the wrong shape is never loaded."
+        "Every tensor of the file, and every one that the network needs. Missing ones belong to a "
+        "head that the file lacks. Those of a task head come from fine-tuning; the Inspect page "
+        "reads them for BERT's own classes. Unexpected ones are no part of the network and are "
+        "not used. A tensor of the wrong shape is never loaded."
     ),
     code="""
 for line in bert.report.sentences():

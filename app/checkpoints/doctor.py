@@ -28,10 +28,10 @@ SPECTRA = Picture(
     figure=spectrum_dots,
     table=spectrum_table,
     how=(
-        "Each dot is a matrix; the dotted line at 1 is the largest singular value of random "
-        "numbers of the same spread (Marchenko and Pastur). Training pulls matrices above it: what "
-        "was learned are directions that stand out. A layer whose dots all lie on the line was not "
-        "trained. The scale is logarithmic."
+        "Each dot is a matrix: its largest singular value, relative to that of a random matrix of "
+        "the same shape and standard deviation (dotted line at 1; Marchenko and Pastur). Training "
+        "adds directions that stand out above the line. A layer whose dots all lie on the line "
+        "looks untrained. The scale is logarithmic."
     ),
     code=_CODE,
 )
@@ -40,10 +40,10 @@ ENTROPY = Picture(
     figure=entropy_map,
     table=entropy_arrays,
     how=(
-        "Bright: a head that spreads its attention over all tokens alike (1); dark: one that looks "
-        "at few. Mean over eight sentences. A bright head here and there is normal, above all in "
-        "the first layer; if all are bright, queries and keys have learned nothing, which is the "
-        "usual reason why attention *looks uniform*."
+        "Bright: a head that spreads its attention evenly over all tokens (1); dark: one that "
+        "attends to few. Mean over eight sentences. A bright head here and there is normal, above "
+        "all in the first layer; if all are bright, queries and keys have learned nothing, which "
+        "is the usual reason why attention *looks uniform*."
     ),
     code=_CODE,
 )

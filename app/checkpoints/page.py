@@ -15,9 +15,9 @@ from .doctor import show_doctor
 from .upload import offer_upload
 
 HOW_TO_OPEN = (
-    "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as "
-    "`bertscope pretrain` and transformers write them. A hub id is fetched from the "
-    "Hugging Face hub, the only time that BertScope uses the network."
+    "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as `bertscope "
+    "pretrain` and transformers write them. A hub id is fetched from the Hugging Face hub, the "
+    "only time that the app uses the network."
 )
 NO_CARD = (
     "This checkpoint has no model card (README.md), so what it was trained on is not documented."

@@ -48,12 +48,12 @@ SWAPS = Picture(
     name="inspect-swaps",
     table=swap_table,
     how=(
-        "Each text is yours with the fewest words swapped for words that BERT expects there, so "
-        "that the answer is another; the most usual texts come first. First the most important "
-        "words (by occlusion) are swapped one after the other; if one swap is not enough, a beam "
-        "of texts is searched for a shorter way, with at most {limit} runs. If a swap of a word "
-        "that should not matter turns the answer, the model has learned something that you may not "
-        "want. *Use this text* takes it to all pages."
+        "Each text is yours with as few words as were found swapped for words that BERT expects "
+        "there, so that the answer changes; the most probable texts come first. First the most "
+        "important words (by occlusion) are swapped one after the other; if one swap is not "
+        "enough, a beam search looks for fewer swaps, with at most {limit} runs. If a swap of a "
+        "word that should not matter turns the answer, the model has learned something that you "
+        "may not want. *Use this text* takes it to all pages."
     ),
     code="""
 import bertcore
@@ -117,7 +117,7 @@ def _draw(view: TaskView, texts: Texts, found: Search, word: int | None) -> None
     count = len(found.found[0].swaps)
     swapped = "One swapped word is" if count == 1 else f"{count} swapped words are"
     ways = "one text" if len(found.found) == 1 else f"{len(found.found)} texts"
-    shown = "" if len(found.found) <= SHOWN else f", of which the {SHOWN} most usual are below"
+    shown = "" if len(found.found) <= SHOWN else f", of which the {SHOWN} most probable are below"
     st.markdown(
         f"**{swapped} enough.** {ways.capitalize()} with another answer{shown}; the model was run "
         f"{ran} times."

@@ -1,4 +1,4 @@
-"""Keeps the layer or moment at which a figure's slider stands, though it moves in the browser."""
+"""Report the position of a figure's slider, which moves in the browser, to the session."""
 
 from __future__ import annotations
 

@@ -23,11 +23,12 @@ MASKING = Picture(
     figure=masking_strip,
     table=masking_table,
     how=(
-        "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] and "
-        "\\[SEP\\] counted, but never chosen) must be predicted. Of these 80% become \\[MASK\\], "
-        "10% a random piece, and 10% stay as they are: since any token may be wrong, BERT must "
-        "keep a good representation of all of them. The code that pretrains our own BERT makes "
-        "the draw."
+        "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] "
+        "and \\[SEP\\] counted, but never chosen) must be predicted. Of these 80% become "
+        "\\[MASK\\], 10% a random piece, and 10% stay as they are. Since any token may be a "
+        "random one, BERT must keep a representation of all of them; the unchanged 10% bias it "
+        "towards the word that is there (Devlin et al. 2019). The code that pretrains our own "
+        "BERT makes the draw."
     ),
     code="""
 from bertcore.analysis.words.masking_demo import corrupt

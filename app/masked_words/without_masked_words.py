@@ -1,4 +1,4 @@
-"""What a checkpoint has in place of masked words: ELECTRA's replaced tokens, GPT-2's next words."""
+"""Checkpoints without masked words: ELECTRA's replaced tokens, GPT-2's next words."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ REPLACED = Picture(
     figure=_replaced_figure,
     table=_replaced_table,
     how=(
-        "This checkpoint is an ELECTRA discriminator: it does not predict hidden words, it says "
-        "for each token whether it was put in the place of another. Write a wrong word in a "
+        "This checkpoint is an ELECTRA discriminator: it does not predict hidden words; it "
+        "predicts for each token whether it was replaced by another. Write a wrong word in a "
         "sentence and see whether its box turns bright."
     ),
     code="""

@@ -91,9 +91,9 @@ HEADS = Picture(
     figure=_head_grid,
     table=_head_table,
     how=(
-        "How differently each head looks in the two versions: Jensen-Shannon divergence of its "
-        "rows, 0 the same, 1 nothing in common. In layer 0 only the queries and keys of changed "
-        "and moved tokens differ; above, everything may."
+        "How differently each head attends in the two versions: Jensen-Shannon divergence of its "
+        "rows, 0 the same, 1 bit nothing in common. In layer 0 only the queries and keys of "
+        "changed and moved tokens differ; above, everything may."
     ),
     code=COMPARE_CODE,
 )

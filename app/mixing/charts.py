@@ -40,10 +40,10 @@ SEPARATOR = Picture(
     figure=separator_fade,
     table=separator_table,
     how=(
-        "Heads without a job look at \\[SEP\\]: its weight is large, but the vector sent from it "
-        "is short. The lower the other lines are, the less effect these weights have. Dots are "
-        "heads. The fraction of a token after attention that comes from other tokens (mixing "
-        "ratio, layer by layer): {ratios}."
+        "A head that finds nothing else may attend to \\[SEP\\] (Clark et al. 2019): the weight "
+        "is large, but the vector that it moves is short (Kobayashi et al. 2020). The lower the "
+        "other lines, the less effect these weights have. Dots are heads. The fraction of a token "
+        "after attention that comes from other tokens (mixing ratio, layer by layer): {ratios}."
     ),
     code="""
 from bertcore.analysis.mixing.maps import share_on

@@ -1,4 +1,4 @@
-"""What makes a grid of heads one that can be clicked, with the open head framed."""
+"""Clickable cells of a grid of heads, the open head framed."""
 
 from __future__ import annotations
 

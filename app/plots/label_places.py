@@ -1,4 +1,4 @@
-"""Where to write the names of moving points so that they cover each other as little as can be."""
+"""Placing the names of moving points with as little overlap as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves a figure through its frames: a slider, and buttons that play and stop."""
+"""Controls of an animated figure: a slider, Play and Stop."""
 
 from __future__ import annotations
 

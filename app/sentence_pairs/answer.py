@@ -16,10 +16,10 @@ ANSWER = Picture(
     figure=answer_bar,
     table=variants_table,
     how=(
-        "In training BERT saw neighbouring texts half of the time, and texts of two documents "
-        "otherwise. It learned to ask *is this the same topic?* more than *does this come next?* "
-        "The longer it was trained, the more its answers lie near 0% and 100%, where the scale is "
-        "compressed: a small move there is a large one inside the model."
+        "BERT is pretrained on neighbouring texts and on texts of two documents, about half of "
+        "each. It learns *is this the same topic?* more than *does this come next?* Longer "
+        "training pushes its answers towards 0% and 100%, where a small change of the probability "
+        "is a large one of the logit."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import segment_ids

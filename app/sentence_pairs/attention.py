@@ -21,11 +21,11 @@ MASS = Picture(
     figure=mass_figure,
     table=mass_arrays,
     how=(
-        "The fraction of the attention given by the tokens of one sentence that goes to the tokens "
-        "of the other: the mean of the heads, and the range from the lowest to the highest head as "
-        "a band. The dotted line is what uniform attention would give. The rest to 100% stays in "
-        "the same sentence or goes to \\[CLS\\] and \\[SEP\\], where heads look when they find "
-        "nothing."
+        "The fraction of the attention given by the tokens of one sentence that goes to the "
+        "tokens of the other: the mean of the heads, and the range from the lowest to the highest "
+        "head as a band. The dotted line is what uniform attention would give. The rest to 100% "
+        "stays in the same sentence or goes to \\[CLS\\] and \\[SEP\\], which a head may attend "
+        "to when it finds nothing else (Clark et al. 2019)."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import attention_mass, segment_ids

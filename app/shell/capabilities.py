@@ -1,4 +1,4 @@
-"""What a checkpoint has not, said on the page in a sentence."""
+"""Why a checkpoint lacks a capability, in a sentence on the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def note(page: frame.Page, what: Capability) -> None:
 
 
 def tells(page: frame.Page, what: Capability) -> bool:
-    """Say why the checkpoint has no `what` where a picture would be; tell whether so."""
+    """Say in the picture's place why the checkpoint has no `what`; return whether it lacks it."""
     return tells_of(page.bert, what)
 
 

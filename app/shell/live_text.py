@@ -1,4 +1,4 @@
-"""Send the sentence box while one types: after a short pause, as Ctrl+Enter would."""
+"""Submit the text boxes while the visitor types, after a short pause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page tells the navigation and the frame of itself."""
+"""A page's name, title, purpose and icon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sidebar: which checkpoint, where it runs, how big it is, and how to let go of it."""
+"""The sidebar: checkpoint, device, precision, size, and unloading."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from bertcore.analysis.space.embeddings import position_similarity
 cosines = position_similarity(bert, {size})     # [P, P]
 """
 _POSITIONS_HOW = (
-    "BERT has no formula for positions: each has a learned vector. Similar neighbours form a "
-    "bright diagonal; far from it, positions are told apart. The marked line is the position of "
+    "BERT has no formula for positions: each is a row of a trained table. Similar neighbours form "
+    "a bright diagonal; far from it, positions are told apart. The marked line is the position of "
     "the chosen token, drawn below as a curve."
 )
 POSITIONS = Picture(

@@ -34,8 +34,9 @@ HOW_TEXT = (
     "documents. Sentence pairs need several documents."
 )
 HELP_START = (
-    "Word counts: the first vectors encode which words stand beside each other in the text, which "
-    "saves the slow first part. Noise: BERT's own start. A checkpoint: goes on from its weights."
+    "Word counts: token vectors encode which words stand beside each other in the text, positions "
+    "begin as sinusoids, and heads of layer 0 attend to neighbours; this saves the slow first "
+    "part. Noise: BERT's own start. A checkpoint: goes on from its weights."
 )
 HELP_OBJECTIVE = (
     "Words and pairs: masked words and next sentences, from pairs of text, as BERT. Words alone: "

@@ -84,8 +84,9 @@ HEADS = Picture(
     figure=heads_over_time,
     table=heads_arrays,
     how=(
-        "A row for each attention head. Bright: it looks at all tokens alike, as most heads do at "
-        "the start. Dark: at one token. A head forms where its row turns dark."
+        "A row for each attention head. Bright: it attends to all tokens alike. Dark: to one "
+        "token. A head forms where its row turns dark. In a run that starts from word counts, "
+        "heads of layer 0 are set to attend to neighbours and are dark from the start."
     ),
     code="""
 from pathlib import Path

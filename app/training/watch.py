@@ -57,9 +57,9 @@ CURVES = Picture(
     figure=curves,
     table=_same,
     how=(
-        "Blue: the training text, one batch each, so it jumps. Orange: held-out text, which it "
-        "never learns from; believe this one. A loss of ln V means pure guessing{unigrams}. If "
-        "orange rises while blue falls, the model overfits."
+        "Blue: the training text, one batch a point, so it is noisy. Orange: held-out text, which "
+        "it never learns from; judge by this one. A loss of ln V means pure guessing{unigrams}. "
+        "If orange rises while blue falls, the model overfits."
     ),
     code="""
 import pandas as pd

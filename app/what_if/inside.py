@@ -40,8 +40,8 @@ HIDDEN = Picture(
     table=_hidden_table,
     how=(
         "How much the tokens' vectors turned after each layer, 1 − cosine: the mean as a bar, the "
-        "token that turned most as a line. 0: the same direction. Nothing below the lowest change "
-        "can move."
+        "token that turned most as a line. 0: the same direction. Layers below the lowest change "
+        "stay the same."
     ),
     code=RUNS_CODE,
 )
@@ -50,9 +50,9 @@ ATTENTION = Picture(
     figure=_attention_figure,
     table=_attention_table,
     how=(
-        "How differently each head looks, because its input has changed: Jensen-Shannon divergence "
-        "of its rows, 0 the same, 1 nothing in common. Crosses are heads that are off: their "
-        "attention is computed, but contributes nothing."
+        "How much each head's attention changed: Jensen-Shannon divergence of its rows, 0 the "
+        "same, 1 bit nothing in common. Crosses are heads that are off: their attention is "
+        "computed, but contributes nothing."
     ),
     code=RUNS_CODE,
 )

@@ -1,4 +1,4 @@
-"""What a component reports back: one way to hear it for all views."""
+"""Events that a component reports, read in the same way for all views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights that are not numbers (NaN), as a damaged checkpoint makes them, in a sentence."""
+"""The sentence about NaN weights, which a damaged checkpoint computes."""
 
 from __future__ import annotations
 
