@@ -90,8 +90,10 @@ def use(visit: Visit, name: str) -> None:
         visit.picture("figure_what-if-hidden").hover()
     elif name == "inspect":  # test_inspect.py has models with a task head
         expect(visit.page.get_by_text("has no head for a task")).to_be_visible()
-    else:
+    elif name == "layer-map":
         visit.picture("figure_layer-map").hover()
+    else:  # a new page: the first of its pictures
+        visit.page.locator(".js-plotly-plot").first.hover()
 
 
 @pytest.mark.parametrize("name", TEXT_PAGES)
