@@ -1,4 +1,4 @@
-"""Files that commands read and write: lines of text in, whole files out."""
+"""Files of the commands: read lines of text, write files atomically."""
 
 from __future__ import annotations
 

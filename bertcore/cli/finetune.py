@@ -1,4 +1,4 @@
-"""`bertscope finetune`: a checkpoint learns a task.
+"""`bertscope finetune`: fine-tune a checkpoint for a task.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,24 +18,20 @@ from typer import Argument, Option
 from bertcore.cli.options import (
     DATA,
     GroupedCommand,
-    LabelColumn,
-    SkipBadRows,
-    TextColumn,
-    TextPairColumn,
     chosen,
     config_options,
     refuse_options,
 )
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import duration, progress_bar, stages
-from bertcore.configs import DistillConfig, FinetuneConfig
+from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore.finetuning import Experiment, Progress
 
-TRAINING, PARTS, TEACHER = "Training", "Model", "Teacher"
+TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
 RECORDS, MACHINE = "Scores and checkpoints", "Machine"
 _FOR_TEACHER = {"student_layers", "temperature", "soft_weight", "hard_weight", "layer_weight"}
 _RESUME_TAKES = {"out", "resume", "as_json"}
@@ -49,10 +46,70 @@ def register(app: typer.Typer) -> None:
     app.command("finetune", cls=GroupedCommand)(finetune)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Files:
+    """What is learned from and scored on."""
+
+    train: Path | None = None
+    """Examples to learn from: a file, or hub:DATASET."""
+    dev: Path | None = None
+    """Examples to score on."""
+    skip_bad_rows: bool = False
+    """Leave out rows that cannot be used."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """The model with which a fine-tuning begins."""
+
+    checkpoint: str = "default"
+    """'default', a folder, or a hub id."""
+    new_head: bool = False
+    """Start with a new head on a fine-tuned checkpoint."""
+    max_seq_length: int | None = None
+    """Longest input in tokens; default 128, qa 384."""
+    teacher: str | None = None
+    """Checkpoint fine-tuned for the task: its probabilities are learned beside the labels."""
+    student_layers: str | None = None
+    """Layers of the teacher with which the student begins, in place of --checkpoint: how many
+    (spread evenly), or which, from 0, as 0,2,3."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trials:
+    """What is tried, one run each, and how labels are weighed."""
+
+    lr: list[float] = field(default_factory=list)
+    """Peak learning rate; several are tried in turn. Default by the network's width: 3e-5 from 768,
+    1e-4 from 512, else 3e-4."""
+    seeds: int = field(default=1, metadata={"min": 1})
+    """So many seeds from --seed on; medians are reported."""
+    class_weights: str | None = None
+    """balanced, or a number for each label: 1,2.5"""
+
+    def weights(self) -> str | tuple[float, ...] | None:
+        """Return `class_weights` as FinetuneConfig takes it."""
+        text = self.class_weights
+        if text is None or text == "balanced":
+            return text
+        try:
+            return tuple(float(part) for part in text.split(","))
+        except ValueError as error:
+            raise ValueError(
+                f"--class-weights is {text!r}; expected balanced, or numbers such as 1,2.5."
+            ) from error
+
+
 @config_options(
+    (DATA, Files, "train dev"),
+    (DATA, Columns, "text text_pair label"),
+    (DATA, Files, "skip_bad_rows"),
+    (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay"),
-    (PARTS, FinetuneConfig, "frozen feature_based doc_stride"),
+    (MODEL, Start, "checkpoint new_head max_seq_length"),
+    (MODEL, FinetuneConfig, "frozen feature_based doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
+    (TEACHER, Start, "teacher student_layers"),
     (TEACHER, DistillConfig.for_task(), "temperature soft_weight hard_weight layer_weight"),
     (MACHINE, FinetuneConfig, "dtype device"),
 )
@@ -62,15 +119,6 @@ def finetune(
         Path, Option(help="Folder of the result; new, or with --resume.", rich_help_panel=DATA)
     ],
     task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
-    train: Annotated[
-        Path | None,
-        Option(help="Examples to learn from: a file, or hub:DATASET.", rich_help_panel=DATA),
-    ] = None,
-    dev: Annotated[Path | None, Option(help="Examples to score on.", rich_help_panel=DATA)] = None,
-    text: TextColumn = None,
-    text_pair: TextPairColumn = None,
-    label: LabelColumn = None,
-    skip_bad_rows: SkipBadRows = False,
     resume: Annotated[
         bool,
         Option(
@@ -79,60 +127,9 @@ def finetune(
             rich_help_panel=DATA,
         ),
     ] = False,
-    checkpoint: Annotated[
-        str, Option(help="'default', a folder, or a hub id.", rich_help_panel=PARTS)
-    ] = "default",
-    new_head: Annotated[
-        bool,
-        Option(
-            "--new-head",
-            help="Start with a new head on a fine-tuned checkpoint.",
-            rich_help_panel=PARTS,
-        ),
-    ] = False,
-    max_seq_length: Annotated[
-        int | None,
-        Option(help="Longest input in tokens; default 128, qa 384.", rich_help_panel=PARTS),
-    ] = None,
-    lr: Annotated[
-        list[float],
-        Option(
-            help="Peak learning rate; several are tried in turn. Default by the network's width: "
-            "3e-5 from 768, 1e-4 from 512, else 3e-4.",
-            rich_help_panel=TRAINING,
-        ),
-    ] = [],  # noqa: B006 - Typer reads it, nobody changes it
     more_rates: Annotated[
         list[float] | None,
         Argument(metavar="RATE", help="More rates behind --lr.", show_default=False),
-    ] = None,
-    seeds: Annotated[
-        int,
-        Option(
-            min=1,
-            help="So many seeds from --seed on; medians are reported.",
-            rich_help_panel=TRAINING,
-        ),
-    ] = 1,
-    class_weights: Annotated[
-        str | None,
-        Option(help="balanced, or a number for each label: 1,2.5", rich_help_panel=TRAINING),
-    ] = None,
-    teacher: Annotated[
-        str | None,
-        Option(
-            help="Checkpoint fine-tuned for the task: its probabilities are learned beside the "
-            "labels.",
-            rich_help_panel=TEACHER,
-        ),
-    ] = None,
-    student_layers: Annotated[
-        str | None,
-        Option(
-            help="Layers of the teacher with which the student begins, in place of --checkpoint: "
-            "how many (spread evenly), or which, from 0, as 0,2,3.",
-            rich_help_panel=TEACHER,
-        ),
     ] = None,
     as_json: Annotated[
         bool, Option("--json", help="Print the report as JSON.", rich_help_panel=RECORDS)
@@ -159,12 +156,6 @@ def finetune(
         --out sst2-small
       bertscope finetune --out mrpc --resume
     """
-    from bertcore.distillation.student import named_layers
-    from bertcore.finetuning import Columns, make_settings, start_experiment
-    from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
-    from bertcore.loading import load
-    from bertcore.training.processes import launched_rank, wait_for_file
-
     if resume:
         refuse_options(
             context,
@@ -173,46 +164,74 @@ def finetune(
         )
         resume_experiment_in(out, as_json=as_json)
         return
-    if train is None or dev is None:
+    if not {"train", "dev"} <= settings.keys():
         raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
-    if teacher is None:
+    if "teacher" not in settings:
         refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
-    elif student_layers is not None:
+    elif "student_layers" in settings:
         refuse_options(context, {"checkpoint"}, "the student begins with --student-layers")
-    if more_rates and not lr:
+    if more_rates and "lr" not in settings:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
+    rates = [*settings.pop("lr", []), *(more_rates or [])]
+    start_experiment_in(out, task, {**settings, "lr": rates}, as_json=as_json)
+
+
+def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
+    """Prepare a new folder and run what was asked for.
+
+    Args:
+        out: The folder.
+        task: Name of a fine-tuning task.
+        settings: The fields of the dataclasses above and of the configs that were typed.
+        as_json: Print the report as JSON.
+
+    Raises:
+        ValueError: If the folder is in use, or a setting, the data or a checkpoint cannot be used.
+    """
+    from bertcore.distillation.student import named_layers
+    from bertcore.finetuning import make_settings, start_experiment
+    from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
+    from bertcore.loading import load
+    from bertcore.training.processes import launched_rank, wait_for_file
+
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / SETTINGS_FILE)
         resume_experiment_in(out, as_json=as_json)
         return
     check_new_folder(out)
-    distill = None
-    if teacher is not None:
+    files, start = Files(**chosen(Files, settings)), Start(**chosen(Start, settings))
+    trials = Trials(**chosen(Trials, settings))
+    config = chosen(FinetuneConfig, settings)
+    seed = config.pop("seed", 1)
+    assert files.train is not None  # the caller has made sure
+    assert files.dev is not None
+    distill = layers = None
+    if start.teacher is not None:
         distill = DistillConfig.for_task(**chosen(DistillConfig, settings))
-    seed = settings.pop("seed", 1)
     with stages() as on_stage:
         on_stage("reading the data", None)
-        kept = None
-        if teacher is not None and student_layers is not None:
-            num_layers = load(teacher, device="cpu").config.num_hidden_layers
-            kept = named_layers(student_layers, num_layers)
+        if start.teacher is not None and start.student_layers is not None:
+            num_layers = load(start.teacher, device="cpu").config.num_hidden_layers
+            layers = named_layers(start.student_layers, num_layers)
         made = make_settings(
             task=task,
-            train=train,
-            dev=dev,
-            checkpoint=checkpoint if teacher is None or kept is None else teacher,
-            learning_rates=[*lr, *(more_rates or [])],
-            seeds=range(seed, seed + seeds),
-            max_seq_length=max_seq_length,
-            columns=Columns(text=text, text_pair=text_pair, label=label),
-            skip_bad_rows=skip_bad_rows,
-            new_head=new_head,
+            train=files.train,
+            dev=files.dev,
+            checkpoint=start.checkpoint if layers is None else str(start.teacher),
+            learning_rates=trials.lr,
+            seeds=range(seed, seed + trials.seeds),
+            columns=Columns(**chosen(Columns, settings)),
+            skip_bad_rows=files.skip_bad_rows,
+            new_head=start.new_head,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
-            layers=kept,
-            teacher=teacher,
+            layers=layers,
+            teacher=start.teacher,
             distill=distill,
-            class_weights=_weights(class_weights),
-            **chosen(FinetuneConfig, settings),
+            **{
+                **config,
+                "max_seq_length": start.max_seq_length,
+                "class_weights": trials.weights(),
+            },
         )
         experiment = start_experiment(out, made)
     run_experiment(experiment, as_json=as_json)
@@ -226,18 +245,6 @@ def resume_experiment_in(out: Path, *, as_json: bool) -> None:
         on_stage("reading the data", None)
         experiment = resume_experiment(out)
     run_experiment(experiment, as_json=as_json)
-
-
-def _weights(text: str | None) -> str | tuple[float, ...] | None:
-    """Return the class weights that a text names."""
-    if text is None or text == "balanced":
-        return text
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise ValueError(
-            f"--class-weights is {text!r}; expected balanced, or numbers such as 1,2.5."
-        ) from error
 
 
 def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
@@ -260,10 +267,10 @@ def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
             task = bar.add_task("starting", total=1.0)
 
             def show(name: str, progress: Progress) -> None:
-                share = (names.index(name) + progress.share) / len(names)
+                fraction = (names.index(name) + progress.share) / len(names)
                 of_run = f"{name}  " if len(names) > 1 else ""
                 told = _describe(progress, experiment)
-                bar.update(task, completed=share, description=f"{of_run}{told}")
+                bar.update(task, completed=fraction, description=f"{of_run}{told}")
                 if progress.is_scored:
                     bar.console.print(f"{of_run}{told}", highlight=False, soft_wrap=True)
 
@@ -301,7 +308,7 @@ def _describe(progress: Progress, experiment: Experiment) -> str:
 def report_table(report: dict[str, Any]) -> Table:
     """Return the scores of the best run as a table."""
     best = report["best"]
-    table = scores_table(best["scores"]["metrics"], best["scores"]["intervals"])
+    table = metrics_table(best["scores"]["metrics"], best["scores"]["intervals"])
     table.title = plain(
         f"{report['num_dev']:,} dev examples, learning rate {best['learning_rate']:g}, seed "
         f"{best['seed']}, best step {best['best_step']:,} of {best['num_steps']:,}, "
@@ -316,7 +323,7 @@ def report_table(report: dict[str, Any]) -> Table:
     return table
 
 
-def scores_table(metrics: dict[str, float], intervals: dict[str, Any]) -> Table:
+def metrics_table(metrics: dict[str, float], intervals: dict[str, Any]) -> Table:
     """Return metrics with their intervals as a table."""
     table = make_table("metric", "value", "95% interval", right=("value",))
     table.title_justify = "left"

@@ -86,7 +86,7 @@ def heads(
             trees,
             num_resamples=resamples,
             seed=seed,
-            progress=lambda share, stage: on_stage(stage, share),
+            progress=lambda fraction, stage: on_stage(stage, fraction),
         )
     for note in dict.fromkeys((*texts.notes, *trees.notes)):
         typer.echo(f"Note: {note}", err=True)

@@ -9,10 +9,11 @@ import typer
 
 import bertcore
 from bertcore.cli import (
-    check,
     compare,
+    evaluate,
     finetune,
     heads,
+    inspect_checkpoint,
     open_app,
     pretrain,
     text,
@@ -43,7 +44,8 @@ def build_app() -> typer.Typer:
         train_tokenizer,
         pretrain,
         finetune,
-        check,
+        inspect_checkpoint,
+        evaluate,
     ):
         group.register(app)
     return app

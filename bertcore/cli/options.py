@@ -1,7 +1,8 @@
 """Options of a command made from the fields of config dataclasses, and --help in groups.
 
 A setting is written once, in its dataclass: name, type, default, and the docstring under it, which
-becomes the option's help. Checks are the dataclass's own.
+becomes the option's help. Checks are the dataclass's own. A field's `metadata` may hold "flag",
+where the option is not called like the field, and other arguments of `typer.Option`.
 """
 
 from __future__ import annotations
@@ -22,24 +23,6 @@ Panel = tuple[str, Any, str]
 """Heading in --help; dataclass, or an instance with other defaults; names of fields, by spaces."""
 
 DATA = "Data"
-TextColumn = Annotated[
-    str | None,
-    typer.Option("--text", help="Column of the text, by name or number.", rich_help_panel=DATA),
-]
-TextPairColumn = Annotated[
-    str | None,
-    typer.Option("--text-pair", help="Column of the second text.", rich_help_panel=DATA),
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option("--label", help="Column of the label, score or tag.", rich_help_panel=DATA),
-]
-SkipBadRows = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad-rows", help="Leave out rows that cannot be used.", rich_help_panel=DATA
-    ),
-]
 
 
 def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -93,6 +76,11 @@ def is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT")
 
 
+def field_names(*configs: type) -> set[str]:
+    """Return the names of all fields of some dataclasses."""
+    return {field.name for config in configs for field in fields(config)}
+
+
 def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
     """Raise ValueError if an option was typed that would have no effect."""
     listed = set(names)
@@ -134,10 +122,13 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
     types, texts = get_type_hints(kind), field_docstrings(kind)
     found = []
     for name in names:
-        default = known[name].default if isinstance(config, type) else getattr(config, name)
-        assert default is not MISSING, name
-        flag = f"--{name.replace('_', '-')}"
-        option = typer.Option(flag, help=texts[name], rich_help_panel=heading)
+        field = known[name]
+        default = field.default if isinstance(config, type) else getattr(config, name)
+        if default is MISSING:
+            assert field.default_factory is not MISSING, name
+            default = field.default_factory()
+        more = {"flag": f"--{name.replace('_', '-')}", **field.metadata}
+        option = typer.Option(more.pop("flag"), help=texts[name], rich_help_panel=heading, **more)
         found.append(
             inspect.Parameter(
                 name,

@@ -1,4 +1,4 @@
-"""`bertscope pretrain`: from typed options to a run.
+"""`bertscope pretrain`: pretrain a network on text.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -8,24 +8,33 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Option
 
-from bertcore.cli.options import GroupedCommand, chosen, config_options, refuse_options
+from bertcore.cli.options import (
+    GroupedCommand,
+    chosen,
+    config_options,
+    field_names,
+    refuse_options,
+)
 from bertcore.cli.progress import stages
 from bertcore.cli.show_training import train
 from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
 
 if TYPE_CHECKING:
-    from bertcore import Bert
+    from bertcore import Bert, BertConfig
+    from bertcore.pretraining.data.read_corpus import OnStage
+    from bertcore.pretraining.loss.distillation import Teacher
+    from bertcore.tokenizer import Tokenizer
 
 TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
 TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
-_SHAPE = {"layers", "hidden", "heads"}
 _VOCABULARY = {"tokenizer", "vocab_size", "uncased"}
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
 
@@ -35,8 +44,67 @@ def register(app: typer.Typer) -> None:
     app.command("pretrain", cls=GroupedCommand)(pretrain)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Texts:
+    """What is trained on, and how it is cut into pieces."""
+
+    corpus: list[Path] = field(default_factory=list, metadata={"metavar": "<path>"})
+    """Training text; repeat for several files."""
+    valid: Path | None = None
+    """Held-out text, in the same form."""
+    tokenizer: Path | None = None
+    """Folder of a tokenizer to use."""
+    vocab_size: int = 16384
+    """Word pieces to learn where no --tokenizer is given."""
+    uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})
+    """Lower-case the text and strip accents."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shape:
+    """The size of a new network."""
+
+    layers: int = field(default=4, metadata={"min": 1})
+    """L: encoder layers."""
+    hidden: int = field(default=256, metadata={"min": 1})
+    """D: width."""
+    heads: int | None = field(default=None, metadata={"min": 1})
+    """H, divides D; default: D / 64."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """Checkpoints that a run begins with or learns from."""
+
+    from_checkpoint: str | None = None
+    """Continue from the weights of a checkpoint (default, a folder or a hub id); it brings shape
+    and tokenizer."""
+    teacher: str | None = None
+    """Checkpoint (default, a folder or a hub id) to distil from; the optimiser's defaults are then
+    DistilBERT's. Needs --student-layers or --from-checkpoint."""
+    student_layers: str | None = None
+    """Layers of the teacher with which the student begins: how many (spread evenly), or which, from
+    0, as 0,2,3."""
+
+
+class Plan(NamedTuple):
+    """What a run needs beside its texts, checked: settings and opened checkpoints."""
+
+    shape: BertConfig
+    tokenizer: Tokenizer | None
+    """None: it is still to be learned from the corpus."""
+    train: TrainConfig
+    data: DataConfig
+    optimizer: OptimizerConfig
+    start_from: Bert | None
+    teacher: Teacher | None
+
+
 @config_options(
+    (TEXT, Texts, "corpus valid tokenizer vocab_size uncased"),
     (LENGTH, TrainConfig, "steps minutes seed"),
+    (NETWORK, Shape, "layers hidden heads"),
+    (NETWORK, Sources, "from_checkpoint"),
     (NETWORK, TrainConfig, "dropout start"),
     (
         BATCHES,
@@ -48,6 +116,7 @@ def register(app: typer.Typer) -> None:
         OptimizerConfig,
         "optimizer learning_rate muon_learning_rate warmup_ratio flat_ratio",
     ),
+    (TEACHER, Sources, "teacher student_layers"),
     (TEACHER, DistillConfig, "temperature soft_weight hard_weight cosine_weight layer_weight"),
     (MACHINE, TrainConfig, "device dtype compile gradient_accumulation"),
     (RECORDS, TrainConfig, "evaluate_every save_every keep_checkpoints"),
@@ -65,61 +134,6 @@ def pretrain(
             rich_help_panel=TEXT,
         ),
     ] = False,
-    corpus: Annotated[
-        list[Path],
-        Option(
-            metavar="<path>",
-            help="Training text; repeat for several files.",
-            rich_help_panel=TEXT,
-        ),
-    ] = [],  # noqa: B006 - Typer reads it, nobody changes it
-    valid: Annotated[
-        Path | None, Option(help="Held-out text, in the same form.", rich_help_panel=TEXT)
-    ] = None,
-    tokenizer: Annotated[
-        Path | None, Option(help="Folder of a tokenizer to use.", rich_help_panel=TEXT)
-    ] = None,
-    vocab_size: Annotated[
-        int,
-        Option(help="Word pieces to learn where no --tokenizer is given.", rich_help_panel=TEXT),
-    ] = 16384,
-    uncased: Annotated[
-        bool,
-        Option(
-            "--uncased/--cased",
-            help="Lower-case the text and strip accents.",
-            rich_help_panel=TEXT,
-        ),
-    ] = True,
-    layers: Annotated[int, Option(min=1, help="L: encoder layers.", rich_help_panel=NETWORK)] = 4,
-    hidden: Annotated[int, Option(min=1, help="D: width.", rich_help_panel=NETWORK)] = 256,
-    heads: Annotated[
-        int | None, Option(min=1, help="H, divides D; default: D / 64.", rich_help_panel=NETWORK)
-    ] = None,
-    from_checkpoint: Annotated[
-        str | None,
-        Option(
-            help="Continue from the weights of a checkpoint (default, a folder or a hub id); "
-            "it brings shape and tokenizer.",
-            rich_help_panel=NETWORK,
-        ),
-    ] = None,
-    teacher: Annotated[
-        str | None,
-        Option(
-            help="Checkpoint (default, a folder or a hub id) to distil from; the optimiser's "
-            "defaults are then DistilBERT's. Needs --student-layers or --from-checkpoint.",
-            rich_help_panel=TEACHER,
-        ),
-    ] = None,
-    student_layers: Annotated[
-        str | None,
-        Option(
-            help="Layers of the teacher with which the student begins: how many (spread evenly), "
-            "or which, from 0, as 0,2,3.",
-            rich_help_panel=TEACHER,
-        ),
-    ] = None,
     tensorboard: Annotated[
         bool,
         Option(
@@ -153,65 +167,34 @@ def pretrain(
         )
         resume_in(out, tensorboard=tensorboard)
         return
-    _refuse_without_effect(
-        context,
-        tokenizer=tokenizer,
-        from_checkpoint=from_checkpoint,
-        teacher=teacher,
-        student_layers=student_layers,
-        settings=settings,
-    )
-    if not corpus or valid is None:
+    texts, sources = Texts(**chosen(Texts, settings)), Sources(**chosen(Sources, settings))
+    _refuse_without_effect(context, texts, sources, settings)
+    if not texts.corpus or texts.valid is None:
         raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
-    from bertcore.config import bert_of
-    from bertcore.pretraining import check_inputs, check_settings, start_run
-    from bertcore.pretraining import train_tokenizer as learn
-    from bertcore.pretraining.start.starting_weights import check_start
-    from bertcore.tokenizer import Tokenizer
+    from bertcore.pretraining import check_inputs, start_run
     from bertcore.training.event_files import check_tensorboard
     from bertcore.training.processes import launched_rank, wait_for_file
 
-    # Settings first: a wrong one is refused before minutes of reading.
-    train_config, data_config, optimizer_config, distill = _make_configs(
-        settings, has_teacher=teacher is not None, has_start=from_checkpoint is not None
-    )
-    start_from, opened_teacher = _open_checkpoints(from_checkpoint, teacher, student_layers)
-    opened: Tokenizer | None
-    if start_from is not None:
-        opened, shape = start_from.tokenizer, start_from.config
-    else:
-        opened = Tokenizer.open(tokenizer) if tokenizer else None
-        shape = bert_of(
-            vocab_size=opened.vocab_size if opened else vocab_size,
-            num_hidden_layers=layers,
-            hidden_size=hidden,
-            num_attention_heads=heads,
-        )
-    check_settings(shape, train_config, data_config)
-    if start_from is not None:
-        check_start(start_from)
+    plan = _plan(texts, sources, settings)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
         resume_in(out, tensorboard=tensorboard)
         return
-    check_inputs(out, corpus, valid, has_pairs=data_config.has_pairs)
+    check_inputs(out, texts.corpus, texts.valid, has_pairs=plan.data.has_pairs)
     if tensorboard:
         check_tensorboard()
     with stages() as on_stage:
-        if opened is None:
-            opened = learn(corpus, vocab_size=vocab_size, do_lower_case=uncased, on_stage=on_stage)
         run = start_run(
             out,
-            corpus=corpus,
-            valid=valid,
-            tokenizer=opened,
-            shape=shape,
-            train_config=train_config,
-            data_config=data_config,
-            optimizer_config=optimizer_config,
-            start_from=start_from,
-            distill=distill,
-            teacher=opened_teacher,
+            corpus=texts.corpus,
+            valid=texts.valid,
+            tokenizer=plan.tokenizer or _learn_tokenizer(texts, on_stage),
+            shape=plan.shape,
+            train_config=plan.train,
+            data_config=plan.data,
+            optimizer_config=plan.optimizer,
+            start_from=plan.start_from,
+            teacher=plan.teacher,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
@@ -219,75 +202,106 @@ def pretrain(
 
 
 def _refuse_without_effect(
-    context: typer.Context,
-    *,
-    tokenizer: Path | None,
-    from_checkpoint: str | None,
-    teacher: str | None,
-    student_layers: str | None,
-    settings: dict[str, Any],
+    context: typer.Context, texts: Texts, sources: Sources, settings: dict[str, Any]
 ) -> None:
     """Refuse options that contradict each other, or that another one leaves without effect."""
-    if tokenizer:
+    if texts.tokenizer:
         refuse_options(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
-    if teacher is None:
+    if sources.teacher is None:
         refuse_options(context, {"student_layers", *_LOSSES}, "it is for a run with --teacher")
     else:
-        if (student_layers is None) == (from_checkpoint is None):
+        if (sources.student_layers is None) == (sources.from_checkpoint is None):
             raise ValueError(
-                f"{'neither' if student_layers is None else 'both'} of --student-layers and "
-                "--from-checkpoint was given with --teacher. The student begins with layers of the "
-                "teacher (--student-layers 2), or with a checkpoint of its own "
+                f"{'neither' if sources.student_layers is None else 'both'} of --student-layers "
+                "and --from-checkpoint was given with --teacher. The student begins with layers of "
+                "the teacher (--student-layers 2), or with a checkpoint of its own "
                 "(--from-checkpoint FOLDER)."
             )
         refuse_options(context, {"compile"}, "a run with --teacher is not compiled")
-    if from_checkpoint or teacher:
-        source = "--from-checkpoint" if from_checkpoint else "--teacher"
-        refuse_options(context, {*_VOCABULARY, *_SHAPE, "start"}, f"{source} brings its own")
+    if sources.from_checkpoint or sources.teacher:
+        source = "--from-checkpoint" if sources.from_checkpoint else "--teacher"
+        own = {*_VOCABULARY, *field_names(Shape), "start"}
+        refuse_options(context, own, f"{source} brings its own")
     elif settings.get("start") == "checkpoint":
         raise ValueError(
             "--start checkpoint does not say which. Name it by --from-checkpoint (default, a "
             "folder or a hub id) in place of --start."
         )
-    optimizer = settings.get("optimizer", "adamw" if teacher else OptimizerConfig().optimizer)
-    if optimizer == "adamw":
+    default = "adamw" if sources.teacher else OptimizerConfig().optimizer
+    if settings.get("optimizer", default) == "adamw":
         refuse_options(context, {"muon_learning_rate"}, "AdamW has no use for this")
 
 
-def _make_configs(
-    settings: dict[str, Any], *, has_teacher: bool, has_start: bool
-) -> tuple[TrainConfig, DataConfig, OptimizerConfig, DistillConfig | None]:
-    """Return the settings of a run from those that were typed."""
+def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
+    """Check the settings and open checkpoints and tokenizer, before minutes of reading."""
+    from bertcore.config import bert_of
+    from bertcore.pretraining import check_settings
+    from bertcore.pretraining.loss.distillation import Teacher
+    from bertcore.pretraining.start.starting_weights import check_start
+    from bertcore.tokenizer import Tokenizer
+
     train_values = chosen(TrainConfig, settings)
-    distill = None
     make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
-    if has_teacher:
-        distill = DistillConfig(**chosen(DistillConfig, settings))
+    losses = None
+    if sources.teacher is not None:
+        losses = DistillConfig(**chosen(DistillConfig, settings))
         make_optimizer = OptimizerConfig.distilbert
         train_values["compile"] = "off"
-    if has_teacher or has_start:
+    if sources.teacher is not None or sources.from_checkpoint is not None:
         train_values["start"] = "checkpoint"
-    return (
-        TrainConfig(**train_values),
-        DataConfig.for_length(**chosen(DataConfig, settings)),
-        make_optimizer(**chosen(OptimizerConfig, settings)),
-        distill,
+    train_config = TrainConfig(**train_values)
+    data_config = DataConfig.for_length(**chosen(DataConfig, settings))
+    optimizer_config = make_optimizer(**chosen(OptimizerConfig, settings))
+    start_from, teacher = _open_checkpoints(sources)
+    tokenizer: Tokenizer | None
+    if start_from is not None:
+        tokenizer, shape = start_from.tokenizer, start_from.config
+    else:
+        size = Shape(**chosen(Shape, settings))
+        tokenizer = Tokenizer.open(texts.tokenizer) if texts.tokenizer else None
+        shape = bert_of(
+            vocab_size=tokenizer.vocab_size if tokenizer else texts.vocab_size,
+            num_hidden_layers=size.layers,
+            hidden_size=size.hidden,
+            num_attention_heads=size.heads,
+        )
+    check_settings(shape, train_config, data_config)
+    if start_from is not None:
+        check_start(start_from)
+    return Plan(
+        shape=shape,
+        tokenizer=tokenizer,
+        train=train_config,
+        data=data_config,
+        optimizer=optimizer_config,
+        start_from=start_from,
+        teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
     )
 
 
-def _open_checkpoints(
-    from_checkpoint: str | None, teacher: str | None, student_layers: str | None
-) -> tuple[Bert | None, Bert | None]:
+def _learn_tokenizer(texts: Texts, on_stage: OnStage) -> Tokenizer:
+    from bertcore.pretraining import train_tokenizer
+
+    return train_tokenizer(
+        texts.corpus,
+        vocab_size=texts.vocab_size,
+        do_lower_case=texts.uncased,
+        on_stage=on_stage,
+    )
+
+
+def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
     """Return the checkpoint that a run begins with and its teacher, each None if not asked for."""
     from bertcore.distillation.student import named_layers, student_of
     from bertcore.loading import load_bert
 
-    opened = load_bert(teacher, device="cpu") if teacher is not None else None
-    if from_checkpoint is not None:
-        return load_bert(from_checkpoint, device="cpu"), opened
-    if opened is None or student_layers is None:
-        return None, opened
-    return student_of(opened, named_layers(student_layers, opened.config.num_hidden_layers)), opened
+    teacher = None if sources.teacher is None else load_bert(sources.teacher, device="cpu")
+    if sources.from_checkpoint is not None:
+        return load_bert(sources.from_checkpoint, device="cpu"), teacher
+    if teacher is None or sources.student_layers is None:
+        return None, teacher
+    layers = named_layers(sources.student_layers, teacher.config.num_hidden_layers)
+    return student_of(teacher, layers), teacher
 
 
 def resume_in(folder: Path, *, tensorboard: bool) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 OnStage = Callable[[str, float | None], None]
-"""Told what is being done and which share of it is done, 0 to 1; None if that is not known."""
+"""Told what is being done and which fraction of it is done, 0 to 1; None if that is not known."""
 
 
 def progress_bar(*, transient: bool = False) -> Progress:
@@ -43,10 +43,10 @@ def stages() -> Iterator[OnStage]:
     with progress_bar() as bar:
         task = bar.add_task("", total=None)
 
-        def show(what: str, share: float | None) -> None:
+        def show(what: str, fraction: float | None) -> None:
             # Without a total the bar only pulses.
-            total = None if share is None else 1.0
-            bar.update(task, total=total, completed=share or 0.0, description=what)
+            total = None if fraction is None else 1.0
+            bar.update(task, total=total, completed=fraction or 0.0, description=what)
 
         try:
             yield show

@@ -1,4 +1,4 @@
-"""A run at work: a progress bar, its scores, the files of events, and how it is stopped."""
+"""Show a run at work: progress bar, scores, TensorBoard files, and clean stops."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
     return None
 
 
-def _describe(metrics: dict[str, float], share: float) -> str:
+def _describe(metrics: dict[str, float], fraction: float) -> str:
     speed = metrics["num_tokens"] / max(metrics["seconds"], 1e-9)
     return (
         f"step {metrics['step']}  loss {metrics['loss']:.2f}  words {metrics['mlm_top1']:.0%}  "
         + (f"pairs {metrics['nsp_accuracy']:.0%}  " if "nsp_accuracy" in metrics else "")
         + f"{speed:,.0f} tokens/s"
-        + (f"  {duration(metrics['seconds'] * (1 - share) / share)} left" if share else "")
+        + (f"  {duration(metrics['seconds'] * (1 - fraction) / fraction)} left" if fraction else "")
     )
 
 

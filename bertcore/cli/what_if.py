@@ -95,7 +95,7 @@ def ablate(
             word=word,
             task=task,
             label=label,
-            on_share=lambda share: on_stage("removing heads", share),
+            on_share=lambda fraction: on_stage("removing heads", fraction),
         )
     chosen = measure or found.measures()[0]
     best = found.strongest(chosen, top)

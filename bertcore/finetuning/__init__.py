@@ -1,8 +1,7 @@
 """Fine-tuning: files of examples -> rows -> network with a task head -> loop -> report."""
 
-from bertcore.configs import FinetuneConfig
+from bertcore.configs import Columns, FinetuneConfig
 from bertcore.evaluation.metrics import Scores
-from bertcore.finetuning.data.read_texts import Columns
 from bertcore.finetuning.experiment import Experiment, resume_experiment, start_experiment
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.run import Finetuning

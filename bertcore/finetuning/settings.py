@@ -9,9 +9,9 @@ from typing import Any
 
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.configs import DistillConfig
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.run_checks import check_for_task
 from bertcore.finetuning.tasks import find_task
 from bertcore.loading import load

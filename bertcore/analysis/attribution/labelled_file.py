@@ -1,4 +1,4 @@
-"""A labelled file run through a fine-tuned model: each answer, how sure it was, and the worst."""
+"""Predictions of a fine-tuned model on a labelled file: each answer, its confidence, the worst."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.attribution.task_answers import inspectable_task
 from bertcore.analysis.attribution.task_input import require_finite_logits
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.evaluation.calibration import Calibration, calibration
 from bertcore.evaluation.slices import Slice, by_label, by_length
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.rows import ordered_batches
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import InspectableTask
@@ -92,7 +92,7 @@ def run_file(
         model: For a task that answers one text at a time.
         path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes that of the fine-tuning.
-        rows_at_once: Rows between two looks at `should_stop`.
+        rows_at_once: Rows between two calls of `should_stop`.
         on_rows: Told after each batch how many examples are done.
         should_stop: Whether to end here and return what there is.
 

@@ -1,4 +1,4 @@
-"""Files of examples: opened whatever they are packed as; what to do with rows that are wrong."""
+"""Open files of examples, packed or not, and handle invalid rows."""
 
 from __future__ import annotations
 

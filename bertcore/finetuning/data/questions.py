@@ -1,4 +1,4 @@
-"""Extractive question answering: windows over a long text, and answers out of their logits."""
+"""Extractive question answering: windows over a long text, and answers from their logits."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import ChoiceExample
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.tables import open_table
 
 

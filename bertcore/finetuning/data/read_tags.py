@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TaggedExample
 from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.tables import open_table
 
 _ENTITY = re.compile(r"O|[BIES]-.+")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.tables import Table, open_table
@@ -25,19 +26,6 @@ PAIRS = (
 )
 LABELS = ("label", "gold_label", "Quality", "is_duplicate", "entailment_label", "class", "category")
 SCORES = ("score", "label", "relatedness_score", "similarity")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """Names of the columns to read, or their numbers from 1; None takes a usual one."""
-
-    text: str | None = None
-    text_pair: str | None = None
-    label: str | None = None
-
-
-USUAL = Columns()
-"""The columns with usual names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,7 +187,7 @@ def ordered_batches(rows: Rows, batch_size: int) -> list[NDArray[np.int64]]:
 
 
 def share_padding(rows: Rows, batches: Sequence[NDArray[np.int64]]) -> float:
-    """Return which share of the tokens of batches is padding."""
+    """Return which fraction of the tokens of batches is padding."""
     lengths = rows.lengths
     padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
     return 1 - float(lengths.sum()) / padded if padded else 0.0

@@ -1,4 +1,4 @@
-"""What every task's answer to one text can do: name its target, and what would change it."""
+"""The interface of a task's answer to one text: its target, and what would change it."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import ChoiceExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_choices import read_choices
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.rows import RowBuilder
 from bertcore.finetuning.tasks.classify import score_classes
 from bertcore.finetuning.tasks.judged import Outputs, Scored, ScoreOptions

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.metrics import Metrics, Scores, mean_metrics
 from bertcore.evaluation.squad_metrics import best_threshold, score_answer
@@ -26,7 +27,6 @@ from bertcore.finetuning.data.questions import (
     question_rows,
 )
 from bertcore.finetuning.data.read_questions import read_questions
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.rows import Batch
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput

@@ -1,4 +1,4 @@
-"""Files of examples as data sets of a task: whole, or some thousands of examples at a time."""
+"""Read files of examples as data sets of a task, whole or in chunks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.labels import describe_unseen
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.tasks.judged import Part
 from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import TaskData

@@ -1,4 +1,4 @@
-"""What tasks on a table of texts or pairs have in common: reading it, and one row a text."""
+"""The common base of tasks on a table of texts or pairs: reading, and one row per text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.read_texts import USUAL, Columns, TextForm, read_texts
+from bertcore.finetuning.data.read_texts import TextForm, read_texts
 from bertcore.finetuning.data.rows import RowBuilder
 from bertcore.finetuning.tasks.judged import Part, WrongAnswer
 from bertcore.finetuning.tasks.task import InspectableTask

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import Tensor
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.metrics import Metrics, Scores, class_metrics, entity_metrics
 from bertcore.finetuning.data.examples import TaggedExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_tags import are_entities, read_tags
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.rows import IGNORED, Batch, RowBuilder
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput

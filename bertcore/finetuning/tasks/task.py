@@ -12,11 +12,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.configs.columns import USUAL, Columns
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.metrics import class_metrics
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.read_texts import USUAL, Columns
 from bertcore.finetuning.data.rows import IGNORED, Batch
 from bertcore.finetuning.tasks.answers import TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput

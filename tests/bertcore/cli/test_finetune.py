@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from bertcore.cli import check, finetune
+from bertcore.cli import evaluate, finetune
 from bertcore.cli.errors import SentenceGroup
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_bert
@@ -22,7 +22,7 @@ from tests.support.tiny import tiny_bert
 ROOT = Path(__file__).resolve().parents[3]
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
 finetune.register(app)
-check.register(app)
+evaluate.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 QUICK = "--epochs 1 --batch-size 8 --max-seq-length 32 --device cpu".split()

@@ -11,7 +11,7 @@ import typer
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
-from bertcore.cli import check
+from bertcore.cli import inspect_checkpoint
 from bertcore.cli.errors import SentenceGroup
 from tests.support.tiny import tiny_bert
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 def line() -> typer.Typer:
     app = typer.Typer(cls=SentenceGroup, rich_markup_mode=None)
     app.callback()(lambda: None)
-    check.register(app)
+    inspect_checkpoint.register(app)
     return app
 
 

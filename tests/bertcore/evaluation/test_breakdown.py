@@ -13,9 +13,9 @@ import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.attribution.labelled_file import run_file
-from bertcore.cli import check
+from bertcore.cli import evaluate
 from bertcore.cli.errors import SentenceGroup
-from bertcore.cli.evaluate_task import MOST_LABELS, breakdown_tables
+from bertcore.cli.evaluate import MOST_LABELS, breakdown_tables
 from bertcore.evaluation.breakdown import break_down
 from bertcore.finetuning import read_task_data, score_model
 from bertcore.finetuning.model import TaskModel
@@ -27,7 +27,7 @@ from tests.support.tiny import tiny_bert
 
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
 app.callback()(lambda: None)
-check.register(app)
+evaluate.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 

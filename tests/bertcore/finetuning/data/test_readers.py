@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bertcore.configs.columns import Columns
 from bertcore.finetuning.data.examples import ChoiceExample, TextExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_choices import read_choices
 from bertcore.finetuning.data.read_questions import read_questions
 from bertcore.finetuning.data.read_tags import read_tags
-from bertcore.finetuning.data.read_texts import Columns
 from bertcore.finetuning.tasks import find_task
 from tests.support.finetuning_files import write_questions
 

@@ -1,0 +1,357 @@
+"""`bertscope evaluate`: score a checkpoint on held-out text or on labelled examples.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Option
+
+from bertcore.cli.finetune import TASKS_HELP, metrics_table
+from bertcore.cli.options import (
+    DATA,
+    GroupedCommand,
+    chosen,
+    config_options,
+    field_names,
+    refuse_options,
+)
+from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.progress import stages
+from bertcore.cli.text import AsJson
+from bertcore.configs import Columns
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bertcore.evaluation.breakdown import Breakdown
+    from bertcore.finetuning import Scored, TaskData, TaskModel
+    from bertcore.pretraining import Batch, PretrainingScores
+
+MASKED_WORDS = "mlm"
+"""The task that is not one of fine-tuning."""
+MOST_LABELS = 20
+"""Labels whose accuracy is printed; of more the worst. JSON has all."""
+MACHINE = "Machine"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What is scored, and where."""
+
+    checkpoint: str = "default"
+    """'default', a folder, or a hub id such as bert-base-uncased."""
+    max_seq_length: int | None = None
+    """Longest input in tokens; default: that of the fine-tuning, mlm: 128."""
+    device: str = "auto"
+    """auto, cpu, cuda, cuda:1, mps."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MaskedWordOptions:
+    """Options of masked words and next sentences alone."""
+
+    objective: str = "auto"
+    """mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of text; auto: as
+    the checkpoint's heads allow."""
+    rows: int = field(default=512, metadata={"min": 1})
+    """Rows to score, at most."""
+    dtype: str = "auto"
+    """auto (float32), bfloat16, float16."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskOptions:
+    """Options of fine-tuned checkpoints alone, beside the columns."""
+
+    skip_bad_rows: bool = False
+    """Leave out rows that cannot be used."""
+    null_threshold: float = 0.0
+    """qa: no answer where it is so much better, in logits."""
+    predictions: Path | None = None
+    """Write a JSON line for each example to this file."""
+
+    def __post_init__(self) -> None:
+        path = self.predictions
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise ValueError(
+                f"--predictions is {str(path)!r}, which is a folder or lies in none. "
+                "Give the name of a file."
+            )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("evaluate", cls=GroupedCommand)(evaluate)
+
+
+@config_options(
+    (DATA, Subject, "checkpoint max_seq_length"),
+    ("mlm: masked words", MaskedWordOptions, "objective rows dtype"),
+    ("Fine-tuned checkpoints", Columns, "text text_pair label"),
+    ("Fine-tuned checkpoints", TaskOptions, "skip_bad_rows null_threshold predictions"),
+    (MACHINE, Subject, "device"),
+)
+def evaluate(
+    context: typer.Context,
+    data: Annotated[
+        Path,
+        Option(
+            help="mlm: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line between "
+            "documents. Other tasks: labelled examples, as for bertscope finetune.",
+            rich_help_panel=DATA,
+        ),
+    ],
+    task: Annotated[
+        str,
+        Option(help=f"mlm: masked words and next sentences; {TASKS_HELP}", rich_help_panel=DATA),
+    ] = MASKED_WORDS,
+    as_json: AsJson = False,
+    **settings: Any,
+) -> None:
+    """Score a checkpoint on held-out text or on labelled examples.
+
+    mlm takes fixed rows and fixed masks (15%, 80/10/10), and without a next-sentence head scores
+    masked words alone; the other tasks need a fine-tuned checkpoint, of bertscope finetune or of
+    transformers, and score with 95% intervals.
+
+    \b
+    Examples:
+      bertscope evaluate --task mlm --data held-out.txt
+      bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+      bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
+      bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
+    """
+    subject = Subject(**chosen(Subject, settings))
+    if task == MASKED_WORDS:
+        ours = field_names(Columns, TaskOptions)
+        refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
+        evaluate_masked_words(data, subject, options, as_json=as_json)
+        return
+    from bertcore.finetuning import TASKS
+
+    if task not in TASKS:
+        names = ", ".join((MASKED_WORDS, *TASKS))
+        raise ValueError(f"--task is {task!r}; this version scores {names}.")
+    refuse_options(context, field_names(MaskedWordOptions), "it is for --task mlm")
+    columns = Columns(**chosen(Columns, settings))
+    task_options = TaskOptions(**chosen(TaskOptions, settings))
+    evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
+
+
+def evaluate_masked_words(
+    data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
+) -> None:
+    """Score a checkpoint on held-out text and print the scores.
+
+    Raises:
+        ValueError: If the checkpoint lacks what the objective needs, or the text cannot be used.
+    """
+    from bertcore import load
+    from bertcore.bert import with_parts
+    from bertcore.pretraining import (
+        DataConfig,
+        evaluate_pretraining,
+        fixed_batches,
+        pack_corpus,
+        read_sentences,
+    )
+    from bertcore.pretraining.run import HELD_OUT_SEED
+
+    next(read_sentences([data]), None)  # before the checkpoint is opened
+    bert = with_parts(load(subject.checkpoint, device=subject.device, dtype=options.dtype))
+    limit, length = bert.config.max_position_embeddings, subject.max_seq_length
+    length = min(128, limit) if length is None else length
+    if length > limit:
+        raise ValueError(
+            f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
+        )
+    objective = options.objective
+    if objective == "auto":
+        can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
+        objective = "mlm+nsp" if can_pair else "mlm"
+    config = DataConfig.for_length(length, objective=objective)
+    if config.has_pairs and bert.config.type_vocab_size < 2:
+        raise ValueError(
+            "this checkpoint has no second segment, so it cannot be given pairs. "
+            "Leave --objective out, or make it mlm."
+        )
+    with stages() as on_stage:
+        on_stage("reading the text", None)
+        corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
+        rows = options.rows
+        batches = list(
+            fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=rows)
+        )
+
+        def counted() -> Iterator[Batch]:
+            for number, batch in enumerate(batches):
+                on_stage("scoring", number / len(batches))
+                yield batch
+
+        scores = evaluate_pretraining(bert.module, counted(), bert.tokenizer)
+    if as_json:
+        about = {"task": MASKED_WORDS, "checkpoint": subject.checkpoint, "data": str(data)}
+        print_json({**about, "objective": objective, "max_seq_length": length, **scores.to_dict()})
+        return
+    print_table(scores_table(scores))
+
+
+def scores_table(scores: PretrainingScores) -> Table:
+    """Return held-out scores as a table of three columns: measure, value, what it means."""
+    table = make_table("measure", "value", "note", right=("value",))
+    rows = "rows of packed text" if scores.num_pairs is None else "pairs"
+    table.title = plain(f"{scores.num_rows:,} {rows}, {scores.num_masked:,} hidden tokens")
+    table.title_justify = "left"
+    perplexity = math.exp(min(scores.mlm_loss, 700.0))
+    lines = [
+        ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
+        ("masked-word top-1", f"{scores.mlm_top1:.1%}", "the most probable word is the right one"),
+    ]
+    if scores.share_random is not None:
+        chance = max(scores.share_random, 1 - scores.share_random)
+        lines += [
+            ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
+            (
+                "next-sentence accuracy",
+                f"{scores.nsp_accuracy:.1%}",
+                f"one answer for all: {chance:.1%}",
+            ),
+        ]
+    bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
+    for row in (*lines, bits):
+        table.add_row(*row)
+    return table
+
+
+def evaluate_task(
+    task: str,
+    data: Path,
+    subject: Subject,
+    options: TaskOptions,
+    columns: Columns,
+    *,
+    as_json: bool,
+) -> None:
+    """Score a fine-tuned checkpoint on a labelled file and print the scores.
+
+    Args:
+        task: Name of a fine-tuning task.
+        data: The file, or a name as `fetch_hub_data` takes it.
+        subject, options: As typed.
+        columns: As for `read_task_data`.
+        as_json: Print JSON.
+
+    Raises:
+        ValueError: If the checkpoint is for another task or the data cannot be used.
+    """
+    from bertcore.cli.files import write_whole
+    from bertcore.finetuning import open_task_model, score_model
+
+    with stages() as on_stage:
+        on_stage("opening the checkpoint", None)
+        model = open_task_model(subject.checkpoint, task=task, device=subject.device)
+        length = model.default_length if subject.max_seq_length is None else subject.max_seq_length
+        if not 8 <= length <= model.max_length:
+            raise ValueError(
+                f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
+            )
+        on_stage("reading the data", None)
+        examples = _read_examples(data, model, length, columns, options)
+        scored = score_model(
+            model.module,
+            examples,
+            null_threshold=options.null_threshold,
+            on_share=lambda fraction: on_stage("scoring", fraction),
+        )
+    if options.predictions is not None:
+        lines = "".join(json.dumps(line) + "\n" for line in scored.predictions)
+        write_whole(options.predictions, lambda file: file.write(lines.encode()))
+    notes = [*examples.notes, *scored.scores.notes]
+    if as_json:
+        about = {"task": task, "checkpoint": subject.checkpoint, "data": str(data)}
+        print_json({**about, "max_seq_length": length, **asdict(scored.scores), "notes": notes})
+    else:
+        _print_scores(scored, notes)
+
+
+def _read_examples(
+    data: Path, model: TaskModel, length: int, columns: Columns, options: TaskOptions
+) -> TaskData:
+    """Read a labelled file, or a data set of the hub."""
+    from bertcore.finetuning import read_task_data
+    from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
+
+    with tempfile.TemporaryDirectory() as fetched:
+        if is_hub_name(str(data)):
+            data = fetch_hub_data(str(data), Path(fetched), task=model.task.name, is_train=False)
+        return read_task_data(
+            data,
+            model.task,
+            model.tokenizer,
+            max_length=length,
+            labels=model.labels if model.task.has_labels else None,
+            columns=columns,
+            skip_bad_rows=options.skip_bad_rows,
+            is_train=False,
+        )
+
+
+def _print_scores(scored: Scored, notes: list[str]) -> None:
+    """Print the metrics, the breakdown where there is one, and the notes."""
+    scores = scored.scores
+    table = metrics_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
+    table.title = plain(f"{scores.num_examples:,} examples")
+    print_table(table)
+    if scores.breakdown is not None:
+        for table in breakdown_tables(scores.breakdown):
+            print_table(table)
+    for note in notes:
+        typer.echo(f"Note: {note}")
+
+
+def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
+    """Return the reliability of the confidences, and the accuracy by length and label."""
+    reliability = make_table(
+        "confidence", "answers", "mean", "right", "95% interval", right=("answers", "mean", "right")
+    )
+    reliability.title_justify = "left"
+    reliability.title = (
+        f"calibration: expected error {breakdown.expected_calibration_error:.4f}, "
+        f"largest {breakdown.largest_calibration_error:.4f}"
+    )
+    for bin_ in breakdown.calibration:
+        reliability.add_row(
+            f"{bin_.above:.1f} to {bin_.up_to:.1f}",
+            f"{bin_.number:,}",
+            f"{bin_.confidence:.4f}",
+            f"{bin_.accuracy:.4f}",
+            f"{bin_.low:.4f} to {bin_.high:.4f}",
+        )
+    slices = make_table("slice", "answers", "right", "95% interval", right=("answers", "right"))
+    slices.title_justify = "left"
+    slices.title = "accuracy by length and by right label"
+    labels = breakdown.by_label
+    if len(labels) > MOST_LABELS:
+        labels = tuple(sorted(labels, key=lambda one: one.mean)[:MOST_LABELS])
+        slices.title += f" (the worst {MOST_LABELS} of {len(breakdown.by_label):,} labels)"
+    named = [(one.name, one) for one in breakdown.by_length]
+    named += [(f"label {one.name}", one) for one in labels]
+    for name, one in named:
+        slices.add_row(
+            plain(name),
+            f"{one.number:,}",
+            f"{one.mean:.4f}",
+            f"{one.low:.4f} to {one.high:.4f}",
+        )
+    return reliability, slices

@@ -1,0 +1,106 @@
+"""`bertscope inspect`: what a checkpoint holds, and whether it looks trained.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bertcore.cli.output import print_json
+from bertcore.cli.text import AsJson
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bertcore import Model
+    from bertcore.analysis.health.checkpoint_doctor import Diagnosis
+
+Checkpoint = Annotated[
+    str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
+]
+AllowPickle = Annotated[
+    bool,
+    typer.Option(
+        "--allow-pickle",
+        help="Read a pytorch_model.bin (weights only) if there is no safetensors file.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("inspect")(inspect)
+
+
+def inspect(
+    checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
+) -> None:
+    """Open a checkpoint and report what was found, mended, missing and not used; then examine it:
+    do weights and attention look trained, random or collapsed?
+
+    \b
+    Examples:
+      bertscope inspect default
+      bertscope inspect runs/mine/checkpoints/step-1000
+      bertscope inspect ./my-fine-tuned-bert --json
+    """
+    from bertcore import load
+    from bertcore.analysis.health.checkpoint_doctor import examine
+
+    bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
+    diagnosis = examine(bert)
+    if as_json:
+        assert bert.report is not None  # load always gives one
+        values = {
+            **bert.report.to_dict(),
+            "config": bert.config.to_hf_dict(),
+            "doctor": diagnosis.to_dict(),
+        }
+        print_json(values)
+        return
+    from rich.console import Console
+
+    console = Console()
+    console.print(report_table(bert, diagnosis))
+
+
+def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
+    """Return shape, load report and diagnosis of a checkpoint as a table of two columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    report, config = bert.report, bert.config
+    assert report is not None  # load always gives one
+    table = Table(title=Text(report.source), show_header=False, title_justify="left")
+    table.add_column("what", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    rows = {
+        "Folder": str(Path(report.folder)),
+        "Shape": (
+            f"{config.num_hidden_layers} layers, {config.hidden_size} wide, "
+            f"{config.num_attention_heads} heads, feed-forward {config.intermediate_size}, "
+            f"{config.max_position_embeddings} positions, {config.hidden_act}"
+        ),
+        "Report": "\n".join(report.sentences()),
+        "Missing": _shapes(report.missing),
+        "Task heads": _shapes(report.task_heads),
+        "Not used": _shapes(report.unexpected),
+        "Wrong shape": "\n".join(
+            f"{name} {list(came)}, expected {list(expected)}"
+            for name, (came, expected) in report.mis_shaped.items()
+        ),
+        "Doctor": "\n".join(diagnosis.sentences()),
+    }
+    for what, value in rows.items():
+        if value:
+            # As Text: names in an untrusted file may hold what rich takes for markup.
+            table.add_row(what, Text(value))
+    return table
+
+
+def _shapes(tensors: dict[str, tuple[int, ...]]) -> str:
+    return "\n".join(f"{name} {list(shape)}" for name, shape in tensors.items())

@@ -1,0 +1,21 @@
+"""Which columns of a labelled file are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Names of the columns to read, or their numbers from 1; None takes a usual one."""
+
+    text: str | None = None
+    """Column of the text, by name or number."""
+    text_pair: str | None = None
+    """Column of the second text."""
+    label: str | None = None
+    """Column of the label, score or tag."""
+
+
+USUAL = Columns()
+"""The columns with usual names."""
