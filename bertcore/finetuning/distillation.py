@@ -1,4 +1,4 @@
-"""Fine-tuning with a teacher that knows the task: soft targets beside the labels."""
+"""Fine-tuning with a teacher: soft targets beside the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checkpoints of a run's epochs, kept on request: moments to compare with each other."""
+"""The checkpoints of a run's epochs, kept on request, to compare them."""
 
 from __future__ import annotations
 

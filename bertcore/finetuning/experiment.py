@@ -1,4 +1,4 @@
-"""A fine-tuning as it is asked for: one run, or a grid of learning rates and seeds."""
+"""A fine-tuning experiment: one run, or a grid of learning rates and seeds."""
 
 from __future__ import annotations
 

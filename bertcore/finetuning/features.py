@@ -1,4 +1,4 @@
-"""What an encoder that is not trained says of each row: computed once, kept for all epochs."""
+"""Features of a frozen encoder: computed once, used in every epoch."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compute_features(
     *,
     dtype: str = "float32",
     attention: AttentionFunction = attention_fused,
-    on_share: Callable[[float], None] = lambda share: None,
+    on_share: Callable[[float], None] = lambda fraction: None,
     should_stop: Callable[[], bool] = lambda: False,
     in_memory_bytes: int = IN_MEMORY_BYTES,
 ) -> Features | None:

@@ -57,88 +57,12 @@ def to_markdown(report: dict[str, Any]) -> str:
     parts = [
         f"# Fine-tuning: {report['task']}",
         f"`{report['command']}`",
-        _table(
-            ("", ""),
-            [
-                ("Checkpoint", report["checkpoint"]),
-                ("Class in transformers", report["architecture"]),
-                ("Labels", ", ".join(report["labels"]) or "none"),
-                ("Training data", f"{report['train']} ({report['num_train']:,} examples)"),
-                ("Dev data", f"{report['dev']} ({report['num_dev']:,} examples)"),
-                ("Learning rate, seed", f"{best['learning_rate']:g}, {best['seed']}"),
-                ("Epochs, batch size", f"{best['epochs']}, {best['batch_size']}"),
-                (
-                    "Steps",
-                    f"{best['num_steps']:,}; the best on the dev data was {best['best_step']:,}",
-                ),
-                (
-                    "Speed",
-                    f"{best['examples_per_second']:,.0f} examples/s, {best['seconds']:,.0f} s; "
-                    f"{best['share_padding']:.1%} of the tokens were padding",
-                ),
-                *((name, value) for name, value in report["versions"].items()),
-            ],
-        ),
-        "## Scores on the dev data",
-        _table(
-            ("metric", "value", "95% interval"),
-            [
-                (name, f"{value:.4f}", _interval(scores["intervals"].get(name)))
-                for name, value in scores["metrics"].items()
-            ],
-        ),
-        "The moment and the run were chosen by these data, so on new data expect a little less. "
-        "Intervals are by bootstrap over the examples.",
+        _summary(report),
+        *_dev_scores(scores),
+        *_all_runs(report),
+        *_entities(scores["by_type"]),
+        *_confusion(scores["confusion_labels"], scores["confusion"]),
     ]
-    parts += scores["notes"]
-    if len(report["runs"]) > 1:
-        parts += [
-            f"## All runs: {metric}",
-            _table(
-                ("learning rate", "seeds", "median", "least", "most"),
-                [
-                    (
-                        f"{row['learning_rate']:g}",
-                        str(row["seeds"]),
-                        *(f"{row[name]:.4f}" for name in ("median", "least", "most")),
-                    )
-                    for row in report["medians"]
-                ],
-            ),
-            "The checkpoint in this folder is that of the single best run.",
-        ]
-    if len(report["runs"]) < report["num_planned"]:
-        parts.append(
-            f"**Not finished:** {len(report['runs'])} of {report['num_planned']} runs are done."
-        )
-    if scores["by_type"]:
-        parts += [
-            "## Entities",
-            _table(
-                ("type", "precision", "recall", "F1", "number"),
-                [
-                    (
-                        name,
-                        *(f"{values[part]:.4f}" for part in ("precision", "recall", "f1")),
-                        str(values["number"]),
-                    )
-                    for name, values in scores["by_type"].items()
-                ],
-            ),
-        ]
-    if 0 < len(scores["confusion_labels"]) <= _CONFUSION_LABELS:
-        labels = scores["confusion_labels"]
-        parts += [
-            "## Confusion matrix",
-            "Right labels by row, predicted ones by column.",
-            _table(
-                ("", *labels),
-                [
-                    (label, *(f"{count:,}" for count in row))
-                    for label, row in zip(labels, scores["confusion"], strict=True)
-                ],
-            ),
-        ]
     if scores.get("breakdown"):  # regression and questions have none, nor have runs of old
         parts += _breakdown(scores["breakdown"])
     parts += ["## Curves", _curves(report["history"], metric)]
@@ -149,9 +73,97 @@ def to_markdown(report: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _breakdown(found: dict[str, Any]) -> list[str]:
+def _summary(report: dict[str, Any]) -> str:
+    """Return what was trained on what, by which settings, and how fast."""
+    best = report["best"]
+    rows = [
+        ("Checkpoint", report["checkpoint"]),
+        ("Class in transformers", report["architecture"]),
+        ("Labels", ", ".join(report["labels"]) or "none"),
+        ("Training data", f"{report['train']} ({report['num_train']:,} examples)"),
+        ("Dev data", f"{report['dev']} ({report['num_dev']:,} examples)"),
+        ("Learning rate, seed", f"{best['learning_rate']:g}, {best['seed']}"),
+        ("Epochs, batch size", f"{best['epochs']}, {best['batch_size']}"),
+        ("Steps", f"{best['num_steps']:,}; the best on the dev data was {best['best_step']:,}"),
+        (
+            "Speed",
+            f"{best['examples_per_second']:,.0f} examples/s, {best['seconds']:,.0f} s; "
+            f"{best['share_padding']:.1%} of the tokens were padding",
+        ),
+        *report["versions"].items(),
+    ]
+    return _table(("", ""), rows)
+
+
+def _dev_scores(scores: dict[str, Any]) -> list[str]:
+    rows = [
+        (name, f"{value:.4f}", _interval(scores["intervals"].get(name)))
+        for name, value in scores["metrics"].items()
+    ]
+    return [
+        "## Scores on the dev data",
+        _table(("metric", "value", "95% interval"), rows),
+        "The step and the run were chosen by these data, so expect slightly less on new data. "
+        "Intervals are by bootstrap over the examples.",
+        *scores["notes"],
+    ]
+
+
+def _all_runs(report: dict[str, Any]) -> list[str]:
+    """Return the medians of several runs, and how many are still to be made."""
+    parts = []
+    if len(report["runs"]) > 1:
+        rows = [
+            (
+                f"{row['learning_rate']:g}",
+                str(row["seeds"]),
+                *(f"{row[name]:.4f}" for name in ("median", "least", "most")),
+            )
+            for row in report["medians"]
+        ]
+        parts += [
+            f"## All runs: {report['metric']}",
+            _table(("learning rate", "seeds", "median", "least", "most"), rows),
+            "The checkpoint in this folder is that of the single best run.",
+        ]
+    if len(report["runs"]) < report["num_planned"]:
+        parts.append(
+            f"**Not finished:** {len(report['runs'])} of {report['num_planned']} runs are done."
+        )
+    return parts
+
+
+def _entities(by_type: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the scores of each entity type; nothing for other tasks than tagging."""
+    rows = [
+        (
+            name,
+            *(f"{values[part]:.4f}" for part in ("precision", "recall", "f1")),
+            str(values["number"]),
+        )
+        for name, values in by_type.items()
+    ]
+    columns = ("type", "precision", "recall", "F1", "number")
+    return ["## Entities", _table(columns, rows)] if rows else []
+
+
+def _confusion(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> list[str]:
+    """Return the confusion matrix, where there are labels and not too many."""
+    if not 0 < len(labels) <= _CONFUSION_LABELS:
+        return []
+    rows = [
+        (label, *(f"{count:,}" for count in row)) for label, row in zip(labels, counts, strict=True)
+    ]
+    return [
+        "## Confusion matrix",
+        "Right labels by row, predicted ones by column.",
+        _table(("", *labels), rows),
+    ]
+
+
+def _breakdown(breakdown: dict[str, Any]) -> list[str]:
     """Return calibration, and accuracy by length and label; of many labels the worst."""
-    labels = found["by_label"]
+    labels = breakdown["by_label"]
     heading = "## Accuracy by right label"
     if len(labels) > _SLICED_LABELS:
         heading += f": the worst {_SLICED_LABELS} of {len(labels):,}"
@@ -159,9 +171,9 @@ def _breakdown(found: dict[str, Any]) -> list[str]:
     columns = ("answers", "right", "95% interval")
     return [
         "## Calibration",
-        f"Expected calibration error {found['expected_calibration_error']:.4f}, the largest of a "
-        f"row {found['largest_calibration_error']:.4f}: how far confidence and share of right "
-        "answers are apart.",
+        f"Expected calibration error {breakdown['expected_calibration_error']:.4f}, the largest of "
+        f"a row {breakdown['largest_calibration_error']:.4f}: how far confidence and accuracy are "
+        "apart.",
         _table(
             ("confidence", "answers", "mean confidence", "right", "95% interval"),
             [
@@ -172,11 +184,11 @@ def _breakdown(found: dict[str, Any]) -> list[str]:
                     f"{one['accuracy']:.4f}",
                     _interval((one["low"], one["high"])),
                 )
-                for one in found["calibration"]
+                for one in breakdown["calibration"]
             ],
         ),
         "## Accuracy by length",
-        _table(("tokens", *columns), _slices(found["by_length"])),
+        _table(("tokens", *columns), _slices(breakdown["by_length"])),
         heading,
         _table(("label", *columns), _slices(labels)),
     ]
@@ -197,10 +209,11 @@ def _slices(slices: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 def _curves(history: Sequence[dict[str, Any]], metric: str) -> str:
     """Return loss and dev scores over the run, thinned to some rows; all are in report.json."""
     losses = [line for line in history if "loss" in line]
-    looks = [line for line in history if "dev_loss" in line]
+    evaluations = [line for line in history if "dev_loss" in line]
     every = max(1, len(losses) // _CURVE_ROWS)
     chosen = sorted(
-        [*losses[every - 1 :: every], *looks], key=lambda line: (line["step"], "dev_loss" in line)
+        [*losses[every - 1 :: every], *evaluations],
+        key=lambda line: (line["step"], "dev_loss" in line),
     )
     rows = [
         (

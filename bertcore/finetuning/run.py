@@ -330,8 +330,10 @@ class Finetuning:
                 self.folder,
                 dtype=dtype,
                 attention=attention_fused,
-                on_share=lambda share: on_progress(
-                    Progress(self.progress.step, self.share, {"encoded": share, "of": what}, False)
+                on_share=lambda fraction: on_progress(
+                    Progress(
+                        self.progress.step, self.share, {"encoded": fraction, "of": what}, False
+                    )
                 ),
                 should_stop=should_stop,
             )

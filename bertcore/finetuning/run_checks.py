@@ -1,4 +1,4 @@
-"""Whether the settings of a run fit its launcher and its labels; the weights of classes."""
+"""Check a run's settings against its launcher and its labels; class weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came out of a run."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class RunResult:
 
     config: FinetuneConfig
     scores: Scores
-    """On the dev data, of the best moment."""
+    """On the dev data, at the best step."""
     best_step: int
     num_steps: int
     """Steps made; fewer than planned if it was stopped early."""
     num_examples_seen: int
     seconds: float
-    """Of training; looks at the dev data and saves not counted."""
+    """Of training; evaluations and saves not counted."""
     history: list[dict[str, Any]]
     """The lines of metrics.jsonl."""
     share_padding: float

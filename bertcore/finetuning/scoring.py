@@ -25,7 +25,7 @@ def score_model(
     batch_size: int = SCORE_BATCH,
     null_threshold: float = 0.0,
     in_full: bool = True,
-    on_share: OnShare = lambda share: None,
+    on_share: OnShare = lambda fraction: None,
     features: Features | None = None,
 ) -> Scored:
     """Return scores and predictions of a model, computed in the format of its weights.

@@ -1,4 +1,4 @@
-"""The saved state of a run and its best checkpoint: whole or not at all, also after a kill."""
+"""The saved state of a run and its best checkpoint, written atomically."""
 
 from __future__ import annotations
 

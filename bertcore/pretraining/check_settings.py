@@ -1,4 +1,4 @@
-"""Whether the settings of a pretraining run fit each other, its launcher and its network."""
+"""Check the settings of a pretraining run against each other, launcher and network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a pretrained BERT is on held-out text."""
+"""Evaluate a pretrained BERT on held-out text."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class PretrainingScores:
     mlm_loss: float
     """Mean of -ln p over the hidden tokens, nats."""
     mlm_top1: float
-    """Share of hidden tokens whose most probable word is the right one."""
+    """Fraction of hidden tokens whose most probable word is the right one."""
     nsp_loss: float | None
     """Nats."""
     nsp_accuracy: float | None
-    """Share of pairs judged rightly, 0 to 1."""
+    """Fraction of pairs judged rightly, 0 to 1."""
     bits_per_character: float
     """Bits of all hidden tokens over their characters, a space before each word counted; [UNK]
     counts as one character and a space. Comparable across vocabularies."""
@@ -39,7 +39,7 @@ class PretrainingScores:
     num_masked: int
     """Hidden tokens scored."""
     share_random: float | None
-    """Share of pairs whose B is random: what always answering so would score."""
+    """Fraction of pairs whose B is random: what always answering so would score."""
 
     def to_dict(self) -> dict[str, int | float]:
         """Return the scores that there are, by name."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from typing import Any
 
 from torch import nn
 
 from bertcore.config import BertConfig
-from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
+from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
-from bertcore.pretraining.data.batches import fixed_batches
+from bertcore.pretraining.data.batches import Batch, fixed_batches
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.sequence_length_schedule import Phases
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.loss.distillation import DistillationWithLoss, add_projection
+from bertcore.pretraining.loss.distillation import DistillationWithLoss, Teacher, add_projection
 from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.long_positions import extend_positions
 from bertcore.pretraining.start.starting_weights import starting_network
@@ -50,8 +51,7 @@ class Pretraining:
         train_config, data_config, optimizer_config: Settings.
         start_from: The network to begin with, of that shape, where `train_config.start` is
             "checkpoint".
-        distill: The losses of a run with a teacher; None: there is none.
-        teacher: The network that it learns from, with the same vocabulary.
+        teacher: What the network learns from beside the text, with the same vocabulary.
         resume: Continue from the newest checkpoint, or from the start where there is none yet. The
             run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
             length is given in steps.
@@ -73,35 +73,23 @@ class Pretraining:
         data_config: DataConfig,
         optimizer_config: OptimizerConfig,
         start_from: Network | None = None,
-        distill: DistillConfig | None = None,
-        teacher: Network | None = None,
+        teacher: Teacher | None = None,
         resume: bool = False,
     ) -> None:
-        if tokenizer.vocab_size != shape.vocab_size:
-            raise ValueError(
-                f"the tokenizer has {tokenizer.vocab_size} pieces but the network is to have "
-                f"{shape.vocab_size} embeddings. Give both the same size."
-            )
+        _check_start(shape, tokenizer, train_config, has_start=start_from is not None)
         check_settings(shape, train_config, data_config)
-        if (start_from is not None) != (train_config.start == "checkpoint"):
-            raise ValueError(
-                f"start is {train_config.start!r}, but {'a' if start_from else 'no'} checkpoint to "
-                'start from was given. Give one with start="checkpoint", and only then.'
-            )
-        if (distill is None) != (teacher is None):
-            raise ValueError("a teacher and the weights of its losses are given together, or not.")
         self.folder, self.tokenizer = folder, tokenizer
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
-        if distill is not None and self.processes.are_sharding:
+        if teacher is not None and self.processes.are_sharding:
             raise ValueError(
                 "the launcher asks for sharding (FSDP), which is not there with a teacher. Start "
                 "without --use_fsdp."
             )
         self._compile, self._notice = choose_compile(
             # The teacher's graph is not worth a compiler's wait, and is not tested with it.
-            train_config.compile if distill is None else "off",
+            train_config.compile if teacher is None else "off",
             self.device,
             steps=train_config.steps,
             minutes=train_config.minutes,
@@ -121,10 +109,7 @@ class Pretraining:
             state=None if state is None else state.get("data_place"),
         )
         self.batches = self.phases.short
-        num_rows = train_config.evaluate_rows
-        self.valid_batches = list(
-            fixed_batches(valid, tokenizer, data_config, seed=HELD_OUT_SEED, num_rows=num_rows)
-        )
+        self.valid_batches = _held_out(valid, tokenizer, data_config, train_config.evaluate_rows)
         self.network = starting_network(
             shape,
             train_config,
@@ -135,16 +120,7 @@ class Pretraining:
         )
         self.network.to(self.device).train()
         self.optimizers = build_optimizers(self.network, optimizer_config)
-        self.distillation: DistillationWithLoss | None = None
-        if distill is not None and teacher is not None:
-            self.distillation = DistillationWithLoss(
-                self.network,
-                teacher.to(self.device),
-                distill,
-                dtype=train_config.dtype,
-                seed=train_config.seed,
-            )
-            add_projection(self.optimizers[-1], self.distillation)
+        self.distillation = self._with_teacher(teacher)
         self.train_step = TrainStep(
             self.network,
             self.optimizers,
@@ -153,18 +129,8 @@ class Pretraining:
             max_grad_norm=optimizer_config.max_grad_norm,
             with_loss=self.distillation,
         )
-        self.progress = TrainingProgress()
         seed_process(train_config.seed, self.processes)
-        if state is not None:
-            self._check_corpus(state["data_fingerprint"])
-            self.network.load_state_dict(state["network"])
-            self.progress = restore_state(
-                state,
-                self.optimizers,
-                seed=train_config.seed,
-                processes=self.processes,
-                projection=self._projection,
-            )
+        self.progress = TrainingProgress() if state is None else self._restore(state)
         self.probes = ProbeWriter(folder.path, tokenizer)
         self._scores: PretrainingScores | None = None
         self._clock = 0.0
@@ -173,6 +139,36 @@ class Pretraining:
             folder.forget_metrics_after(self.progress.step)
             self.probes.forget_after(self.progress.step)
             logger.info("resumed at step %d", self.progress.step)
+
+    def _with_teacher(self, teacher: Teacher | None) -> DistillationWithLoss | None:
+        """Return the network with the losses of its teacher; None without one."""
+        if teacher is None:
+            return None
+        distillation = DistillationWithLoss(
+            self.network,
+            teacher.bert.module.to(self.device),
+            teacher.losses,
+            dtype=self.config.dtype,
+            seed=self.config.seed,
+        )
+        add_projection(self.optimizers[-1], distillation)
+        return distillation
+
+    def _restore(self, state: dict[str, Any]) -> TrainingProgress:
+        """Fill network, optimisers and random sources from a checkpoint; return its progress.
+
+        Raises:
+            ValueError: If the checkpoint was trained on another corpus.
+        """
+        self._check_corpus(state["data_fingerprint"])
+        self.network.load_state_dict(state["network"])
+        return restore_state(
+            state,
+            self.optimizers,
+            seed=self.config.seed,
+            processes=self.processes,
+            projection=self._projection,
+        )
 
     def _pass_over(self, damaged: DamagedCheckpoint) -> None:
         self.notices.append(
@@ -283,12 +279,12 @@ class Pretraining:
 
     def take_step(self) -> Metrics:
         """Train on one batch and return its metrics."""
-        share, progress = self.share, self.progress
-        parts = self.phases.parts(progress.step, share)
+        fraction, progress = self.share, self.progress
+        parts = self.phases.parts(progress.step, fraction)
         if self.phases.long_begins(progress.step):
             table = self.network.position_table
             change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
-        rate = self.optimizer_config.rate_at(share)
+        rate = self.optimizer_config.rate_at(fraction)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)
         if has_diverged(values):
@@ -360,7 +356,7 @@ class Pretraining:
         return evaluate_pretraining(network, self.valid_batches, self.tokenizer, autocast=autocast)
 
     def _read_clock(self) -> None:
-        """Take the main process's time: all must see the same share of a run by the clock."""
+        """Take the main process's time: all must see the same fraction of a run by the clock."""
         elapsed = time.perf_counter() - self._clock
         self.progress.elapsed_seconds = self.processes.of_main(elapsed)
 
@@ -375,3 +371,30 @@ class Pretraining:
             f"training diverged at step {note['step']} ({note['diverged']}); {saved}. "
             "Start a new run with a lower --learning-rate."
         )
+
+
+def _check_start(
+    shape: BertConfig, tokenizer: Tokenizer, config: TrainConfig, *, has_start: bool
+) -> None:
+    """Refuse a vocabulary or a start that does not fit the network and the settings.
+
+    Raises:
+        ValueError: If one does not.
+    """
+    if tokenizer.vocab_size != shape.vocab_size:
+        raise ValueError(
+            f"the tokenizer has {tokenizer.vocab_size} pieces but the network is to have "
+            f"{shape.vocab_size} embeddings. Give both the same size."
+        )
+    if has_start != (config.start == "checkpoint"):
+        raise ValueError(
+            f"start is {config.start!r}, but {'a' if has_start else 'no'} checkpoint to "
+            'start from was given. Give one with start="checkpoint", and only then.'
+        )
+
+
+def _held_out(
+    valid: PackedCorpus, tokenizer: Tokenizer, config: DataConfig, num_rows: int
+) -> list[Batch]:
+    """Return the held-out rows of every evaluation of every run with these settings."""
+    return list(fixed_batches(valid, tokenizer, config, seed=HELD_OUT_SEED, num_rows=num_rows))

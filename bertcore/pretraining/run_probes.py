@@ -1,4 +1,4 @@
-"""Asking a model in training about a few fixed sentences, for the replay of its run."""
+"""Probe a model in training on a few fixed sentences, for the replay of its run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_file
 TOP_K = 5
 """Predictions kept for each hidden word."""
 MIN_STEP_GROWTH = 0.005
-"""Between two probes lies at least this share of all steps so far: 200 probes up to where the
+"""Between two probes lies at least this fraction of all steps so far: 200 probes up to where the
 evaluations are closer than that, and few more ever after."""
 
 
@@ -147,7 +147,7 @@ class ProbeWriter:
         self._last: int | None = None
 
     def write(self, network: Network, step: int, *, is_last: bool = False) -> None:
-        """Write the probe of this moment, unless it lies too close to the one before.
+        """Write the probe of this step, unless the previous one is too recent.
 
         Args:
             network: As for `take_probe`.
@@ -164,11 +164,11 @@ class ProbeWriter:
         for leftover in (self._run / "probes").glob(".*.partial"):
             leftover.unlink(missing_ok=True)
         kept = []
-        for moment, path in probe_files(self._run).items():
-            if moment > step:
+        for at, path in probe_files(self._run).items():
+            if at > step:
                 path.unlink(missing_ok=True)
             else:
-                kept.append(moment)
+                kept.append(at)
         self._last = max(kept, default=None)
 
 

@@ -1,4 +1,4 @@
-"""From text files to a Pretraining that is ready to run, and back into an interrupted one."""
+"""Start a pretraining run from text files, and resume an interrupted one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ from bertcore.pretraining.data.read_corpus import (
     silent,
 )
 from bertcore.pretraining.data.unigrams import unigram_entropy
-from bertcore.pretraining.loss.distillation import check_teacher, keep_teacher, kept_teacher
+from bertcore.pretraining.loss.distillation import (
+    Teacher,
+    check_teacher,
+    keep_teacher,
+    kept_teacher,
+)
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
 from bertcore.tokenizer import Tokenizer
@@ -87,8 +92,7 @@ def start_run(
     data_config: DataConfig,
     optimizer_config: OptimizerConfig,
     start_from: Bert | None = None,
-    distill: DistillConfig | None = None,
-    teacher: Bert | None = None,
+    teacher: Teacher | None = None,
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
@@ -103,8 +107,7 @@ def start_run(
         train_config, data_config, optimizer_config: Settings.
         start_from: The checkpoint to begin with where `train_config.start` is "checkpoint"; copied
             into the run.
-        distill: The losses of a run with a teacher; None: there is none.
-        teacher: What it learns from; copied into the run.
+        teacher: What the network learns from beside the text; copied into the run.
         command: What was typed, for the run's config.json.
         on_stage: Told how far the preparation is.
 
@@ -115,32 +118,21 @@ def start_run(
     check_settings(shape, train_config, data_config)
     if start_from is not None:
         check_start(start_from)
-    has_pairs = data_config.has_pairs
     if teacher is not None:
-        longest = (data_config.long_phase() or data_config).max_seq_length
-        check_same_vocabulary(tokenizer, teacher.tokenizer)
-        check_teacher(teacher, shape, longest, has_pairs=has_pairs)
-        if distill is not None:
-            distill.check_shapes(shape, teacher.config)
-    check_inputs(folder, corpus, valid, has_pairs=has_pairs)
+        check_same_vocabulary(tokenizer, teacher.bert.tokenizer)
+        check_teacher(teacher, shape, data_config)
+    check_inputs(folder, corpus, valid, has_pairs=data_config.has_pairs)
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
         if start_from is not None:
             keep_start(start_from, partial.data)
         if teacher is not None:
-            keep_teacher(teacher, partial.data)
-        packed: dict[str, PackedCorpus] = {}
-        sources = {}
-        for name, paths in (("train", list(corpus)), ("valid", [valid])):
-            times = record_times(paths)
-            on_read = ByteCount(paths, f"reading the {TEXTS[name]}", on_stage)
-            sentences = read_sentences(paths, on_read=on_read)
-            packed[name] = pack_corpus_to(partial.data / name, sentences, tokenizer)
-            longest = int(np.diff(packed[name].document_starts).max())
-            check_counts(name, packed[name].num_documents, longest, has_pairs=has_pairs)
-            sources[name] = record_files(paths)
-            check_unchanged(times)
+            keep_teacher(teacher.bert, partial.data)
+        texts = {"train": list(corpus), "valid": [valid]}
+        packed, record = _pack_texts(
+            partial.data, texts, tokenizer, has_pairs=data_config.has_pairs, on_stage=on_stage
+        )
         on_stage("cutting rows and counting words", None)
         pretraining = Pretraining(
             run,
@@ -152,8 +144,7 @@ def start_run(
             data_config=data_config,
             optimizer_config=optimizer_config,
             start_from=None if start_from is None else start_from.module,
-            distill=distill,
-            teacher=None if teacher is None else teacher.module,
+            teacher=teacher,
         )
         partial.write_config(
             {
@@ -162,37 +153,67 @@ def start_run(
                 "started": datetime.now(UTC).isoformat(timespec="seconds"),
                 "versions": versions(),
                 "git": git_revision(),
-                "corpus": [path.name for path in corpus],
-                "valid": valid.name,
-                "sources": sources,
-                "packed": {
-                    name: record_corpus(partial.data / name, corpus.fingerprint)
-                    for name, corpus in packed.items()
-                },
+                **record,
                 "tokenizer": record_vocabulary(tokenizer),
                 "start_from": _record_start(start_from),
-                "teacher": _record_start(teacher),
-                "distill": None if distill is None else asdict(distill),
+                "teacher": None if teacher is None else _record_start(teacher.bert),
+                "distill": None if teacher is None else asdict(teacher.losses),
                 "model": shape.to_hf_dict(),
                 "train": asdict(train_config),
                 "data": asdict(data_config),
                 "optimizer": asdict(optimizer_config),
-                # What the first round over the text is made of.
-                "data_report": {
-                    "train": {
-                        **pretraining.batches.describe(),
-                        "unigram_entropy": round(
-                            unigram_entropy(packed["train"].ids, tokenizer.vocab_size), 6
-                        ),
-                    },
-                    "valid": {
-                        "num_documents": packed["valid"].num_documents,
-                        "num_tokens": packed["valid"].num_tokens,
-                    },
-                },
+                "data_report": _describe_data(pretraining, packed["valid"]),
             }
         )
     return pretraining
+
+
+def _pack_texts(
+    data: Path,
+    texts: dict[str, list[Path]],
+    tokenizer: Tokenizer,
+    *,
+    has_pairs: bool,
+    on_stage: OnStage,
+) -> tuple[dict[str, PackedCorpus], dict[str, Any]]:
+    """Pack the texts "train" and "valid" into a run's data folder.
+
+    Returns:
+        The packed corpora, and what the run's config.json says of them.
+
+    Raises:
+        ValueError: If a text has too few sentences, or changed while it was read.
+        OSError: If a file cannot be opened or written.
+    """
+    packed: dict[str, PackedCorpus] = {}
+    sources = {}
+    for name, paths in texts.items():
+        times = record_times(paths)
+        on_read = ByteCount(paths, f"reading the {TEXTS[name]}", on_stage)
+        sentences = read_sentences(paths, on_read=on_read)
+        packed[name] = pack_corpus_to(data / name, sentences, tokenizer)
+        longest = int(np.diff(packed[name].document_starts).max())
+        check_counts(name, packed[name].num_documents, longest, has_pairs=has_pairs)
+        sources[name] = record_files(paths)
+        check_unchanged(times)
+    return packed, {
+        "corpus": [path.name for path in texts["train"]],
+        "valid": texts["valid"][0].name,
+        "sources": sources,
+        "packed": {
+            name: record_corpus(data / name, corpus.fingerprint) for name, corpus in packed.items()
+        },
+    }
+
+
+def _describe_data(run: Pretraining, valid: PackedCorpus) -> dict[str, Any]:
+    """Return the counts of a run's corpora; of the training text those of the first epoch."""
+    corpus = run.batches.corpus
+    entropy = unigram_entropy(corpus.ids, run.tokenizer.vocab_size)
+    return {
+        "train": {**run.batches.describe(), "unigram_entropy": round(entropy, 6)},
+        "valid": {"num_documents": valid.num_documents, "num_tokens": valid.num_tokens},
+    }
 
 
 def resume_run(folder: Path) -> Pretraining:
@@ -214,7 +235,7 @@ def resume_run(folder: Path) -> Pretraining:
         data_config = DataConfig(**settings["data"])
         optimizer_config = OptimizerConfig(**settings["optimizer"])
         weights = settings.get("distill")
-        distill = None if weights is None else DistillConfig(**weights)
+        losses = None if weights is None else DistillConfig(**weights)
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
@@ -225,6 +246,12 @@ def resume_run(folder: Path) -> Pretraining:
         tokenizer = Tokenizer.open(run.data / "tokenizer")
         if launched_rank() == 0:
             _check_record(run, settings, tokenizer)
+        teacher = kept_teacher(run.data)
+        if (teacher is None) != (losses is None):
+            raise RuntimeError(
+                f"{str(run.config_file)!r} and {str(run.data)!r} do not agree on whether the run "
+                "has a teacher. Restore the run's folder, or start a new run."
+            )
         pretraining = Pretraining(
             run,
             shape=shape,
@@ -235,8 +262,7 @@ def resume_run(folder: Path) -> Pretraining:
             data_config=data_config,
             optimizer_config=optimizer_config,
             start_from=kept_start(run.data),
-            distill=distill,
-            teacher=kept_teacher(run.data),
+            teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
             resume=True,
         )
     difference = describe_differences(settings.get("versions", {}), versions())

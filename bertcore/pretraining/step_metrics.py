@@ -1,4 +1,4 @@
-"""The numbers of one step as they are written down, also of a step that went wrong."""
+"""The logged metrics of one step, also of a step that diverged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def step_metrics(
         values: From TrainStep, of the whole batch.
         totals: Of the whole batch. Without pairs, next sentences have no numbers.
         step: Its number, from 1.
-        rate: Share of the peak learning rate.
+        rate: Fraction of the peak learning rate.
     """
     pairs = {}
     if totals.num_pairs:

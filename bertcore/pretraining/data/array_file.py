@@ -1,4 +1,4 @@
-"""A .npy file that grows: what does not fit into memory is appended to it block by block."""
+"""A .npy file that grows block by block, for arrays larger than memory."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ class Instances:
 
     @property
     def share_random(self) -> float:
-        """Share of pairs whose B is random: above a half, since lone sentences always get one."""
+        """Fraction of pairs with a random B: above a half, since lone sentences always get one."""
         return float(self.labels.mean())
 
     def share_padding(self, max_seq_length: int) -> float:
-        """Return the share of padding in rows of `max_seq_length` tokens."""
+        """Return the fraction of padding in rows of `max_seq_length` tokens."""
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
     def take(self, rows: NDArray[np.int64] | slice) -> Instances:
@@ -70,7 +70,7 @@ def create_instances(
     Args:
         corpus: Packed documents. Only the borders of the documents cut are read into memory.
         max_seq_length: T, special tokens included; at least 5.
-        short_seq_prob: Share of documents that are cut into pieces of a random shorter length.
+        short_seq_prob: Fraction of documents that are cut into pieces of a random shorter length.
         rng: Fixes the result.
         documents: Which to cut, without gaps; all by default. Random partners come from all.
 

@@ -1,4 +1,4 @@
-"""Hide tokens for masked-language modelling: which, and behind what."""
+"""Masking for masked-language modelling: choose tokens and replace them."""
 
 from __future__ import annotations
 

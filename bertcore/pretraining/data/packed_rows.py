@@ -37,7 +37,7 @@ class PackedRows:
         return self.num_text_tokens + self.spans[:, 3] + 2
 
     def share_padding(self, max_seq_length: int) -> float:
-        """Return the share of padding in rows of `max_seq_length` tokens."""
+        """Return the fraction of padding in rows of `max_seq_length` tokens."""
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
     def take(self, rows: NDArray[np.int64] | slice) -> PackedRows:

@@ -1,4 +1,4 @@
-"""Text files on their way in: checked first, read with progress, learned a vocabulary from."""
+"""Validate and read corpus files; train the tokenizer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TEXTS = {"train": "training text", "valid": "held-out text"}
 """Names of a run's two corpora, as folders and in words."""
 
 OnStage = Callable[[str, float | None], None]
-"""Told what is being done and which share of it is done, 0 to 1; None if that is not known."""
+"""Told what is being done and which fraction of it is done, 0 to 1; None if that is not known."""
 
 
-def silent(what: str, share: float | None) -> None:
+def silent(what: str, fraction: float | None) -> None:
     """Report to nobody."""
 
 
@@ -93,7 +93,7 @@ def train_tokenizer(
 
 
 class ByteCount:
-    """Turns bytes read into the share of all files, and reports it a hundred times at most."""
+    """Turns bytes read into the fraction of all files, and reports it a hundred times at most."""
 
     def __init__(
         self, paths: Sequence[Path], what: str, on_stage: OnStage, *, num_passes: int = 1
@@ -107,10 +107,10 @@ class ByteCount:
     def __call__(self, num_bytes: int) -> None:
         """Take the bytes read since the last time."""
         self._done += num_bytes
-        share = min(1.0, self._done / self._total)
-        if share - self._told >= 0.01:
-            self._told = share
-            self._on_stage(self._what, share)
+        fraction = min(1.0, self._done / self._total)
+        if fraction - self._told >= 0.01:
+            self._told = fraction
+            self._on_stage(self._what, fraction)
 
 
 class _Paragraphs:

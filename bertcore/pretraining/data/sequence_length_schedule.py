@@ -62,9 +62,9 @@ class Phases:
         if self._long_start is not None:
             self._open_long(Place(**state["long"]))
 
-    def parts(self, step: int, share: float) -> list[Batch]:
-        """Return this process's parts of the batch of `step`, at `share` of the run, 0 to 1."""
-        if self._long_config is None or not self._is_long(share):
+    def parts(self, step: int, fraction: float) -> list[Batch]:
+        """Return this process's parts of the batch of `step`, at `fraction` of the run, 0 to 1."""
+        if self._long_config is None or not self._is_long(fraction):
             batches, number, rows = self.short, step, self._rows
         else:
             if self._long_start is None:
@@ -83,10 +83,10 @@ class Phases:
         """Return whether the second phase began with this step; asked after `parts`."""
         return self._long_start == step
 
-    def samples(self, step: int, share: float) -> list[Batch]:
+    def samples(self, step: int, fraction: float) -> list[Batch]:
         """Return a part of each shape that is still to come from here on, for a compiler."""
         found = []
-        if self._long_config is None or not self._is_long(share):
+        if self._long_config is None or not self._is_long(fraction):
             found.append(self.short.batch(step, part=self._rows[0], device=self._device))
         if self._long_config is not None:
             trial = Batches(self._corpus, self._tokenizer, self._long_config, seed=0)
@@ -101,8 +101,8 @@ class Phases:
             "long_start": self._long_start,
         }
 
-    def _is_long(self, share: float) -> bool:
-        return share >= 1.0 - self._config.long_ratio
+    def _is_long(self, fraction: float) -> bool:
+        return fraction >= 1.0 - self._config.long_ratio
 
     def _open_long(self, place: Place | None) -> None:
         assert self._long_config is not None

@@ -1,4 +1,4 @@
-"""A text parted in two: one to learn from, one to be scored on."""
+"""Split a text into a training and a held-out part."""
 
 from __future__ import annotations
 

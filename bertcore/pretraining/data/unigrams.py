@@ -1,4 +1,4 @@
-"""What word frequencies alone tell: the loss of a model that has learned nothing else."""
+"""Unigram entropy: the loss of a model that knows word frequencies alone."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def unigram_entropy(ids: NDArray[np.generic], vocab_size: int) -> float:
     counts = np.zeros(vocab_size, dtype=np.int64)
     for start in range(0, len(ids), _BLOCK):
         counts += np.bincount(ids[start : start + _BLOCK].astype(np.int64), minlength=vocab_size)
-    shares = counts[counts > 0] / len(ids)
-    return float(-(shares * np.log(shares)).sum())
+    frequencies = counts[counts > 0] / len(ids)
+    return float(-(frequencies * np.log(frequencies)).sum())

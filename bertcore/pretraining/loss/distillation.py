@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 from bertcore.bert import Bert
 from bertcore.checkpoints import save
 from bertcore.config import BertConfig
+from bertcore.configs import DataConfig
 from bertcore.distillation import DistillConfig, cosine_loss
 from bertcore.distillation.losses import attended
 from bertcore.distillation.states import (
@@ -29,6 +30,13 @@ from bertcore.pretraining.loss.word_loss import word_loss, word_loss_in_chunks
 
 TEACHER_FOLDER = "teacher"
 """Where a run keeps its teacher, in its data folder."""
+
+
+class Teacher(NamedTuple):
+    """The checkpoint that a student learns from, and the weights of the losses."""
+
+    bert: Bert
+    losses: DistillConfig
 
 
 class DistillationLoss(NamedTuple):
@@ -155,42 +163,44 @@ def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:
     )
 
 
-def check_teacher(teacher: Bert, student: BertConfig, longest_row: int, *, has_pairs: bool) -> None:
+def check_teacher(teacher: Teacher, student: BertConfig, data: DataConfig) -> None:
     """Refuse a teacher that cannot read the rows or say the student's words.
 
     Raises:
         ValueError: If one of them is no BERT, or the teacher has no masked-word head, another
-            number of rows in its token table, too few positions, no second segment for pairs, or
-            weights that are no numbers.
+            number of rows in its token table, too few positions, no second segment for pairs,
+            weights that are no numbers, or states that the losses cannot compare.
     """
-    for who, config in (("teacher", teacher.config), ("student", student)):
+    bert, longest_row = teacher.bert, (data.long_phase() or data).max_seq_length
+    for who, config in (("teacher", bert.config), ("student", student)):
         if config.model_type != "bert":
             raise ValueError(
                 f"the {who} is a {config.model_type} checkpoint; distillation on a corpus is for "
                 "BERT itself. Choose a BERT checkpoint."
             )
-    teacher.require("mlm")
-    rows = student.vocab_size, teacher.config.vocab_size
+    bert.require("mlm")
+    rows = student.vocab_size, bert.config.vocab_size
     if rows[0] != rows[1]:
         raise ValueError(
             f"the student's token table has {rows[0]:,} rows and the teacher's {rows[1]:,}, so "
             "their probabilities cannot be compared. Use a student with as many."
         )
-    if teacher.config.max_length < longest_row:
+    if bert.config.max_length < longest_row:
         raise ValueError(
-            f"the teacher {teacher.name!r} reads at most {teacher.config.max_length} tokens, and "
+            f"the teacher {bert.name!r} reads at most {bert.config.max_length} tokens, and "
             f"the rows have {longest_row}. Lower --max-seq-length."
         )
-    if has_pairs and teacher.config.type_vocab_size < 2:
+    if data.has_pairs and bert.config.type_vocab_size < 2:
         raise ValueError(
-            f"the teacher {teacher.name!r} has no second segment, so it cannot read pairs. Use "
+            f"the teacher {bert.name!r} has no second segment, so it cannot read pairs. Use "
             "--objective mlm."
         )
-    if teacher.report is not None and teacher.report.not_finite:
+    if bert.report is not None and bert.report.not_finite:
         raise ValueError(
-            f"the teacher {teacher.name!r} has weights that are no numbers "
-            f"({', '.join(teacher.report.not_finite[:3])}). Choose another."
+            f"the teacher {bert.name!r} has weights that are no numbers "
+            f"({', '.join(bert.report.not_finite[:3])}). Choose another."
         )
+    teacher.losses.check_shapes(student, bert.config)
 
 
 def keep_teacher(teacher: Bert, data: Path) -> None:
@@ -198,11 +208,11 @@ def keep_teacher(teacher: Bert, data: Path) -> None:
     save(teacher.module, teacher.tokenizer, data / TEACHER_FOLDER)
 
 
-def kept_teacher(data: Path) -> Network | None:
-    """Return the network that `keep_teacher` wrote; None if the run has no teacher.
+def kept_teacher(data: Path) -> Bert | None:
+    """Return the checkpoint that `keep_teacher` wrote; None if the run has no teacher.
 
     Raises:
         RuntimeError: If it is damaged.
     """
     folder = data / TEACHER_FOLDER
-    return load_bert(folder, device="cpu").module if folder.is_dir() else None
+    return load_bert(folder, device="cpu") if folder.is_dir() else None

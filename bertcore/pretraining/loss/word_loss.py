@@ -10,26 +10,26 @@ import torch.nn.functional as F
 from torch import Tensor
 
 WordLoss = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-"""(vectors [N, D], table [V, D], bias [V], labels [N], shares [N]) -> loss, a scalar: the sum of
-shares x -ln p(label); and which words were right, bool, [N]."""
+"""(vectors [N, D], table [V, D], bias [V], labels [N], weights [N]) -> loss, a scalar: the sum of
+weights x -ln p(label); and which words were right, bool, [N]."""
 
 _CHUNK = 32
 """Rows of logits that are worked on at a time: 2 MB at a vocabulary of 16,384."""
 
 
 def word_loss(
-    vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, shares: Tensor
+    vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, weights: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the loss in plain operations, which a compiler or a GPU does well."""
     logits = F.linear(vectors, table, bias).float()
     losses = F.cross_entropy(logits, labels, reduction="none")
     with torch.no_grad():
         right = logits.argmax(-1) == labels
-    return (losses * shares).sum(), right
+    return (losses * weights).sum(), right
 
 
 def word_loss_in_chunks(
-    vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, shares: Tensor
+    vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, weights: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the same loss in bfloat16 products, with softmax and gradient chunk by chunk.
 
@@ -37,7 +37,7 @@ def word_loss_in_chunks(
     were, so that no float32 logits of all rows exist.
     """
     found: tuple[Tensor, Tensor] = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
-        vectors, table, bias, labels, shares
+        vectors, table, bias, labels, weights
     )
     return found
 
@@ -45,15 +45,15 @@ def word_loss_in_chunks(
 class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, shares: Tensor
+        ctx: Any, vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, weights: Tensor
     ) -> tuple[Tensor, Tensor]:
         x, weight = vectors.bfloat16(), table.bfloat16()
         logits = F.linear(x, weight, bias.bfloat16())
-        losses = torch.empty_like(shares)
+        losses = torch.empty_like(weights)
         right = torch.empty(len(labels), dtype=torch.bool)
         for start in range(0, len(labels), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            wanted, share = labels[rows, None], shares[rows, None]
+            wanted, weight = labels[rows, None], weights[rows, None]
             chunk = logits[rows].float()
             top, best = chunk.max(-1, keepdim=True)
             right[rows] = (best == wanted)[:, 0]
@@ -61,13 +61,13 @@ class _ChunkedLoss(torch.autograd.Function):
             chunk.sub_(top).exp_()
             total = chunk.sum(-1, keepdim=True)
             losses[rows] = (total.log() + top - at_label)[:, 0]
-            # d loss / d logits = share x (p - 1 at the label)
-            chunk.mul_(share / total).scatter_add_(1, wanted, -share)
+            # d loss / d logits = weight x (p - 1 at the label)
+            chunk.mul_(weight / total).scatter_add_(1, wanted, -weight)
             logits[rows] = chunk
         ctx.save_for_backward(x, weight, logits)
         ctx.dtypes = vectors.dtype, table.dtype, bias.dtype
         ctx.mark_non_differentiable(right)
-        return (losses * shares).sum(), right
+        return (losses * weights).sum(), right
 
     @staticmethod
     def backward(ctx: Any, scale: Tensor, _: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:

@@ -1,4 +1,4 @@
-"""Where long rows begin: position vectors that no short row has trained."""
+"""Extend the position table to long rows: vectors that no short row has trained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run begins with: noise, counts of its text, or the weights of a checkpoint."""
+"""The starting weights of a run: noise, word counts, or a checkpoint."""
 
 from __future__ import annotations
 

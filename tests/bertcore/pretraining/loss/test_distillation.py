@@ -22,7 +22,7 @@ from bertcore.distillation import DistillConfig, soft_target_loss, student_of
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, resume_run, start_run
 from bertcore.pretraining.data.batches import Batch, cut, make_batch
-from bertcore.pretraining.loss.distillation import TEACHER_FOLDER, DistillationWithLoss
+from bertcore.pretraining.loss.distillation import TEACHER_FOLDER, DistillationWithLoss, Teacher
 from bertcore.pretraining.loss.objective import to_device
 from bertcore.pretraining.loss.soft_word_loss import Decoder, soft_word_loss
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
@@ -161,8 +161,7 @@ def start(texts: Path, out: Path, distill: DistillConfig = LAYERS, **more: Any) 
         data_config=DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=8),
         optimizer_config=OptimizerConfig(optimizer="adamw", learning_rate=2e-3),
         start_from=student,
-        distill=distill,
-        teacher=teacher,
+        teacher=Teacher(teacher, distill),
     )
 
 
