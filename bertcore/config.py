@@ -38,9 +38,9 @@ class BertConfig:
     hidden_act: str = "gelu"
     """Activation of the feed-forward block and of the masked-word head: one of ACTIVATIONS."""
     hidden_dropout_prob: float = 0.1
-    """Share of activations dropped after embeddings and blocks, in training, 0 <= p < 1."""
+    """Fraction of activations dropped after embeddings and blocks, in training, 0 <= p < 1."""
     attention_probs_dropout_prob: float = 0.1
-    """Share of attention weights dropped in training, 0 <= p < 1."""
+    """Fraction of attention weights dropped in training, 0 <= p < 1."""
     max_position_embeddings: int = 512
     """Rows of the position table: the longest input in tokens."""
     type_vocab_size: int = 2

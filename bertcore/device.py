@@ -1,4 +1,4 @@
-"""Where a network runs and in which number format."""
+"""Choose the device and the number format of a network."""
 
 from __future__ import annotations
 

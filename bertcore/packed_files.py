@@ -1,4 +1,4 @@
-"""Files that may be packed as .xz or .gz: one way to open them."""
+"""Open files, plain or compressed as .xz or .gz."""
 
 from __future__ import annotations
 

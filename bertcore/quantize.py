@@ -1,4 +1,4 @@
-"""Attention weights as one byte each: for the browser and for the probes of a run."""
+"""Quantise attention weights to one byte each, for the browser and for probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that BERT computes for one input, named, with shapes: what the app reads."""
+"""The trace: every named activation of one input, with shapes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Activations:
     hidden_states: Tensor
     """[L+1, T, D]; index 0 is the embeddings' output."""
     attentions: Tensor
-    """[L, H, T, T]; row = the token that looks, column = the token looked at; rows sum to 1."""
+    """[L, H, T, T]; row = query token, column = key token; rows sum to 1."""
     queries: Tensor | None
     """[L, H, T, K]; like keys and values a view of [L, T, D], the order they are computed in. None
     for another architecture, which does not hand them out."""
@@ -83,7 +83,7 @@ class Trace:
 
     @property
     def attentions(self) -> Tensor:
-        """[L, H, T, T]; rows (the token that looks) sum to 1."""
+        """[L, H, T, T]; rows (query tokens) sum to 1."""
         return self.activations.attentions
 
     @property

@@ -1,4 +1,4 @@
-"""Unpack a stranger's zipped checkpoint: only its files, only into one folder, never a bomb."""
+"""Unpack an untrusted zip file: only checkpoint files, only into one folder, no zip bombs."""
 
 from __future__ import annotations
 

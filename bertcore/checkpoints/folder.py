@@ -1,4 +1,4 @@
-"""What lies in a checkpoint folder: which file holds the weights, the shape, the vocabulary."""
+"""Find the files of a checkpoint folder: weights, config.json, vocabulary."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def read_json(file: Path) -> dict[str, Any]:
 def read_card(folder: str | Path) -> str | None:
     """Return the model card (README.md) without its YAML head, at most 200,000 characters.
 
-    None where there is none. The text comes from strangers: show it as Markdown without HTML.
+    None where there is none. The text is untrusted: show it as Markdown without HTML.
     """
     file = Path(folder).expanduser() / "README.md"
     try:

@@ -1,4 +1,4 @@
-"""The names of the tensors: ours, Hugging Face's, and how to mend those of other programs."""
+"""Tensor names: ours, Hugging Face's, and the renaming of those of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a checkpoint was fine-tuned for, as config.json and the names of the tensors tell it."""
+"""The task a checkpoint was fine-tuned for, from config.json and its tensor names."""
 
 from __future__ import annotations
 

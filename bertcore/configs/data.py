@@ -1,4 +1,4 @@
-"""The settings of a run's data: what the rows are made of, how long they are, what is hidden."""
+"""The settings of a run's data: objective, row lengths, masking."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DataConfig:
     masked_lm_prob: float = MASKED_LM_PROB
     """Fraction of tokens that are masked, 0 < p < 1."""
     short_seq_prob: float = 0.1
-    """Share of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
+    """Fraction of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
     batch_size: int = 32
     """B: rows per step."""
     long_ratio: float = 0.0
@@ -89,7 +89,7 @@ class DataConfig:
         >>> DataConfig.for_length(128).max_predictions_per_seq
         20
         """
-        # A share out of its range is refused by name, and not here.
+        # A fraction out of its range is refused by name, and not here.
         most = round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
         return cls(
             max_seq_length=max_seq_length,

@@ -74,7 +74,7 @@ class OptimizerConfig:
         return cls(**{**recipe, **fields})
 
     def rate_at(self, progress: float) -> float:
-        """Return the share of the peak rate at `progress` of the run, both 0 to 1.
+        """Return the fraction of the peak rate at `progress` of the run, both 0 to 1.
 
         A run's first step has progress 0 and its last a little less than 1.
 

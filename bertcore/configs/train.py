@@ -1,4 +1,4 @@
-"""The settings of a pretraining run: its length, its rhythm, its start."""
+"""The settings of a pretraining run: its length, intervals and start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COMPILE = ("auto", "on", "off")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainConfig:
-    """How long to train, how often to look, and from what to start.
+    """How long to train, how often to evaluate, and from what to start.
 
     Raises:
         ValueError: If a value is out of its range, or the length is given twice or not at all.

@@ -1,4 +1,4 @@
-"""What distillation compares, each as one number a row; the caller chooses rows and their mean."""
+"""The losses of distillation, one value per row; the caller chooses rows and averages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A student's first weights: some of its teacher's layers, and all that is in no layer."""
+"""Initialise a student: some of its teacher's layers, and everything outside the layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a classifier's answers are right: by how sure it was, by length and by label."""
+"""Accuracy of a classifier by confidence, length and label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ConfidenceBin:
     confidence: float
     """Their mean."""
     accuracy: float
-    """Share of right ones."""
+    """Fraction of right ones."""
     low: float
     """Lower end of the accuracy's 95% interval (Wilson)."""
     high: float

@@ -1,4 +1,4 @@
-"""Is a model as often right as it says? Reliability diagram and expected calibration error."""
+"""Calibration: reliability diagram and expected calibration error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Calibration:
     confidence: NDArray[np.float64]
     """Mean confidence of each bin, [K]; NaN if it is empty."""
     accuracy: NDArray[np.float64]
-    """Share of right answers in each bin, [K]; NaN if it is empty."""
+    """Fraction of right answers in each bin, [K]; NaN if it is empty."""
     low: NDArray[np.float64]
     """Lower end of the accuracy's 95% interval, [K]; NaN if the bin is empty."""
     high: NDArray[np.float64]
@@ -69,7 +69,7 @@ def calibration(
     if num_bins < 1:
         raise ValueError(f"num_bins is {num_bins}; expected at least 1.")
     sure = np.asarray(confidence, dtype=np.float64)
-    # Float32 shares may be a little over 1.
+    # Float32 probabilities may be a little over 1.
     if not (np.isfinite(sure).all() and sure.min() >= 0 and sure.max() <= 1 + 1e-6):
         raise ValueError("a confidence is no probability; expected numbers from 0 to 1.")
     edges = np.linspace(0, 1, num_bins + 1)

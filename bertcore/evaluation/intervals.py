@@ -170,8 +170,8 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
     )
     z = NORMAL_QUANTILE
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = right / cases
-        middle = (share + z * z / (2 * cases)) / (1 + z * z / cases)
+        proportion = right / cases
+        middle = (proportion + z * z / (2 * cases)) / (1 + z * z / cases)
         half = z / (1 + z * z / cases)
-        half = half * np.sqrt(share * (1 - share) / cases + z * z / (4 * cases * cases))
-    return Interval(share, np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0))
+        half = half * np.sqrt(proportion * (1 - proportion) / cases + z * z / (4 * cases * cases))
+    return Interval(proportion, np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0))

@@ -1,4 +1,4 @@
-"""The numbers by which GLUE and CoNLL judge, each with an interval by bootstrap."""
+"""The metrics of GLUE and CoNLL, each with a bootstrap confidence interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a model is weak: its answers parted by length or by label."""
+"""Accuracy by slice: answers grouped by length or by label."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Slice:
     number: int
     """Answers in it."""
     mean: float
-    """Mean of their quality: the share of right ones where quality is 0 or 1."""
+    """Mean of their quality: the fraction of right ones where quality is 0 or 1."""
     low: float
-    """Lower end of the mean's 95% interval; NaN for a single answer that is no share."""
+    """Lower end of the mean's 95% interval; NaN for a single answer that is no fraction."""
     high: float
     """Its upper end."""
 

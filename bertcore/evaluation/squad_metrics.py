@@ -1,4 +1,4 @@
-"""Exact match and F1 of answers, as the official scripts of SQuAD 1.1 and 2.0 count them."""
+"""Exact match and F1 as in the official scripts of SQuAD 1.1 and 2.0."""
 
 from __future__ import annotations
 

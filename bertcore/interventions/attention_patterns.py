@@ -1,4 +1,4 @@
-"""Who may look at whom: attention patterns as masks, and masks drawn by hand as rectangles."""
+"""Attention patterns as masks: bidirectional, causal, prefix, or drawn by hand as rectangles."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 PATTERNS = ("bidirectional", "causal", "prefix", "drawn")
-"""Who may look at whom: all at all (BERT); each at itself and those before (GPT); a prefix at
-itself, and the rest also at what stands before (UniLM); as drawn."""
+"""Which token may attend to which: all to all (BERT); each to itself and those before (GPT); a
+prefix to itself, and the rest also to what stands before (UniLM); as drawn."""
 
 
 class Block(NamedTuple):
-    """A rectangle of a drawn mask: these tokens may not look at those. Bounds are included."""
+    """A rectangle of a drawn mask: these tokens may not attend to those. Bounds are included."""
 
     first_source: int
     last_source: int
@@ -28,7 +28,7 @@ def pattern_mask(
     prefix_length: int,
     blocked: Iterable[tuple[int, int, int, int]] = (),
 ) -> Tensor | None:
-    """Return who may look at whom, bool [T, T], row = the token that looks; None: all at all.
+    """Return which token may attend to which, bool [T, T], row = query token; None: all at all.
 
     Args:
         pattern: One of PATTERNS.
@@ -38,7 +38,7 @@ def pattern_mask(
 
     Raises:
         ValueError: If the pattern is unknown, the prefix is too long, a block does not fit, or a
-            token may look at nothing.
+            token may attend to nothing.
 
     Source: Dong et al. 2019 (UniLM), section 2.3 and figure 1: tokens of the prefix see the prefix,
         those after it see the prefix and what stands before them.
@@ -64,7 +64,7 @@ def blocks_of(allowed: Tensor) -> tuple[Block, ...]:
     """Return the rectangles that `Changes.blocked` needs for a mask.
 
     Args:
-        allowed: True = may look, bool [T, T]; row = the token that looks.
+        allowed: True = may attend, bool [T, T]; row = query token.
 
     >>> blocks_of(torch.tensor([[True, False], [True, False]]))
     (Block(first_source=0, last_source=1, first_target=1, last_target=1),)

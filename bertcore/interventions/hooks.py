@@ -19,9 +19,9 @@ class Cell(NamedTuple):
     layer: int
     head: int
     source: int
-    """The token that looks (the row)."""
+    """The query token (row)."""
     target: int
-    """The token that is looked at (the column)."""
+    """The key token (column)."""
     weight: float
     """0 to 1; the rest of the row is rescaled, so that it sums to 1 again."""
 

@@ -33,7 +33,7 @@ class Changes:
     prefix_length: int | None = None
     """Tokens of the prefix, 0 to T, for the pattern "prefix"; None: [CLS], text A and its [SEP]."""
     blocked: tuple[tuple[int, int, int, int], ...] = ()
-    """Who may not look at whom, for the pattern "drawn": a `Block` each; see `blocks_of`."""
+    """Which tokens may not attend to which, for "drawn": a `Block` each; see `blocks_of`."""
     segment_ids: tuple[tuple[int, int], ...] = ()
     """(token, its new segment id)."""
     position_ids: tuple[tuple[int, int], ...] = ()
@@ -84,7 +84,7 @@ class Changes:
 
         Raises:
             ValueError: If a layer, head or token does not exist, the pattern is unknown, a token
-                may look at nothing, or the weights set in a row are not possible.
+                may attend to nothing, or the weights set in a row are not possible.
         """
         self._check(config, num_tokens)
         gates = None

@@ -33,7 +33,7 @@ _REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "m
 
 
 class Opening(NamedTuple):
-    """What is known before the tensors are looked at."""
+    """What is known before the tensors are read."""
 
     source: str
     folder: Path

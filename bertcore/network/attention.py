@@ -1,4 +1,4 @@
-"""Self-attention, written twice: once to be looked at and once to be fast."""
+"""Self-attention, written twice: explicit for traces, fused for speed."""
 
 from __future__ import annotations
 

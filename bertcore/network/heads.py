@@ -1,4 +1,4 @@
-"""What is read off the encoder: the pooled [CLS], and the heads of the pretraining tasks."""
+"""The pooler and the heads of the pretraining tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every encoder answers, ours and those that run on code of `transformers`."""
+"""The interface of every encoder, ours and those that `transformers` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the head of a fine-tuned checkpoint reads the last hidden states, of every family."""
+"""Apply the head of a fine-tuned checkpoint of any family to the last hidden states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the decoder of T5 or BART does: what it writes, and where it looks while it writes."""
+"""The decoder of T5 or BART: what it writes, and its attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which other architectures are read, how each predicts words, and what each of them has not."""
+"""The other architectures that are read: how each predicts words, and what each lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of `transformers` behind the questions that callers ask of our network."""
+"""A model of `transformers` behind the interface of our network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each architecture predicts hidden words: what its head reads, and what it makes of it."""
+"""Predict hidden words in each architecture: what its head reads and how it is applied."""
 
 from __future__ import annotations
 

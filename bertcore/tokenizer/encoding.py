@@ -1,4 +1,4 @@
-"""What the tokenizer takes and hands back: added tokens and encoded texts."""
+"""Input and output of the tokenizer: added tokens and encoded texts."""
 
 from dataclasses import dataclass
 

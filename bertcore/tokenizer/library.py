@@ -153,7 +153,7 @@ class LibraryTokenizer(Tokenizer):
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
             ids[name] if name else -1 for name in names
         )
-        self.pad_id = max(self.pad_id, 0)  # what stands there is never looked at
+        self.pad_id = max(self.pad_id, 0)  # attention never reads padding
         self.unk_token, self.mask_token = names[1], names[4]
         self.special_tokens = tuple(dict.fromkeys(name for name in names if name))
         self.num_pieces = fast.get_vocab_size(with_added_tokens=False)

@@ -1,4 +1,4 @@
-"""What BERT does to a text before it looks words up, every step kept, character by character."""
+"""BERT's text normalisation, every step kept, character by character."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence

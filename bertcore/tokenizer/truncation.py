@@ -1,4 +1,4 @@
-"""Cutting a text or pair to the model's length, and telling what was cut."""
+"""Truncate a text or pair to the model's length, and report what was cut."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

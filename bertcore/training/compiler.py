@@ -1,4 +1,4 @@
-"""Whether torch.compile is worth it here, and whether it can work here."""
+"""Decide whether torch.compile is worth it, and whether it can work on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's metrics as TensorBoard event files, beside metrics.jsonl."""
+"""Write a run's metrics as TensorBoard event files, beside metrics.jsonl."""
 
 from __future__ import annotations
 

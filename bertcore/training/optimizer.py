@@ -57,11 +57,11 @@ def build_optimizers(network: Network, config: OptimizerConfig) -> list[Optimize
     return optimizers
 
 
-def set_rate(optimizers: list[Optimizer], share: float) -> None:
-    """Set every group's learning rate to `share` of its peak."""
+def set_rate(optimizers: list[Optimizer], fraction: float) -> None:
+    """Set every group's learning rate to `fraction` of its peak."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
-            group["lr"] = group["peak_lr"] * share
+            group["lr"] = group["peak_lr"] * fraction
 
 
 def clip_gradients(network: Network, max_norm: float) -> Tensor:

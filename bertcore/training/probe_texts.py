@@ -1,4 +1,4 @@
-"""The fixed sentences that a run is asked about again and again, so that one can watch it learn."""
+"""The fixed sentences on which a run is probed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes: small pictures of a model in training, of a few fixed sentences, and their files."""
+"""Probes of a model in training: its state on a few fixed sentences, and their files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ProbeText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceProbe:
-    """What the model made of one sentence at one moment."""
+    """What the model computed for one sentence at one step."""
 
     text: ProbeText
     tokens: list[str]
@@ -85,7 +85,7 @@ class SentenceProbe:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Probe:
-    """One moment of a run."""
+    """The probe of one step of a run."""
 
     step: int
     sentences: list[SentenceProbe]
@@ -136,7 +136,7 @@ def probe_files(run: Path) -> dict[int, Path]:
 
 
 def read_probe(path: Path) -> Probe:
-    """Read one moment.
+    """Read the probe of one step.
 
     Raises:
         RuntimeError: If the file is damaged.
@@ -152,7 +152,7 @@ def read_probe(path: Path) -> Probe:
 
 
 def read_probes(run: Path) -> list[Probe]:
-    """Read all moments of a run folder, the oldest first.
+    """Read all probes of a run folder, the oldest first.
 
     Raises:
         RuntimeError: If a file is damaged.

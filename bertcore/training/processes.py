@@ -1,4 +1,4 @@
-"""One process or several that train one network together, started by torchrun or accelerate."""
+"""Distributed training: one process, or several started by torchrun or accelerate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a run is: saved with its checkpoints, and reported while it trains."""
+"""The progress of a run: saved with its checkpoints, and reported while it trains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run was made of: its files, its code and its machine; and whether they are still that."""
+"""Provenance of a run: its files, code and machine, and whether they changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of every random source of a process, to be saved and brought back."""
+"""Save and restore the state of every random source of a process."""
 
 from __future__ import annotations
 

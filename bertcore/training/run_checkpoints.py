@@ -1,4 +1,4 @@
-"""One checkpoint of a run: written whole or not at all, and known to be whole when it is opened."""
+"""One checkpoint of a run: written atomically, and verified when it is opened."""
 
 from __future__ import annotations
 

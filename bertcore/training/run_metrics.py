@@ -1,4 +1,4 @@
-"""The lines of metrics of a run: one JSON object each, whole or not there."""
+"""The metrics file of a run: one JSON object per line, each written whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Freed memory that the C library keeps, given back to the system."""
+"""Return freed memory that the C library keeps to the system."""
 
 from __future__ import annotations
 

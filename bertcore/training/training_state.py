@@ -1,4 +1,4 @@
-"""What a run needs beside its weights to continue: taken from it, and given back to it."""
+"""Save and restore the training state of a run: everything but the weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the loss of a batch, or of its parts, to one update of the weights."""
+"""One update of the weights from the loss of a batch or of its parts."""
 
 from __future__ import annotations
 

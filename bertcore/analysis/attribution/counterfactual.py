@@ -1,4 +1,4 @@
-"""Counterfactuals: the fewest words swapped, as a masked-word head proposes, for another answer."""
+"""Counterfactuals: the fewest word swaps, proposed by a masked-word head, that change an answer."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def find_counterfactuals(
     score_change: float = 1.0,
     max_changes: int = MAX_CHANGES,
     max_forwards: int = MAX_FORWARDS,
-    on_share: OnShare = lambda share: None,
+    on_share: OnShare = lambda fraction: None,
 ) -> Search:
     """Swap words for those that a masked-word head proposes until the answer is another.
 
@@ -282,8 +282,8 @@ class _Searching:
                         ids_of[offset].tolist(),
                     )
                 done += len(log_p)
-        for word, (shares, pieces) in zip(words, best, strict=True):
-            yield self._usable(source.words[word].text, shares, pieces)
+        for word, (probabilities, pieces) in zip(words, best, strict=True):
+            yield self._usable(source.words[word].text, probabilities, pieces)
 
     def _usable(
         self, before: str, values: Sequence[float], ids: Sequence[int]

@@ -1,4 +1,4 @@
-"""Is an explanation true to the model? Take away what it calls important, or keep only that.
+"""Faithfulness of an explanation: comprehensiveness and sufficiency.
 
     comprehensiveness = p(all words) - p(without the most important words)
     sufficiency       = p(all words) - p(the most important words alone)
@@ -34,7 +34,7 @@ class Faithfulness:
     bins: tuple[float, ...]
     """Shares of the words, [K]."""
     num_words: tuple[int, ...]
-    """Words that these shares are: rounded up, [K]."""
+    """How many words these fractions are, rounded up, [K]."""
     comprehensiveness: NDArray[np.float32]
     """What is lost without the words, [K]; high is good."""
     sufficiency: NDArray[np.float32]
@@ -109,9 +109,9 @@ def _of_orders(
     words = source.text_words
     if not words:
         raise ValueError("the text has no word that could be taken away. Write at least one.")
-    if not bins or not all(0 < share <= 1 for share in bins):
-        raise ValueError(f"bins are {bins}; expected shares above 0 and at most 1.")
-    counts = tuple(max(1, math.ceil(share * len(words) - 1e-9)) for share in bins)
+    if not bins or not all(0 < fraction <= 1 for fraction in bins):
+        raise ValueError(f"bins are {bins}; expected fractions above 0 and at most 1.")
+    counts = tuple(max(1, math.ceil(fraction * len(words) - 1e-9)) for fraction in bins)
     # The same words are often taken twice: each set is run once.
     taken = [frozenset(order[:count]) for order in orders for count in counts]
     sets = list(dict.fromkeys(part for one in taken for part in (one, frozenset(words) - one)))

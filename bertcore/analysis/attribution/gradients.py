@@ -1,4 +1,4 @@
-"""Which tokens an answer comes from, by gradients: captum's methods on BERT's three embeddings.
+"""Gradient attribution: captum's methods on BERT's three embeddings.
 
 The methods start from vectors and not from ids: token, segment and position embeddings go in
 apart, are summed, and run through the network with the task head.
@@ -133,7 +133,7 @@ def layer_conductance(
     *,
     baseline: str = BASELINES[0],
     steps: int = CONDUCTANCE_STEPS,
-    on_share: Callable[[float], None] = lambda share: None,
+    on_share: Callable[[float], None] = lambda fraction: None,
 ) -> Conductance:
     """Return how much of the integrated gradients passes through each token of each layer.
 

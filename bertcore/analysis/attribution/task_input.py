@@ -1,4 +1,4 @@
-"""One text for a fine-tuned model: its tokens joined to words, words taken away, and the logits."""
+"""One input of a fine-tuned model: its words, the input without some of them, and its logits."""
 
 from __future__ import annotations
 

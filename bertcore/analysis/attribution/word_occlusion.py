@@ -44,7 +44,7 @@ def occlusion(
         ValueError: As `without`; or if the answer is NaN.
 
     Source: Li, Monroe and Jurafsky 2016, "Understanding neural networks through representation
-        erasure", section 4; the difference of log-odds in place of its share. Whole words.
+        erasure", section 4; the difference of log-odds in place of the relative one. Whole words.
     """
     words = source.text_words
     rows = [whole(source), *(without(model, source, [word], how) for word in words)]

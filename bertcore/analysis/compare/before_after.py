@@ -1,4 +1,4 @@
-"""What a change does: words, next sentence, hidden states and attention before and after."""
+"""The effect of a change on words, next sentence, hidden states and attention."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Two checkpoints on one text: what each answers, where their heads and vectors part.
+"""Two checkpoints on one text: their answers, and where heads and vectors differ.
 
-For instance the checkpoint that a fine-tuning began with and the one that it gave, or two moments
+For instance the checkpoint that a fine-tuning began with and the one that it gave, or two steps
 of a training run.
 """
 

@@ -1,4 +1,4 @@
-"""Centred kernel alignment: whether two sets of vectors hold the same geometry.
+"""Centred kernel alignment (CKA): similarity of two sets of vectors, rotations ignored.
 
 It needs the same examples in both, but neither the same width nor matching axes: a rotation of all
 vectors, or a change of their common scale or mean, changes nothing.

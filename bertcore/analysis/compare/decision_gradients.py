@@ -1,4 +1,4 @@
-"""Gradient times input: how much each token speaks for one answer of a decision."""
+"""Gradient times input: the contribution of each token to one answer of a decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How differently the heads of two checkpoints look at the same text."""
+"""Divergence of attention between the heads of two checkpoints on the same text."""
 
 from __future__ import annotations
 

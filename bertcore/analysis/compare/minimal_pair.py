@@ -1,4 +1,4 @@
-"""Two versions of a text, aligned token by token, and how BERT answers them differently."""
+"""Minimal pairs: two versions of a text, aligned token by token, and BERT's answers to both."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def aligned_attention(
         head: 0 to H-1, or None for the mean of the layer's heads.
 
     Returns:
-        Two float32 tensors [N, N], row = the token that looks; NaN in rows and columns of tokens
+        Two float32 tensors [N, N], row = query token; NaN in rows and columns of tokens
         that a version does not have. Rows sum to 1 without them.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What two checkpoints both read of one text: the same tokens, or else the same words."""
+"""Common units of one text for two checkpoints: the same tokens, or else the same words."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SharedUnits:
     def merged_attention(self, weights: Tensor, side: int) -> Tensor:
         """Return attention between units, [..., U, U], of weights [..., T, T]; rows sum to 1.
 
-        The sum over the tokens looked at and the mean over those that look. What goes to tokens
+        The sum over the key tokens and the mean over the query tokens. What goes to tokens
         that only this run has is left out and the rest scaled up.
 
         Source: Clark et al. 2019, section 4.1; leaving out and scaling up is ours.

@@ -1,4 +1,4 @@
-"""What a change does to the answer of a fine-tuned head: classes, tags, a score, a span."""
+"""The effect of a change on a fine-tuned head: classes, tags, a score, a span."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two checkpoints on many texts: which layers stay alike, which heads and which answers change."""
+"""Two checkpoints on many texts: similarity of layers, heads and answers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def compare_texts(
         asked: From `compare.questions`; those of KINDS are used.
         max_examples: Tokens for CKA, at least 2.
         seed: Of their draw.
-        progress: Told the share done after each text; what it raises ends the pass.
+        progress: Told the fraction done after each text; what it raises ends the pass.
 
     Raises:
         ValueError: If there is no text, fewer than two tokens in all, or a run holds NaN.

@@ -1,4 +1,4 @@
-"""The same network before it had learned anything: random weights, the same shape and heads."""
+"""An untrained twin of a network: random weights, the same shape and heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the weights of two checkpoints are from each other, tensor by tensor."""
+"""Distance between the weights of two checkpoints, tensor by tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How spread each head's attention is, moment by moment of a run: seen in its probes."""
+"""Entropy of each head's attention over the steps of a run, from its probes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from bertcore.training.probes import Probe, SentenceProbe
 
 UNIFORM = 0.99
-"""A head whose spread is above this looks everywhere alike."""
+"""A head whose spread is above this attends everywhere alike."""
 ONE_TOKEN = 0.95
 """A head that gives more than this to one and the same token, from everywhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadHistory:
-    """Means over the sentences of the probes, for each of S moments."""
+    """Means over the sentences of the probes, for each of S steps."""
 
     steps: list[int]
     """[S]"""
@@ -26,21 +26,21 @@ class HeadHistory:
     """Entropy of a token's attention over ln T: 1 is even over all tokens, 0 is one token;
     [S, L, H]."""
     favourite: NDArray[np.float64]
-    """Attention that the most attended token gets, mean over the tokens that look; [S, L, H]."""
+    """Attention that the most attended token gets, mean over the query tokens; [S, L, H]."""
 
     @property
     def uniform(self) -> NDArray[np.bool_]:
-        """Heads that look everywhere alike, [S, L, H]."""
+        """Heads that attend everywhere alike, [S, L, H]."""
         return self.spread > UNIFORM
 
     @property
     def stuck(self) -> NDArray[np.bool_]:
-        """Heads that look at one token only, whatever the sentence and the place, [S, L, H]."""
+        """Heads that attend to one token only, whatever the sentence and the place, [S, L, H]."""
         return self.favourite > ONE_TOKEN
 
 
 def head_history(probes: Sequence[Probe]) -> HeadHistory:
-    """Measure every head at each moment.
+    """Measure every head at each probed step.
 
     Args:
         probes: At least one; all of the same network and sentences.

@@ -1,4 +1,4 @@
-"""How much each head matters for one input: every head removed alone, few passes for all."""
+"""Head importance for one input: the effect of removing each head, in few batched passes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEASURES = ("word", "divergence", "label", "answer", "next_sentence", "hidden")
 """Names of the effects of `HeadImportance`."""
 
 OnShare = Callable[[float], None]
-"""Told which share of the work is done, 0 to 1."""
+"""Told which fraction of the work is done, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

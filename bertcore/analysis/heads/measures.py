@@ -1,4 +1,4 @@
-"""What an attention head looks at, in a few numbers per head: of one text, or of a batch."""
+"""Measures of attention heads on one text or a batch: entropy, distance, attention by target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bertcore.tokenizer.characters import is_punctuation
 class HeadMeasures:
     """Numbers of each head over one input; each field is float32, [L, H].
 
-    A share is between 0 and 1: the part of a token's attention that goes to a kind of token,
+    A fraction is between 0 and 1: the part of a token's attention that goes to a kind of token,
     averaged over the tokens that have such a token. NaN where no token has one (a single token has
     no previous token; a single text has no A to B).
 
@@ -26,30 +26,30 @@ class HeadMeasures:
     """
 
     entropy: Tensor
-    """Mean over rows of -sum_j w_ij ln w_ij, in nats: 0 = one token, ln T = all alike."""
+    """Mean over rows of -sum_j w_ij ln w_ij, in nats: 0 = one token, ln T = uniform."""
     distance: Tensor
     """Mean over rows of sum_j w_ij |i - j|, in tokens."""
     to_previous: Tensor
-    """Share on the token just before; rows 1 to T-1."""
+    """Fraction of attention on the token just before; rows 1 to T-1."""
     to_next: Tensor
-    """Share on the token just after; rows 0 to T-2."""
+    """Fraction of attention on the token just after; rows 0 to T-2."""
     to_self: Tensor
-    """Share on the token itself."""
+    """Fraction of attention on the token itself."""
     to_first: Tensor
-    """Share on the first special token, [CLS] in BERT."""
+    """Fraction of attention on the first special token, [CLS] in BERT."""
     to_separator: Tensor
-    """Share on all other added special tokens together, [SEP] in BERT."""
+    """Fraction of attention on all other added special tokens together, [SEP] in BERT."""
     a_to_b: Tensor
-    """Share that tokens of text A give to tokens of text B; special tokens on neither side."""
+    """Fraction of attention from tokens of text A to those of text B, special tokens excluded."""
     b_to_a: Tensor
-    """Share that tokens of text B give to tokens of text A."""
+    """Fraction of attention from tokens of text B to those of text A."""
     to_same_word: Tensor
-    """Share on the other places of the same piece (the same id), in either text; rows of the
-    pieces that stand there more than once. Added special tokens count on neither side."""
+    """Fraction of attention on the other occurrences of the same piece (the same id), in either
+    text; rows of pieces that occur more than once. Added special tokens count on neither side."""
     to_punctuation: Tensor
-    """Share on the pieces of the texts that are punctuation marks; all rows."""
+    """Fraction of attention on the pieces of the texts that are punctuation marks; all rows."""
     evenness: Tensor
-    """Entropy over its largest value, ln T: 0 = one token, 1 = all alike. A broad head has much."""
+    """Normalised entropy, entropy / ln T: 0 = one token, 1 = uniform. Broad heads are near 1."""
     entropy_first: Tensor
     """Entropy of the row of [CLS] alone, in nats (Clark et al., figure 4, below)."""
 
@@ -93,7 +93,7 @@ def measure_heads(
     """Measure every head on one input.
 
     Args:
-        attentions: [L, H, T, T]; row = the token that looks; rows sum to 1. Any float dtype.
+        attentions: [L, H, T, T]; row = query token; rows sum to 1. Any float dtype.
         text_ids: T entries: 0 = text A, 1 = text B, -1 = an added special token.
         tokens: The T pieces: equal pieces are the same word, and marks are punctuation.
 
@@ -102,7 +102,7 @@ def measure_heads(
 
     Source: Clark et al. 2019, sections 3.1 to 3.3. Differs: they average the previous (next) token
         over all rows; here the first (last) row, which has none, is left out, so that a head that
-        always looks back has exactly 1.
+        always attends to the token before has exactly 1.
     """
     num_tokens = attentions.shape[-1]
     for name, given in (("text_ids", text_ids), ("tokens", tokens)):
@@ -186,7 +186,7 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
 
 
 def uniform_measures(patterns: Patterns) -> Tensor:
-    """Return what a head that looks at all tokens alike would have, [B, M], M = MEASURES."""
+    """Return what a head that attends to all tokens alike would have, [B, M], M = MEASURES."""
     weights = patterns.is_token.float()
     weights = weights / weights.sum(1, keepdim=True)  # [B, T]
     spread = weights[:, None, :].expand(-1, weights.shape[1], -1)  # [B, T, T]

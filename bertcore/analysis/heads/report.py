@@ -1,4 +1,4 @@
-"""What every head does: measures, syntax and likeness of all heads, in one pass over the texts."""
+"""The report on all heads: measures, syntax and similarity, in one pass over the texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def report_heads(
         trees: Sentences with their trees, for the relations; may be `texts`.
         num_resamples, seed: Of the intervals; `seed` also of the tokens that are compared where
             there are too many.
-        progress: Told the share done; what it raises ends the work.
+        progress: Told the fraction done; what it raises ends the work.
 
     Raises:
         ValueError: If there is no sentence or no tree, or too few resamples.
@@ -61,20 +61,20 @@ def report_heads(
     total = sum(len(part.sentences) for part, _ in passes)
     begin, num_cut = 0.0, 0
     for part, surveys in passes:
-        share = 0.9 * len(part.sentences) / total
-        told = _part_of(progress, begin, share) if progress else None
+        fraction = 0.9 * len(part.sentences) / total
+        told = _part_of(progress, begin, fraction) if progress else None
         num_cut += run_surveys(bert, part.sentences, surveys, progress=told)
-        begin += share
+        begin += fraction
     if progress:
         progress(0.95, "Resampling the sentences")
     statistics = measures.result(num_resamples=num_resamples, seed=seed)
     return HeadReport(statistics, syntax.result(), likeness.result(), num_cut)
 
 
-def _part_of(progress: Progress, begin: float, share: float) -> Progress:
+def _part_of(progress: Progress, begin: float, fraction: float) -> Progress:
     """Return what tells the progress of a part of the work as that of the whole."""
 
     def told(within: float, stage: str) -> None:
-        progress(begin + within * share, stage)
+        progress(begin + within * fraction, stage)
 
     return told

@@ -1,4 +1,4 @@
-"""Which heads do the same: distances between their attention, and a map of all heads in 2-D."""
+"""Similarity of heads: distances between their attention, and a map of all heads in 2-D."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ fewer of its tokens, drawn at random."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadDistances:
-    """How differently each two heads look; N = L * H heads, layer by layer."""
+    """Divergence of the attention of each two heads; N = L * H heads, layer by layer."""
 
     matrix: NDArray[np.float64]
     """Mean Jensen-Shannon distance over tokens, 0 = the same, 1 = never at the same token;

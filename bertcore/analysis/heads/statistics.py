@@ -1,4 +1,4 @@
-"""What each head looks at over many sentences: means of the head measures, with intervals."""
+"""Head measures over many sentences: means with confidence intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bertcore.config import BertConfig
 from bertcore.evaluation.intervals import RESAMPLES, Interval, bootstrap_means
 
 PATTERNS = tuple(name for name in MEASURES if name not in ("entropy", "distance", "entropy_first"))
-"""Measures between 0 and 1 that say how much of a habit a head has: the shares and evenness."""
+"""Measures between 0 and 1 that name an attention pattern: the fractions, and `evenness`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class HeadStatistics:
     """Means over the sentences that have the measure and their 95% bootstrap intervals, each
     [L, H, M]."""
     uniform: NDArray[np.float64]
-    """The mean of a head that looks at all tokens alike, [M]: what is no habit."""
+    """The mean of a head that attends to all tokens alike, [M]: what is no habit."""
     num_sentences: NDArray[np.int64]
     """How many sentences have the measure, [M]."""
     examples: NDArray[np.int64]
@@ -58,8 +58,8 @@ class HeadStatistics:
     def dominant(self) -> NDArray[np.int64]:
         """Return the habit of each head: the place in PATTERNS of what stands out most, [L, H].
 
-        What stands out is the mean less that of a head which looks at all tokens alike, as a
-        share of what was possible: (mean - uniform) / (1 - uniform). -1 where nothing reaches
+        What stands out is the mean less that of a head which attends to all tokens alike, as a
+        fraction of what was possible: (mean - uniform) / (1 - uniform). -1 where nothing reaches
         `STANDS_OUT`, or all is NaN. Evenness counts only where no place does: a head that looks
         at all tokens alike looks at the token before, too. Ours.
         """

@@ -1,4 +1,4 @@
-"""The attention of many texts, batch by batch: never all of it in memory."""
+"""Stream the attention of many texts batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run_surveys(
         bert: Whose attention.
         sentences: At least one; too long ones are cut at the end.
         surveys: Told of each batch.
-        progress: Told the share done after each batch; what it raises ends the pass.
+        progress: Told the fraction done after each batch; what it raises ends the pass.
 
     Returns:
         How many sentences were cut.

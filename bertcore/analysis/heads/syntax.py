@@ -1,4 +1,4 @@
-"""Which head best finds each dependency relation: heads as parsers of one relation."""
+"""Heads as parsers: how well each head predicts each dependency relation."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class SyntaxSurvey:
 
     Source: Clark et al. 2019, sections 4.1 and 4.2; the word itself is left out in their code
         (clarkkev/attention-analysis). Differs: for the direction from the head to its dependents
-        they transpose the map and ask which word looks most at the dependent; here the row of the
+        they transpose the map and ask which word attends most to the dependent; here the row of the
         head is read, as the paper's text has it. A word such as the "not" of "cannot", in which no
         piece begins, is no case; they cut each word into pieces by itself.
     """
@@ -217,7 +217,7 @@ def piece_words(sentence: ParsedSentence, encoding: Encoding) -> list[int]:
 
 
 def word_attention(attentions: Tensor, belongs: Tensor) -> Tensor:
-    """Return maps over words: summed over the pieces looked at, averaged over those that look.
+    """Return maps over words: summed over the key pieces, averaged over the query pieces.
 
     Args:
         attentions: [L, B, H, T, T].
@@ -233,7 +233,7 @@ def word_attention(attentions: Tensor, belongs: Tensor) -> Tensor:
 
 
 def most_attended(attentions: Tensor, belongs: Tensor) -> Tensor:
-    """Return the word that each word looks at most, itself and special tokens left out.
+    """Return the word that each word attends to most, itself and special tokens left out.
 
     Args:
         attentions, belongs: As for `word_attention`.

@@ -1,4 +1,4 @@
-"""The sentences whose heads are measured: our own, pasted ones, and files of text or trees."""
+"""The sentences on which heads are measured: bundled, pasted, or files of text or trees."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ PROBE_TEXTS = (
 UNIFORM = 0.98
 """Entropy of a head's attention over that of even attention, from which it counts as even."""
 MOST_HEADS = 0.9
-"""Share of even heads from which the attention as a whole is called uniform."""
+"""Fraction of even heads from which the attention as a whole is called uniform."""
 COLLAPSED = 0.9995
 """Mean cosine of [CLS] over unlike sentences from which they count as one. Encoders that were
 pretrained without a sentence task (RoBERTa) reach 0.99 and are well."""
 HIGH = 0.95
 """Mean cosine of [CLS] that is worth a remark."""
 UNTOUCHED = 0.99
-"""Share of biases at 0 and LayerNorm gains at 1 from which nobody has trained them."""
+"""Fraction of biases at 0 and LayerNorm gains at 1 from which nobody has trained them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
     std = float(np.median([matrix.std for matrix in layers]))
     constant = [matrix.name for matrix in matrices if math.isnan(matrix.edge)]
     heads = [m.name for m in matrices if not _layer_of(m.name) and m.looks_random]
-    share = len(random) / len(layers)
+    fraction = len(random) / len(layers)
     text = (
         f"Weights: {len(random)} of {len(layers)} matrices of the layers have the spectrum of "
         f"random numbers; their largest singular value is {median:.2f} times (median) that of "
@@ -208,15 +208,15 @@ def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
     if constant:
         text += f" {', '.join(constant[:3])}{' and more' if constant[3:] else ''} hold one number."
     fresh = _fresh_layers(layers)
-    if fresh and share < 0.5:
+    if fresh and fraction < 0.5:
         numbers = ", ".join(fresh)
         text += f" All of layer {numbers} look random: they were added or reset, and not trained."
-    if heads and share < 0.5:
+    if heads and fraction < 0.5:
         text += (
             f" {', '.join(heads[:3])}{' and more' if heads[3:] else ''} look random: a head that "
             "was added and not trained."
         )
-    return Finding("weights", median, share < 0.5 and not constant, text)
+    return Finding("weights", median, fraction < 0.5 and not constant, text)
 
 
 def _layer_of(name: str) -> str:
@@ -248,12 +248,12 @@ def _biases(bert: Model) -> Finding:
             start = 1.0 if name.endswith(".weight") else 0.0  # a vector of weights is a gain
             fresh += int((parameter == start).sum())
             total += parameter.numel()
-    share = fresh / max(1, total)
+    fraction = fresh / max(1, total)
     text = (
-        f"Biases and LayerNorm: {share:.1%} of their {total:,} numbers stand where a fresh network "
-        "has them (0 and 1)."
+        f"Biases and LayerNorm: {fraction:.1%} of their {total:,} numbers stand where a fresh "
+        "network has them (0 and 1)."
     )
-    return Finding("biases", share, share < UNTOUCHED, text)
+    return Finding("biases", fraction, fraction < UNTOUCHED, text)
 
 
 def _entropies(attentions: Tensor) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""The health coach: reads a run's metrics and probes, and says what is wrong in plain sentences."""
+"""The health coach: diagnoses a training run from its metrics and probes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEVERITIES = ("problem", "warning", "note")
 Line = Mapping[str, Any]
 
 EARLY_SHARE = 0.3
-"""What a healthy run has not learned yet is no finding before this share of it, 0 to 1."""
+"""What a healthy run has not learned yet is no finding before this fraction of it, 0 to 1."""
 NUM_LAST = 3
 """Held-out scores in a row that a finding about "still" needs."""
 CHANCE_SIGMAS = 2.5
@@ -24,7 +24,7 @@ CHANCE_SIGMAS = 2.5
 TOO_GOOD = 0.99
 """NSP accuracy that is suspicious while words are unknown."""
 NEAR_UNIGRAM = 0.03
-"""Share of the unigram entropy within which a masked-word loss stands on the plateau."""
+"""Fraction of the unigram entropy within which a masked-word loss stands on the plateau."""
 SPIKE_NATS = 0.5
 """Least rise of the loss that is a spike, where the loss is steady."""
 GRADIENT_FACTOR = 10.0
@@ -106,8 +106,8 @@ def _diverged(run: _Run) -> Iterator[Finding]:
                 "diverged",
                 "problem",
                 f"Training stopped at step {line['step']:,}: its loss or gradient was no number "
-                "any more. The last saved moment is good. Start a new run with a lower learning "
-                "rate, or a longer warm-up.",
+                "any more. The last saved checkpoint is good. Start a new run with a lower "
+                "learning rate, or a longer warm-up.",
                 line["step"],
             )
 
@@ -217,7 +217,7 @@ def _loss_spike(run: _Run) -> Iterator[Finding]:
         + (
             " and has come back. More such jumps ask for a lower learning rate."
             if is_over
-            else " and has not come back. Go back to a moment before it, with a lower learning "
+            else " and has not come back. Go back to a checkpoint before it, with a lower learning "
             "rate or a longer warm-up."
         ),
         step,
@@ -269,10 +269,10 @@ def _over_fitting(run: _Run) -> Iterator[Finding]:
         yield Finding(
             "over_fitting",
             "warning",
-            f"The model learns its text by heart: on held-out text the masked-word loss was best "
+            f"The model overfits: on held-out text the masked-word loss was best "
             f"at step {scores[best]['step']:,} ({losses[best]:.2f}) and is {losses[-1]:.2f} now, "
-            f"while on the training text it is {train:.2f}. Stop here and take the best moment; "
-            "give more text, a smaller model, or some dropout.",
+            f"while on the training text it is {train:.2f}. Stop here and take the best "
+            "checkpoint; give more text, a smaller model, or some dropout.",
             scores[-1]["step"],
             {"valid_loss": losses[-1], "best_loss": losses[best], "train_loss": train, "gap": gap},
         )

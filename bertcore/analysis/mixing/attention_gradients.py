@@ -1,4 +1,4 @@
-"""Gradient times attention: which weights a chosen output hangs on."""
+"""Gradient times attention: the contribution of each weight to a chosen output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention flow: how much fits through the network of attention from a token to an input."""
+"""Attention flow: the maximum flow from a token to an input through the attention graph."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attention_flow(
     head: int | None = None,
     tokens: Sequence[int] | None = None,
     residual: float = 0.5,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> AttentionFlow:
     """Return the attention flow from the last layer's tokens to the input's.
 
@@ -46,7 +46,7 @@ def attention_flow(
         head: The head of each layer to follow; None for the mean of all.
         tokens: The rows to compute; None for all T.
         residual: As for rollout.
-        progress: Told the share of the rows that are done, 0 to 1.
+        progress: Told the fraction of the rows that are done, 0 to 1.
 
     Raises:
         ValueError: If weights are NaN or infinite, there is no such head or token, or it is more
@@ -65,7 +65,7 @@ def maximum_flows(
     *,
     tokens: Sequence[int] | None = None,
     residual: float = 0.0,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> AttentionFlow:
     """Return the maximum flows through maps [L, T, T], whose rows are made to sum to 1.
 

@@ -1,4 +1,4 @@
-"""What all maps of token mixing share: rows as shares, shares of columns, rank agreement.
+"""What all maps of token mixing share: rows that sum to 1, sums of columns, rank agreement.
 
 A map is [..., T, T]: row = the token that receives, column = the token that gives.
 """
@@ -44,7 +44,7 @@ def row_shares(maps: Tensor) -> Tensor:
 
 
 def share_on(maps: Tensor, columns: Sequence[int]) -> Tensor:
-    """Return the share of the chosen columns in a row, averaged over the rows, [...].
+    """Return the fraction of the chosen columns in a row, averaged over the rows, [...].
 
     Args:
         maps: [..., T, T], numbers >= 0.

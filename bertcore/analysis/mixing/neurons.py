@@ -20,9 +20,9 @@ class HeadNeurons:
     keys: Tensor
     """[T, K]"""
     scores: Tensor
-    """queries . keys / sqrt(K), [T, T]; row = the token that looks. The mask is not in them."""
+    """queries . keys / sqrt(K), [T, T]; row = query token. The mask is not in them."""
     allowed: Tensor | None
-    """True = may be looked at, bool [T, T]; None: no mask, as in every plain trace."""
+    """True = may be attended to, bool [T, T]; None: no mask, as in every plain trace."""
     weights: Tensor
     """softmax(scores + mask), [T, T]: rows sum to 1."""
 
@@ -30,7 +30,7 @@ class HeadNeurons:
         """Return queries[query] * keys, [T, K]: a row sums to the score times sqrt(K).
 
         Args:
-            query: The token that looks, 0 to T-1.
+            query: The query token, 0 to T-1.
 
         Raises:
             ValueError: If there is no such token.
@@ -49,8 +49,8 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
     Args:
         trace: Of T tokens, through any checkpoint.
         layer, head: 0 to L-1, 0 to H-1.
-        allowed: The mask that the trace was made with: True = may be looked at, [T] or [T, T].
-            None for a plain trace, in which every token may look at every token.
+        allowed: The mask that the trace was made with: True = may be attended to, [T] or [T, T].
+            None for a plain trace, in which every token may attend to every token.
 
     Returns:
         The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for

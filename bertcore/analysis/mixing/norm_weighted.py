@@ -33,7 +33,7 @@ class BlockNorms:
 
 
 def passed_on(block: SelfAttention, values: Tensor) -> Tensor:
-    """Return f(x_j) of each head: what it would give to a token that looks at j alone.
+    """Return f(x_j) of each head: what it would give to a token that attends to j alone.
 
     Args:
         block: The attention block of a layer.

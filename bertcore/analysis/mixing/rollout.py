@@ -1,4 +1,4 @@
-"""Attention over several layers at once: the product of all layers' maps."""
+"""Attention rollout: the product of the attention maps of several layers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def attention_rollout(
     A_l A_(l-1) ... A_0: rows are the tokens at the output of layer l, columns the input's.
 
     Args:
-        attentions: [L, H, T, T]; row = the token that looks; rows sum to 1.
+        attentions: [L, H, T, T]; row = query token; rows sum to 1.
         head: The head of each layer to follow; None for the mean of all.
-        residual: Share of a token's vector that is its own by the residual connection.
+        residual: Fraction of a token's vector that is its own by the residual connection.
 
     Raises:
         ValueError: If weights are NaN or infinite, or there is no such head.
@@ -34,14 +34,14 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
 
     Args:
         layers: Numbers >= 0; their rows are made to sum to 1.
-        residual: Share of the identity to mix into each, 0 up to below 1. None is needed for maps
-            that know the residual connection by themselves, such as value zeroing.
+        residual: Fraction of the identity to mix into each, 0 up to below 1. 0 for maps that
+            know the residual connection by themselves, such as value zeroing.
 
     Raises:
         ValueError: If `residual` is out of range.
     """
     if not 0 <= residual < 1:
-        raise ValueError(f"residual is {residual}; expected a share from 0 up to below 1.")
+        raise ValueError(f"residual is {residual}; expected a fraction from 0 up to below 1.")
     own = torch.eye(layers.shape[-1])
     found: list[Tensor] = []
     for layer in layers.float():

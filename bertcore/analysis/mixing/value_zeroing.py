@@ -1,4 +1,4 @@
-"""Value zeroing: how much a token's vector turns when another token's value is set to zero."""
+"""Value zeroing: the change of a token's vector when another token's value is set to zero."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def value_zeroing(
     *,
     layers: Sequence[int] | None = None,
     tokens: Sequence[int] | None = None,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> Tensor:
     """Return the cosine distances that value zeroing makes, float32 [layers, tokens, T].
 
@@ -40,7 +40,7 @@ def value_zeroing(
         trace: Of any text or pair.
         layers: Which, counted from 0; None for all.
         tokens: The rows to compute; None for all T.
-        progress: Told the share that is done, 0 to 1.
+        progress: Told the fraction that is done, 0 to 1.
 
     Raises:
         ValueError: If weights are NaN or infinite, or there is no such layer.
@@ -56,8 +56,8 @@ def value_zeroing(
     distances = torch.empty(len(depths), len(rows), trace.num_tokens)
     for place, depth in enumerate(depths):
 
-        def report(share: float, before: int = place) -> None:
-            progress((before + share) / len(depths))
+        def report(fraction: float, before: int = place) -> None:
+            progress((before + fraction) / len(depths))
 
         _zero_each(network.layers[depth], trace, depth, rows, distances[place], report)
     require_finite(distances, "hidden states")

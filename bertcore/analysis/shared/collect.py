@@ -23,7 +23,7 @@ BATCH_TOKENS = 2048
 """Padded tokens that run together: 8 sentences of 256 tokens, or 128 of 16."""
 
 Progress = Callable[[float, str], None]
-"""Told the share that is done, 0 to 1, and what is being done."""
+"""Told the fraction that is done, 0 to 1, and what is being done."""
 
 
 class Sentence(NamedTuple):
@@ -110,7 +110,7 @@ def collect_tokens(
         bert: Where the vectors come from.
         sentences: At least one.
         max_tokens: Limit of N, special tokens included.
-        progress: Told the share done after each batch.
+        progress: Told the fraction done after each batch.
 
     Raises:
         ValueError: If there is no sentence, or the first alone has more than `max_tokens` tokens.
@@ -174,7 +174,7 @@ def collect_sentences(
         sentences: At least one.
         pooling: "mean" over all tokens, "cls" (the first token) or "max".
         max_sentences: Limit of N; the first ones are taken and `notes` says so.
-        progress: Told the share done after each batch.
+        progress: Told the fraction done after each batch.
 
     Raises:
         ValueError: If there is no sentence or `pooling` does not exist.

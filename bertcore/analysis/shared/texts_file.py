@@ -1,4 +1,4 @@
-"""Sentences from what people paste and upload: text, CSV and TSV in any usual encoding."""
+"""Read sentences from pasted text and uploads: text, CSV and TSV in any usual encoding."""
 
 from __future__ import annotations
 

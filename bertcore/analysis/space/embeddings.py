@@ -1,4 +1,4 @@
-"""The input of BERT in numbers: what each of the three embeddings adds, and what LayerNorm does."""
+"""The input of BERT: contributions of the three embeddings, and the effect of LayerNorm."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LeaveOneOut:
 def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
     """Return lengths, cosines and shares of the summands of a trace.
 
-    Source: ours. The share of a summand p in the sum s is (p . s) / (s . s).
+    Source: ours. The fraction of a summand p in the sum s is (p . s) / (s . s).
     """
     parts = parts_of(embeddings)
     total = embeddings.sum.float()

@@ -1,4 +1,4 @@
-"""How true a map is, how well groups part in the full space, and how narrow that space is."""
+"""Quality of a map: trustworthiness, separation of groups, and isotropy of the full space."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Faithfulness:
     """How much of the full space's neighbourhoods a map keeps, for each layer."""
 
     trustworthiness: NDArray[np.float64]
-    """1: no strangers among a point's neighbours in the map; about 0.5 by chance; [L+1]."""
+    """1: no intruders among a point's neighbours in the map; about 0.5 by chance; [L+1]."""
     overlap: NDArray[np.float64]
-    """Share of a point's k nearest vectors that are among its k nearest in the map, [L+1]."""
+    """Fraction of a point's k nearest vectors that are among its k nearest in the map, [L+1]."""
     k: int
     """Size of the neighbourhood; 0 where there are too few points (both are NaN then)."""
     num_points: int
@@ -35,7 +35,7 @@ class Separation:
     silhouette: NDArray[np.float64]
     """Mean silhouette by cosine distance, -1 to 1; 0 means that groups overlap; [L+1]."""
     purity: NDArray[np.float64]
-    """Share of a point's k nearest neighbours (cosine) that have its label, 0 to 1, [L+1]."""
+    """Fraction of a point's k nearest neighbours (cosine) that have its label, 0 to 1, [L+1]."""
     chance: float
     """The purity that random neighbours would have."""
     k: int

@@ -1,4 +1,4 @@
-"""The words of a run's probes in two dimensions, moment by moment, in one common projection."""
+"""The words of a run's probes in two dimensions, step by step, in one common projection."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bertcore.training.probes import Probe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeMap:
-    """Where each of P tokens lies at each of S moments."""
+    """Where each of P tokens lies at each of S steps."""
 
     steps: list[int]
     """[S]"""
     coordinates: NDArray[np.float32]
     """[S, P, 2]"""
     explained: NDArray[np.float64]
-    """Share of a moment's own variance that the two axes show, [S]; 0 where nothing varies."""
+    """Fraction of a step's own variance that the two axes show, [S]; 0 where nothing varies."""
     tokens: list[str]
     """[P]"""
     sentences: list[int]
@@ -35,12 +35,12 @@ class ProbeMap:
 def probe_map(probes: Sequence[Probe]) -> ProbeMap:
     """Return the map of all tokens of the texts; [CLS] and [SEP] are left out.
 
-    The axes are the first two principal components of the last moment. Every moment is moved so
+    The axes are the first two principal components of the last step. Every step is moved so
     that its mean is the origin, and seen along these axes: what moves is then how the words lie to
     each other as the finished model has it, and not the drift of all of them together.
 
     Args:
-        probes: At least one; all of the same network and sentences, the last moment last.
+        probes: At least one; all of the same network and sentences, the last step last.
 
     Raises:
         ValueError: If there is no probe, or a vector holds NaN or infinity.

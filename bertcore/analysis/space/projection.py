@@ -68,7 +68,7 @@ class Pca:
     mean: NDArray[np.float64]
     """[D]"""
     explained: NDArray[np.float64]
-    """Share of the variance along each component, [dims]; sums to at most 1."""
+    """Fraction of the variance along each component, [dims]; sums to at most 1."""
 
     def transform(self, vectors: Floats) -> NDArray[np.float32]:
         """Return the coordinates [..., dims] of vectors [..., D]."""
@@ -82,7 +82,7 @@ class LayerMap:
     coordinates: NDArray[np.float32]
     """[L+1, N, dims]; NaN for a point whose vector holds NaN or infinity."""
     explained: NDArray[np.float64]
-    """Share of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
+    """Fraction of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
     NaN for UMAP, whose axes mean nothing."""
     method: str
     """What was done: "pca" or "umap"."""
@@ -146,7 +146,7 @@ def umap_map(
         dims: 2 or 3.
         settings: UMAP's parameters; `n_neighbors` is lowered to the number of distinct points
             less 1 where there are fewer.
-        progress: Told the share done and the stage, several times a second.
+        progress: Told the fraction done and the stage, several times a second.
 
     Raises:
         ValueError: If there are too few distinct points or too many.
@@ -229,7 +229,7 @@ def map_layers(
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
         umap: Parameters; None means UMAP's defaults.
-        progress: Told the share done and the stage.
+        progress: Told the fraction done and the stage.
 
     Raises:
         ValueError: If an argument is not one of those named, no point is finite, or there are
@@ -296,11 +296,11 @@ def _levelled(points: Floats) -> NDArray[np.float32]:
 
 
 def _explained(points: Floats, found: Floats) -> NDArray[np.float64]:
-    """Return each axis' share of each layer's variance, [L+1, dims]; 0 where nothing varies."""
+    """Return each axis' fraction of each layer's variance, [L+1, dims]; 0 where nothing varies."""
     total = points.var(1, dtype=np.float64).sum(-1)[:, None]
     along = found.var(1, dtype=np.float64)
-    shares: NDArray[np.float64] = np.divide(along, total, out=np.zeros_like(along), where=total > 0)
-    return shares
+    ratios: NDArray[np.float64] = np.divide(along, total, out=np.zeros_like(along), where=total > 0)
+    return ratios
 
 
 def _check(vectors: Floats, dims: int, method: str, space: str) -> None:
@@ -321,8 +321,8 @@ def _part(progress: Progress | None, index: int, count: int) -> Progress | None:
     if progress is None or count == 1:
         return progress
 
-    def report(share: float, stage: str) -> None:
-        progress((index + share) / count, f"Layer {index} of {count - 1}: {stage}")
+    def report(fraction: float, stage: str) -> None:
+        progress((index + fraction) / count, f"Layer {index} of {count - 1}: {stage}")
 
     return report
 
@@ -335,13 +335,15 @@ def _epochs(report: Progress) -> dict[str, object]:
     """
     return {
         "disable": False,
-        "file": _PercentFile(lambda share: report(0.3 + 0.7 * share, "Laying out the points")),
+        "file": _PercentFile(
+            lambda fraction: report(0.3 + 0.7 * fraction, "Laying out the points")
+        ),
         "bar_format": "{percentage:.1f}",
         "mininterval": 0.2,
     }
 
 
-def _silent(share: float, stage: str) -> None:
+def _silent(fraction: float, stage: str) -> None:
     """Take a report and do nothing."""
 
 
@@ -351,8 +353,8 @@ class _PercentFile(io.TextIOBase):
 
     def write(self, text: str) -> int:
         try:
-            share = float(text) / 100
+            fraction = float(text) / 100
         except ValueError:
             return len(text)
-        self.hear(share)
+        self.hear(fraction)
         return len(text)

@@ -1,4 +1,4 @@
-"""The masking of pretraining, drawn on one sentence: what the model would have seen of it."""
+"""The masking of pretraining, drawn on one sentence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def corrupt(
 
     Args:
         seed: Fixes the draw, 0 or more.
-        masked_lm_prob: Share of tokens to choose, 0 < p <= 1; the paper's is 0.15.
+        masked_lm_prob: Fraction of tokens to choose, 0 < p <= 1; the paper's is 0.15.
 
     Raises:
         ValueError: If the text has no token, or `masked_lm_prob` is out of range.
@@ -62,7 +62,7 @@ def corrupt(
     ids = torch.tensor([encoding.input_ids])
     maskable = torch.zeros_like(ids, dtype=torch.bool)
     maskable[0, positions] = True
-    # [CLS] and [SEP] count towards the share but cannot be chosen.
+    # [CLS] and [SEP] count as tokens but cannot be chosen.
     count = min(num_masked(len(encoding), len(encoding), masked_lm_prob), len(positions))
     masked = mask_tokens(
         ids,

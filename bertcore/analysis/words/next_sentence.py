@@ -50,7 +50,7 @@ class AttentionMass:
     """[L, H, 3, 3]: mean over the tokens of the row's group of their attention to all tokens of
     the column's group, in the order of GROUPS. Each row sums to 1."""
     share: NDArray[np.float32]
-    """Share of the input's tokens in each group, [3]: the mass if attention were even."""
+    """Fraction of the input's tokens in each group, [3]: the mass if attention were even."""
 
     def between(self, source: str, target: str) -> NDArray[np.float32]:
         """Return the mass from one group to another, [L, H]."""

@@ -1,4 +1,4 @@
-"""Next tokens: what a causal model (GPT-2) expects after each token, and how what came fares."""
+"""Next-token predictions of a causal model (GPT-2), and the rank of the actual tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that BERT puts behind each [MASK], and how the hidden word itself fares."""
+"""Predictions at each [MASK], and rank and probability of the hidden word."""
 
 from __future__ import annotations
 

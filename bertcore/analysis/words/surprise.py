@@ -1,4 +1,4 @@
-"""How much each token of a sentence surprises BERT when it is hidden."""
+"""Surprisal of each token of a sentence when it is hidden."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_wrong_arguments_are_told() -> None:
     model = bag_of_words(WORDS)
     source = task_input(model, TEXT)
     values = {"any": np.zeros(len(source.words))}
-    with pytest.raises(ValueError, match="expected shares above 0"):
+    with pytest.raises(ValueError, match="expected fractions above 0"):
         faithfulness(model, source, ClassTarget(1), values, bins=(0.0,))
     with pytest.raises(ValueError, match="expected one of mask, drop"):
         occlusion(model, source, ClassTarget(1), how="blur")
