@@ -589,6 +589,12 @@ ${this.parts.join("\n")}
   }
 
   // app/canvas/shared/mount.ts
+  function stateEvents({ setStateValue }) {
+    return {
+      selection: (value) => setStateValue("selection", value),
+      options: (value) => setStateValue("look", value)
+    };
+  }
   var keptViews = /* @__PURE__ */ new WeakMap();
   function mount(View, { data, parentElement }, events) {
     let kept = keptViews.get(parentElement);
@@ -1455,10 +1461,7 @@ ${this.parts.join("\n")}
 
   // app/canvas/heat_map/heat_map.ts
   function component(mounted) {
-    return mount(HeatMap, mounted, {
-      selection: (value) => mounted.setStateValue("selection", value),
-      options: (value) => mounted.setStateValue("look", value)
-    });
+    return mount(HeatMap, mounted, stateEvents(mounted));
   }
   var standAlone = alone(component);
   var HeatMap = class {

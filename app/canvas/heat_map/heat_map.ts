@@ -11,7 +11,7 @@ import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
-import { mount, type MountedView } from "../shared/mount";
+import { mount, stateEvents, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
 import { ViewFrame } from "../shared/view_frame";
 import { MapControls, type MapActions } from "./controls";
@@ -37,10 +37,7 @@ interface Drag {
 }
 
 export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<MapHeader, MapEvents>(HeatMap, mounted, {
-    selection: (value) => mounted.setStateValue("selection", value),
-    options: (value) => mounted.setStateValue("look", value),
-  });
+  return mount<MapHeader, MapEvents>(HeatMap, mounted, stateEvents(mounted));
 }
 
 export const standAlone = alone(component);

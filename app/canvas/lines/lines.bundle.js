@@ -578,6 +578,12 @@ ${this.parts.join("\n")}
   }
 
   // app/canvas/shared/mount.ts
+  function stateEvents({ setStateValue }) {
+    return {
+      selection: (value) => setStateValue("selection", value),
+      options: (value) => setStateValue("look", value)
+    };
+  }
   var keptViews = /* @__PURE__ */ new WeakMap();
   function mount(View, { data, parentElement }, events) {
     let kept = keptViews.get(parentElement);
@@ -1639,10 +1645,7 @@ ${this.parts.join("\n")}
 
   // app/canvas/lines/lines.ts
   function component(mounted) {
-    return mount(LinesView, mounted, {
-      selection: (value) => mounted.setStateValue("selection", value),
-      options: (value) => mounted.setStateValue("look", value)
-    });
+    return mount(LinesView, mounted, stateEvents(mounted));
   }
   var standAlone = alone(component);
   var LinesView = class {

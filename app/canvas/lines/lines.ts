@@ -12,7 +12,7 @@ import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
-import { mount, type MountedView } from "../shared/mount";
+import { mount, stateEvents, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
 import { ViewFrame } from "../shared/view_frame";
 import type { Place } from "./choice";
@@ -31,10 +31,7 @@ interface LinesEvents {
 }
 
 export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<LinesHeader, LinesEvents>(LinesView, mounted, {
-    selection: (value) => mounted.setStateValue("selection", value),
-    options: (value) => mounted.setStateValue("look", value),
-  });
+  return mount<LinesHeader, LinesEvents>(LinesView, mounted, stateEvents(mounted));
 }
 
 export const standAlone = alone(component);

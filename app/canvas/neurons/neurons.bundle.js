@@ -517,6 +517,12 @@ ${this.parts.join("\n")}
   }
 
   // app/canvas/shared/mount.ts
+  function stateEvents({ setStateValue }) {
+    return {
+      selection: (value) => setStateValue("selection", value),
+      options: (value) => setStateValue("look", value)
+    };
+  }
   var keptViews = /* @__PURE__ */ new WeakMap();
   function mount(View, { data, parentElement }, events) {
     let kept = keptViews.get(parentElement);
@@ -1212,10 +1218,7 @@ ${this.parts.join("\n")}
 
   // app/canvas/neurons/neurons.ts
   function component(mounted) {
-    return mount(NeuronView, mounted, {
-      selection: (value) => mounted.setStateValue("selection", value),
-      options: (value) => mounted.setStateValue("look", value)
-    });
+    return mount(NeuronView, mounted, stateEvents(mounted));
   }
   var standAlone = alone(component);
   var NeuronView = class {

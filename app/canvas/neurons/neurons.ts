@@ -11,7 +11,7 @@ import { saveButtons } from "../saving/buttons";
 import { fitCanvas } from "../shared/canvas";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
-import { mount, type MountedView } from "../shared/mount";
+import { mount, stateEvents, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
 import { ViewFrame } from "../shared/view_frame";
 import { NeuronControls, type NeuronActions } from "./controls";
@@ -29,10 +29,7 @@ interface NeuronEvents {
 type Place = { key: number; dimension: number | null };
 
 export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<NeuronHeader, NeuronEvents>(NeuronView, mounted, {
-    selection: (value) => mounted.setStateValue("selection", value),
-    options: (value) => mounted.setStateValue("look", value),
-  });
+  return mount<NeuronHeader, NeuronEvents>(NeuronView, mounted, stateEvents(mounted));
 }
 
 export const standAlone = alone(component);

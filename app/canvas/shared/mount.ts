@@ -12,6 +12,14 @@ export interface MountedView<Header, Events> {
   close(): void;
 }
 
+// The events of a view that reports what was chosen and its options, as state of the component.
+export function stateEvents({ setStateValue }: Mounted<Bytes>) {
+  return {
+    selection: (value: unknown) => setStateValue("selection", value),
+    options: (value: unknown) => setStateValue("look", value),
+  };
+}
+
 interface Kept {
   view: MountedView<never, never>;
   turn: number;
