@@ -15,7 +15,7 @@ import numpy as np
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
-from bertcore.distillation import DistillConfig, check_same_vocabulary
+from bertcore.distillation import DistillConfig
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
@@ -119,8 +119,7 @@ def start_run(
     if start_from is not None:
         check_start(start_from)
     if teacher is not None:
-        check_same_vocabulary(tokenizer, teacher.bert.tokenizer)
-        check_teacher(teacher, shape, data_config)
+        check_teacher(teacher, tokenizer, shape, data_config)
     check_inputs(folder, corpus, valid, has_pairs=data_config.has_pairs)
     run = _run_folder(folder)
     with run.building() as partial:
@@ -148,11 +147,7 @@ def start_run(
         )
         partial.write_config(
             {
-                "command": command,
-                "directory": os.getcwd(),
-                "started": datetime.now(UTC).isoformat(timespec="seconds"),
-                "versions": versions(),
-                "git": git_revision(),
+                **_describe_call(command),
                 **record,
                 "tokenizer": record_vocabulary(tokenizer),
                 "start_from": _record_start(start_from),
@@ -203,6 +198,17 @@ def _pack_texts(
         "packed": {
             name: record_corpus(data / name, corpus.fingerprint) for name, corpus in packed.items()
         },
+    }
+
+
+def _describe_call(command: str) -> dict[str, Any]:
+    """Return what was typed, where and when, and by which code."""
+    return {
+        "command": command,
+        "directory": os.getcwd(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "git": git_revision(),
     }
 
 

@@ -13,7 +13,7 @@ from bertcore.bert import Bert
 from bertcore.checkpoints import save
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig
-from bertcore.distillation import DistillConfig, cosine_loss
+from bertcore.distillation import DistillConfig, check_same_vocabulary, cosine_loss
 from bertcore.distillation.losses import attended
 from bertcore.distillation.states import (
     States,
@@ -27,6 +27,7 @@ from bertcore.network.attention import attention_fused, attention_in_products
 from bertcore.pretraining.loss.objective import BatchTensors, loss_of_hidden
 from bertcore.pretraining.loss.soft_word_loss import Decoder, soft_word_loss
 from bertcore.pretraining.loss.word_loss import word_loss, word_loss_in_chunks
+from bertcore.tokenizer import Tokenizer
 
 TEACHER_FOLDER = "teacher"
 """Where a run keeps its teacher, in its data folder."""
@@ -163,15 +164,19 @@ def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:
     )
 
 
-def check_teacher(teacher: Teacher, student: BertConfig, data: DataConfig) -> None:
+def check_teacher(
+    teacher: Teacher, tokenizer: Tokenizer, student: BertConfig, data: DataConfig
+) -> None:
     """Refuse a teacher that cannot read the rows or say the student's words.
 
     Raises:
-        ValueError: If one of them is no BERT, or the teacher has no masked-word head, another
-            number of rows in its token table, too few positions, no second segment for pairs,
-            weights that are no numbers, or states that the losses cannot compare.
+        ValueError: If one of them is no BERT, or the teacher has another vocabulary than the
+            student's tokenizer, no masked-word head, another number of rows in its token table,
+            too few positions, no second segment for pairs, weights that are no numbers, or states
+            that the losses cannot compare.
     """
     bert, longest_row = teacher.bert, (data.long_phase() or data).max_seq_length
+    check_same_vocabulary(tokenizer, bert.tokenizer)
     for who, config in (("teacher", bert.config), ("student", student)):
         if config.model_type != "bert":
             raise ValueError(
