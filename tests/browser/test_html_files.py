@@ -282,6 +282,6 @@ def test_the_app_gives_the_file_of_what_it_shows(visit: Visit, opened: Opened) -
         visit.page.locator(".st-key-html_mixing-sep button").first.click()
     page = opened.open(started.value.path().read_text(encoding="utf-8"))
     expect(page.locator(".part .main-svg").first).to_be_visible()
-    expect(page.locator(".caption")).to_contain_text("look at [SEP]: its weight is large")
+    expect(page.locator(".caption")).to_contain_text("Kobayashi et al. 2020")
     page.get_by_text("The numbers", exact=True).click()
     expect(page.get_by_role("link", name="bertscope-mixing-sep.csv")).to_be_visible()
