@@ -1,6 +1,6 @@
 # Targets run in the active virtual environment, or in .venv, which is made on first use.
 #   make test        everything: set-up, checks, tests, a real browser
-#   make test-fast   about a minute: the rules are in tests/conftest.py
+#   make test-fast   under two minutes: the rules are in tests/conftest.py
 #   make lint        ruff, codespell, mypy; with Node.js tsc and eslint too
 #   make bundles     bundle the browser components again (Node.js)
 #   make test-browser-units   the unit tests of their modules; make test runs them too (Node.js)
