@@ -14,10 +14,9 @@ from plotly.subplots import make_subplots
 
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
-from ..inspect_checkpoint.attribution_figures import signed
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, difference
-from ..plots.formats import percent, shorten
+from ..plots.formats import percent, shorten, signed
 from ..plots.untrusted_text import label_name
 
 COLOURS = (BEFORE, AFTER)

@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from bertcore.analysis.attribution import Faithfulness, Word
 
 from ..plots import theme, token_flow
-from ..plots.formats import display_width, shorten
+from ..plots.formats import display_width, exactly, shorten, signed
 
 RANDOM = "Random order"
 MEASURES = {
@@ -38,31 +38,6 @@ class Compared(NamedTuple):
     found: Mapping[str, Faithfulness]
     """By name of the order."""
     random: Sequence[Faithfulness]
-
-
-def signed(value: float) -> str:
-    """Return a number as one reads it, with its sign.
-
-    >>> signed(0.456), signed(-12.3), signed(0.0004), signed(float("nan"))
-    ('+0.46', '−12.3', '0', '')
-    """
-    if np.isnan(value):
-        return ""
-    size = abs(value)
-    text = f"{size:.1f}" if size >= 10 else f"{size:.2f}"
-    if float(text) == 0:
-        return "0"
-    return f"{'+' if value > 0 else '−'}{text}"
-
-
-def exactly(value: float, digits: int) -> str:
-    """Return a number with its sign and so many digits, for a sentence that tells them all.
-
-    >>> exactly(-0.1471, 3), exactly(5.84412, 3), exactly(-0.00001, 4)
-    ('−0.147', '+5.844', '0')
-    """
-    text = f"{abs(value):.{digits}f}"
-    return "0" if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
 def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) -> go.Figure:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
 
+from ..plots.formats import exactly, signed
 from ..shell import frame, waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -16,11 +17,9 @@ from .attribution_figures import (
     Compared,
     WordRows,
     attributed_text,
-    exactly,
     faithfulness_dots,
     faithfulness_table,
     method_rows,
-    signed,
     word_table,
 )
 from .choices import METHOD, METHODS, method_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 
 LONGEST = 22
@@ -24,6 +25,31 @@ def percent(p: float) -> str:
     if value >= 1:
         return f"{value:.1f}%"
     return f"{value:.2g}%" if value >= 0.001 else "<0.001%"
+
+
+def signed(value: float) -> str:
+    """Return a number as one reads it, with its sign.
+
+    >>> signed(0.456), signed(-12.3), signed(0.0004), signed(float("nan"))
+    ('+0.46', '−12.3', '0', '')
+    """
+    if math.isnan(value):
+        return ""
+    size = abs(value)
+    text = f"{size:.1f}" if size >= 10 else f"{size:.2f}"
+    if float(text) == 0:
+        return "0"
+    return f"{'+' if value > 0 else '−'}{text}"
+
+
+def exactly(value: float, digits: int) -> str:
+    """Return a number with its sign and so many digits, for a sentence that tells them all.
+
+    >>> exactly(-0.1471, 3), exactly(5.84412, 3), exactly(-0.00001, 4)
+    ('−0.147', '+5.844', '0')
+    """
+    text = f"{abs(value):.{digits}f}"
+    return "0" if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
