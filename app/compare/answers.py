@@ -10,7 +10,6 @@ import streamlit as st
 
 from ..plots.untrusted_text import label_name, plain
 from ..shell.picture import Picture
-from .asked import Asked, choose_answer, choose_question, places_of
 from .case import Case, code_of, wants_pair
 from .figures import (
     AnswerRows,
@@ -21,6 +20,7 @@ from .figures import (
     layer_table,
 )
 from .gradients import show_gradients
+from .selected_question import SelectedQuestion, choose_answer, choose_question, places_of
 
 NO_QUESTION = (
     "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "
@@ -48,19 +48,19 @@ HOW_TAGS = (
 )
 
 QUESTION_CODE = """
-question, one, two = next(a for a in found.answers if a[0].kind == {kind!r})
+question, one, two = next(a for a in comparison.answers if a[0].kind == {kind!r})
 one and one.probabilities[:, {place_1}], two and two.probabilities[:, {place_2}]   # [L+1, C]
 """
 
 
-def _layers_figure(followed: tuple[Asked, str], *, names: tuple[str, str]) -> go.Figure:
-    asked, answer = followed
-    return layer_lines(asked.sides, asked.places, answer, names)
+def _layers_figure(followed: tuple[SelectedQuestion, str], *, names: tuple[str, str]) -> go.Figure:
+    selected, answer = followed
+    return layer_lines(selected.sides, selected.places, answer, names)
 
 
-def _layers_table(followed: tuple[Asked, str]) -> pd.DataFrame:
-    asked, answer = followed
-    return layer_table(asked.sides, asked.places, answer)
+def _layers_table(followed: tuple[SelectedQuestion, str]) -> pd.DataFrame:
+    selected, answer = followed
+    return layer_table(selected.sides, selected.places, answer)
 
 
 ANSWERS = Picture(
@@ -99,94 +99,94 @@ RING = " A ring marks where a decision settles: from that layer on it is the fin
 
 def show_answers(case: Case) -> None:
     """Draw answers, layers and gradients of one question."""
-    if not case.found.answers:
+    if not case.comparison.answers:
         st.info(NO_QUESTION)
         return
     picture = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    asked = choose_question(case, row)
-    rows = answer_rows(asked.sides, asked.places)
-    answer = choose_answer(case, asked, rows, row)
+    selected = choose_question(case, row)
+    rows = answer_rows(selected.sides, selected.places)
+    answer = choose_answer(case, selected, rows, row)
     with picture:
-        _show_bars(case, asked, rows)
-    ANSWERS.caption(**_bars_reading(case, asked))
-    _note_limits(case, asked)
-    if asked.question.kind == "tag":
-        _show_tags(case, asked)
-    _show_by_layer(case, asked, answer)
-    show_gradients(case, asked, answer, QUESTION_CODE.format(**code_values(asked)))
+        _show_bars(case, selected, rows)
+    ANSWERS.caption(**_bars_reading(case, selected))
+    _note_limits(case, selected)
+    if selected.question.kind == "tag":
+        _show_tags(case, selected)
+    _show_by_layer(case, selected, answer)
+    show_gradients(case, selected, answer, QUESTION_CODE.format(**code_values(selected)))
 
 
-def code_values(asked: Asked) -> dict[str, Any]:
+def code_values(selected: SelectedQuestion) -> dict[str, Any]:
     """Return what fills the braces of QUESTION_CODE."""
-    one, two = asked.places
-    return {"kind": asked.question.kind, "place_1": one, "place_2": two}
+    one, two = selected.places
+    return {"kind": selected.question.kind, "place_1": one, "place_2": two}
 
 
-def _show_bars(case: Case, asked: Asked, rows: AnswerRows) -> None:
+def _show_bars(case: Case, selected: SelectedQuestion, rows: AnswerRows) -> None:
     """Draw both answers side by side."""
     ANSWERS.show(
         None,
         rows,
-        drawn={"names": case.names, "kind": asked.question.kind},
+        drawn={"names": case.names, "kind": selected.question.kind},
         setup=code_of(case),
         with_caption=False,
-        **_bars_reading(case, asked),
-        **code_values(asked),
+        **_bars_reading(case, selected),
+        **code_values(selected),
     )
 
 
-def _bars_reading(case: Case, asked: Asked) -> dict[str, Any]:
+def _bars_reading(case: Case, selected: SelectedQuestion) -> dict[str, Any]:
     """Return what fills the braces of the caption of ANSWERS."""
     first, second = (plain(name) for name in case.names)
-    shown = SHOWN.get(asked.question.kind, SHOWN_PROBABILITIES)
+    shown = SHOWN.get(selected.question.kind, SHOWN_PROBABILITIES)
     return {"first": first, "second": second, "shown": shown}
 
 
-def _show_by_layer(case: Case, asked: Asked, answer: str) -> None:
+def _show_by_layer(case: Case, selected: SelectedQuestion, answer: str) -> None:
     """Draw the answer read from each layer."""
     st.subheader("In which layer the answer appears", anchor=False)
-    is_score = asked.question.kind == "score"
+    is_score = selected.question.kind == "score"
     reading: dict[str, Any] = {
         "followed": "score" if is_score else "answer",
         "ring": "" if is_score else RING,
     }
     LAYERS.show(
         None,
-        (asked, answer),
+        (selected, answer),
         drawn={"names": case.names},
         setup=code_of(case),
         with_caption=False,
         **reading,
-        **code_values(asked),
+        **code_values(selected),
     )
-    _note_settled(case, asked)
+    _note_settled(case, selected)
     LAYERS.caption(**reading)
 
 
-def _note_limits(case: Case, asked: Asked) -> None:
+def _note_limits(case: Case, selected: SelectedQuestion) -> None:
     """Say whose head is read, and what one of the two lacks."""
-    question = asked.question
+    question = selected.question
     if question.borrower is not None:
         borrower, owner = case.names[question.borrower], case.names[1 - question.borrower]
         st.info(BORROWED_HEAD.format(borrower=plain(borrower), owner=plain(owner)))
-    elif None in asked.sides:
-        lacking = asked.sides.index(None)
+    elif None in selected.sides:
+        lacking = selected.sides.index(None)
         reason = case.sides[lacking].decisions.no_task if question.kind != "next" else ""
         name = plain(case.names[lacking])
         st.info(f"**{name} does not answer this question.** {plain(_sentence(reason))}")
     elif not question.same_answers and question.kind != "span":
         st.caption(OTHER_ANSWERS)
-    elif question.kind == "class" and _are_numbers(asked):
+    elif question.kind == "class" and _are_numbers(selected):
         st.caption(NUMBERED_LABELS)
     if case.text_b is None and question.kind in ("class", "span"):
         for side in filter(wants_pair, case.sides):
             st.warning(NEEDS_B.format(name=plain(side.name)))
 
 
-def _are_numbers(asked: Asked) -> bool:
+def _are_numbers(selected: SelectedQuestion) -> bool:
     """Return whether the labels have no names that say what they mean."""
-    names = [name for side in asked.sides if side is not None for name in side.names]
+    names = [name for side in selected.sides if side is not None for name in side.names]
     return all(name.removeprefix("LABEL_").isdecimal() for name in names)
 
 
@@ -194,38 +194,38 @@ def _sentence(reason: str) -> str:
     return reason[:1].upper() + reason[1:]
 
 
-def _note_settled(case: Case, asked: Asked) -> None:
+def _note_settled(case: Case, selected: SelectedQuestion) -> None:
     """Say what each decides, and from which layer on."""
     parts = []
-    for name, side, place in zip(case.names, asked.sides, asked.places, strict=True):
+    for name, side, place in zip(case.names, selected.sides, selected.places, strict=True):
         if side is None or side.settled[place] is None:
             continue
         final, last = side.final[place][:40], len(side.answers) - 1
-        said = plain(label_name(final) if side.kind == "class" else final)
+        decision = plain(label_name(final) if side.kind == "class" else final)
         since = side.settled[place]
         when = "only after the last layer" if since == last else f"from layer {since} of {last} on"
-        parts.append(f"**{plain(name)}** decides **{said}** {when}")
+        parts.append(f"**{plain(name)}** decides **{decision}** {when}")
     if parts:
         st.markdown("; ".join(parts) + ".")
 
 
-def _show_tags(case: Case, asked: Asked) -> None:
+def _show_tags(case: Case, selected: SelectedQuestion) -> None:
     """Draw the tags of all tokens as a table, those that differ first."""
     rows = []
-    for name, places in places_of(case, "tag", asked.sides):
+    for name, places in places_of(case, "tag", selected.sides):
         row: dict[str, object] = {"token": name}
-        for which, side, place in zip(("first", "second"), asked.sides, places, strict=True):
+        for which, side, place in zip(("first", "second"), selected.sides, places, strict=True):
             row[which] = None if side is None else side.final[place]
             row[f"p_{which}"] = None if side is None else float(side.probabilities[-1, place].max())
-        row["changed"] = None not in asked.sides and row["first"] != row["second"]
+        row["changed"] = None not in selected.sides and row["first"] != row["second"]
         rows.append(row)
     table = pd.DataFrame(rows).sort_values("changed", ascending=False, kind="stable")
-    share = st.column_config.NumberColumn("probability", format="percent")
+    percentage = st.column_config.NumberColumn("probability", format="percent")
     columns: dict[str, Any] = {
         "first": case.names[0],
-        "p_first": share,
+        "p_first": percentage,
         "second": case.names[1],
-        "p_second": share,
+        "p_second": percentage,
     }
     st.dataframe(
         table, hide_index=True, height=min(38 + 35 * len(table), 360), column_config=columns

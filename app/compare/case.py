@@ -30,12 +30,12 @@ TEXT_CODE = """
 from bertcore.analysis.compare.checkpoints import compare_text, questions, with_mask_of
 from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
 
-asked = questions(
+all_questions = questions(
     first, second, ({first}, {second})
 )
 texts = [{written}]
 traces = tuple(b.trace(*(with_mask_of(b, t) for t in texts)) for b in (first, second))
-found = compare_text(first, second, traces, asked)
+comparison = compare_text(first, second, traces, all_questions)
 """
 """Python that compares both on a text; follows `opening_code`."""
 
@@ -98,7 +98,7 @@ class Case(NamedTuple):
         return cache.call(_questions, self.first.key, self.first, self.second)
 
     @property
-    def found(self) -> TextComparison:
+    def comparison(self) -> TextComparison:
         """The comparison on the text.
 
         Raises:
@@ -114,7 +114,7 @@ class Case(NamedTuple):
     def gradients(
         self, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
     ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-        """Return what each token says for an answer, in both."""
+        """Return the gradients of an answer with respect to each token, in both."""
         return cache.call(_gradients, self.first.key, self, kind, answers, places)
 
 
@@ -139,16 +139,16 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
     return Side(page.bert_key, False, names[0]), Side(key, is_untrained, names[1])
 
 
-def in_order(own: Side, other: Side, chosen: str) -> tuple[Side, Side]:
-    """Return both in the order of the page: what was fine-tuned stands behind what it began with.
+def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
+    """Return both in the order of the page: before fine-tuning, then after.
 
     Args:
-        own: Of the sidebar's checkpoint, which is else the first.
-        other: The one it is compared with.
+        current: The sidebar's checkpoint; the first unless it was fine-tuned from the other.
+        other: The one that it is compared with.
         chosen: A source, UNTRAINED or SUGGESTED.
     """
     began_with = chosen == SUGGESTED and not other.is_untrained
-    return (other, own) if began_with else (own, other)
+    return (other, current) if began_with else (current, other)
 
 
 def wants_pair(side: Side) -> bool:
@@ -201,7 +201,7 @@ def opening_code(case: Case) -> str:
 
 
 def code_of(case: Case) -> str:
-    """Return Python that opens both and compares them on the text: `found`."""
+    """Return Python that opens both and compares them on the text: `comparison`."""
     decisions = "Decisions(pretraining_decisions(second))"
     if not case.second.is_untrained:
         decisions = f"open_decisions(second, {case.second.key.source!r})"
@@ -226,7 +226,7 @@ def shown_name(source: str) -> str:
 
 
 def shown_names(sources: Sequence[str]) -> dict[str, str]:
-    """Return what the sources of a list are called in it, each by a name of its own."""
+    """Return what the sources of a list are called in it, all of them distinct."""
     places = [source for source in sources if source not in (UNTRAINED, SUGGESTED)]
     return sidebar.distinct_names(places)
 
@@ -235,8 +235,8 @@ def choices() -> list[str]:
     """Return the sources that are offered as second checkpoint."""
     default = state.default_source()
     recent = [key.source for key in reversed(list(cache.loaded()))]
-    found = [UNTRAINED, default, "default", *recent, *sidebar.local_checkpoints()]
-    return list(dict.fromkeys(found))
+    sources = [UNTRAINED, default, "default", *recent, *sidebar.local_checkpoints()]
+    return list(dict.fromkeys(sources))
 
 
 def _short(source: str) -> str:

@@ -39,7 +39,7 @@ FINE_TUNED_FROM = (
 )
 HOW_UNTRAINED = (
     "**untrained** has the shape and the vocabulary of {first} and random weights, so the "
-    "difference is what training changed. Choose a checkpoint of your own above: `bertscope "
+    "difference is what training changed. Choose your own checkpoint above: `bertscope "
     "finetune` makes one, and so does a run on the Training page."
 )
 NO_UNTRAINED = (
@@ -68,14 +68,14 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
 
     If the other does not open, one sentence says why and the page ends.
     """
-    own = page.bert_key.source
+    own_source = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
     chosen = SECOND.value or SUGGESTED
     options = list(dict.fromkeys([SUGGESTED, *choices(), chosen]))
     names = shown_names(options)
-    hint = _hint(own)
+    hint = _hint(own_source)
     row.selectbox(
-        f"Compare {plain(shown_name(own))} with",
+        f"Compare {plain(shown_name(own_source))} with",
         options,
         key=SECOND.key(),
         accept_new_options=True,
@@ -97,7 +97,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
         disabled=other_side.is_untrained,
     )
     with row.popover("Two checkpoints of a run", icon=":material/history:"):
-        _choose_saved(own)
+        _choose_saved(own_source)
     _open(other_side)
     if first_side == other_side:
         names = {
@@ -109,9 +109,9 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     return first_side, second_side
 
 
-def _hint(own: str) -> str:
+def _hint(first: str) -> str:
     """Return what the suggestion is called in the list."""
-    source = suggested(own)
+    source = suggested(first)
     why = "suggested" if source == UNTRAINED else "what it was fine-tuned from"
     return f"{shown_name(source)} ({why})"
 
@@ -120,7 +120,7 @@ def _open(side: Side) -> None:
     """Open the other checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
         reason = capabilities.reason(cache.opened(side.key), "parts")
-        if reason is not None:  # of another architecture, which cannot be made anew here
+        if reason is not None:  # of another architecture; no untrained one can be made
             st.info(f"{reason} {NO_UNTRAINED}")
             frame.end_page()
         with frame.guard(stop=True):
@@ -153,7 +153,7 @@ def _open(side: Side) -> None:
 
 
 def _note_limits(first: Side, second: Side) -> None:
-    """Say what cannot be compared, or that both have the same weights."""
+    """State what cannot be compared, or that both have the same weights."""
     if second.is_untrained:
         name = plain(first.name)
         st.caption(HOW_UNTRAINED.format(first=name))
@@ -162,17 +162,17 @@ def _note_limits(first: Side, second: Side) -> None:
     prints = [None if report is None else report.fingerprint for report in reports]
     if prints[0] is not None and prints[0] == prints[1]:
         st.info(SAME_WEIGHTS.format(fingerprint=prints[0][:12]))
-    said = limits(first.bert, second.bert)
-    if said:
-        st.warning("\n\n".join(plain(sentence) for sentence in said))
+    limitations = limits(first.bert, second.bert)
+    if limitations:
+        st.warning("\n\n".join(plain(sentence) for sentence in limitations))
 
 
 def _choose_saved(first: str) -> None:
-    """Draw the choice of a run, at first the page's own, and of two of its saved checkpoints."""
-    default, own = default_folder(), ""
-    found = saved_checkpoints.own_run(Path(first).expanduser())
-    if found is not None:
-        default, own = found
+    """Draw the choice of a run, by default the page's, and of two of its saved checkpoints."""
+    default, own_prefix = default_folder(), ""
+    own_run = saved_checkpoints.own_run(Path(first).expanduser())
+    if own_run is not None:
+        default, own_prefix = own_run
     typed = st.text_input(
         "Folder of the runs",
         key=FOLDER.key(default=str(default)),
@@ -185,7 +185,9 @@ def _choose_saved(first: str) -> None:
             st.caption(NO_RUNS)
             return
         names = list(runs)
-        usual = next((name for name in names if own and name.startswith(own)), names[0])
+        usual = next(
+            (name for name in names if own_prefix and name.startswith(own_prefix)), names[0]
+        )
         run = st.selectbox("Run", names, key=RUN.key(default=usual, options=names))
         paths = {saved_checkpoints.label(path): str(path) for path in runs[run]}
         left, right = st.columns(2)

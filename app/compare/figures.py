@@ -1,4 +1,4 @@
-"""Pictures of two checkpoints on one text: answers, decisions by layer, what speaks for them."""
+"""Figures of two checkpoints on one text: answers, decisions by layer, attributions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLOURS = (BEFORE, AFTER)
 MOST_ROWS = 8
 """Answers that are drawn; the table has all that either finds likely."""
 MOST_TOKENS = 36
-"""Tokens along an axis for which every name is written; of more every second, third ..."""
+"""Tokens along an axis for which every name is written; beyond it every second, third ..."""
 _ROW = 34
 
 
@@ -48,24 +48,24 @@ def answer_rows(
     """Return the most probable answers of both, matched by name, the highest bar first.
 
     Args:
-        sides: What both say; None where one says nothing.
+        sides: The answers of both by layer; None where one has none.
         places: The place of each, as in `LayerDecisions.places`.
         most: Rows.
     """
-    found: list[dict[str, float]] = []
+    probabilities: list[dict[str, float]] = []
     for side, place in zip(sides, places, strict=True):
         if side is None:
-            found.append({})
+            probabilities.append({})
             continue
         row = side.probabilities[-1, place]
         # Only the largest: a vocabulary has 30,000.
         best = np.argsort(-row, kind="stable")[: max(most, 20)]
-        found.append({side.names[i]: float(row[i]) for i in best})
+        probabilities.append({side.names[i]: float(row[i]) for i in best})
     highest: dict[str, float] = {}
-    for part in found:
+    for part in probabilities:
         for name, p in part.items():
             highest[name] = max(p, highest.get(name, -math.inf))
-    ranked = [sorted(part, key=lambda name: -part[name]) for part in found]
+    ranked = [sorted(part, key=lambda name: -part[name]) for part in probabilities]
     # Some of each, however unsure one of them is: half of the rows, or all where there are few.
     kept = {name for names in ranked for name in names[: max(1, most // 2)]}
     kept |= set(highest) if len(highest) <= most else set()
@@ -174,7 +174,7 @@ def layer_lines(
         if side is None or values is None:
             continue
         depth = max(depth, len(values) - 1)
-        said = [theme.escape(shorten(side.names[i], 26)) for i in side.answers[:, place]]
+        answers = [theme.escape(shorten(side.names[i], 26)) for i in side.answers[:, place]]
         is_score = side.kind == "score"
         form = "%{y:.4g}" if is_score else "%{y:.2%}<br>its answer there: <b>%{customdata}</b>"
         fig.add_scatter(
@@ -184,7 +184,7 @@ def layer_lines(
             name=theme.escape(name),
             line={"color": colour, "width": 2.5},
             marker={"size": 7},
-            customdata=said,
+            customdata=answers,
             hovertemplate=f"{theme.escape(name)}, layer %{{x}}: {form}<extra></extra>",
         )
         settled = side.settled[place]
@@ -252,18 +252,19 @@ def layer_table(
 
 
 def attribution_bars(
-    shares: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None],
+    fractions: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None],
     tokens: Sequence[str],
     names: tuple[str, str],
 ) -> go.Figure:
-    """Draw each token's share for the answer in both, and below it the difference.
+    """Draw each token's normalized attribution in both, and below it the difference.
 
     Args:
-        shares: Of each checkpoint, [U]; None where one has no such answer.
-        tokens: What they share, [U]; any text.
+        fractions: Attribution divided by the sum of absolute values, of each checkpoint, [U];
+            None where one has no such answer.
+        tokens: The tokens or words of both, [U]; any text.
         names: Of the checkpoints; any text.
     """
-    both = shares[0] is not None and shares[1] is not None
+    both = fractions[0] is not None and fractions[1] is not None
     fig = make_subplots(
         2 if both else 1,
         1,
@@ -272,8 +273,8 @@ def attribution_bars(
         row_heights=[0.62, 0.38] if both else [1.0],
     )
     places = list(range(len(tokens)))
-    shown = [theme.escape(shorten(token, 18)) for token in tokens]
-    for values, name, colour in zip(shares, names, COLOURS, strict=True):
+    labels = [theme.escape(shorten(token, 18)) for token in tokens]
+    for values, name, colour in zip(fractions, names, COLOURS, strict=True):
         if values is None:
             continue
         fig.add_bar(
@@ -281,13 +282,13 @@ def attribution_bars(
             y=values,
             name=theme.escape(name),
             marker={"color": colour, "line_width": 0},
-            customdata=shown,
+            customdata=labels,
             hovertemplate=f"%{{customdata}}, {theme.escape(name)}: %{{y:+.1%}}<extra></extra>",
             row=1,
             col=1,
         )
-    if shares[0] is not None and shares[1] is not None:
-        change = shares[1] - shares[0]
+    if fractions[0] is not None and fractions[1] is not None:
+        change = fractions[1] - fractions[0]
         fig.add_bar(
             x=places,
             y=change,
@@ -296,7 +297,7 @@ def attribution_bars(
                 "color": np.where(change >= 0, theme.SEGMENT_A, theme.SEGMENT_B).tolist(),
                 "line_width": 0,
             },
-            customdata=shown,
+            customdata=labels,
             hovertemplate="%{customdata}, changed by %{y:+.1%}<extra></extra>",
             row=2,
             col=1,
@@ -313,13 +314,13 @@ def attribution_bars(
     fig.update_xaxes(range=[-0.6, len(tokens) - 0.4], showgrid=False)
     fig.update_xaxes(
         tickvals=places[::step],
-        ticktext=[f"{name}" for name in shown[::step]],
+        ticktext=[f"{name}" for name in labels[::step]],
         tickangle=-60 if len(tokens) > 9 else 0,
         row=2 if both else 1,
         col=1,
     )
     fig.update_yaxes(tickformat="+.0%", zeroline=True, zerolinecolor=theme.GRID)
-    fig.update_yaxes(title_text="share", row=1, col=1)
+    fig.update_yaxes(title_text="fraction", row=1, col=1)
     if both:
         fig.update_yaxes(title_text="change", row=2, col=1)
     return fig

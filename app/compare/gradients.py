@@ -11,34 +11,36 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ..shell.picture import Picture
-from .asked import Asked
 from .case import Case, code_of
 from .figures import attribution_bars
 from .heads import MERGED_WORDS
+from .selected_question import SelectedQuestion
 
 
-class Attributed(NamedTuple):
+class Attribution(NamedTuple):
     """What each token contributes to an answer, in both checkpoints."""
 
     tokens: list[str]
     """[U]"""
     values: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
     """Gradient x input of the first and the second, each [U]; None where one has no such answer."""
-    shares: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
+    fractions: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
     """The same, divided by the sum of absolute values."""
 
 
-def _bars(found: Attributed, *, names: tuple[str, str]) -> go.Figure:
-    return attribution_bars(found.shares, found.tokens, names)
+def _bars(attribution: Attribution, *, names: tuple[str, str]) -> go.Figure:
+    return attribution_bars(attribution.fractions, attribution.tokens, names)
 
 
-def _table(found: Attributed) -> pd.DataFrame:
-    columns: dict[str, object] = {"token": found.tokens}
-    for which, values, shares in zip(("first", "second"), found.values, found.shares, strict=True):
+def _table(attribution: Attribution) -> pd.DataFrame:
+    columns: dict[str, object] = {"token": attribution.tokens}
+    for which, values, fractions in zip(
+        ("first", "second"), attribution.values, attribution.fractions, strict=True
+    ):
         if values is not None:
             columns[f"gradient_x_input_{which}"] = values
-            columns[f"share_{which}"] = shares
-    first, second = found.shares
+            columns[f"share_{which}"] = fractions
+    first, second = attribution.fractions
     if first is not None and second is not None:
         columns["change"] = second - first
     return pd.DataFrame(columns)
@@ -58,51 +60,55 @@ GRADIENTS = Picture(
 from bertcore.analysis.compare.checkpoints import compare_gradients
 
 both = compare_gradients(first, second, traces, question, {answers}, {places})
-shares = [part and part.shares() for part in both]      # [T] each
+fractions = [part and part.shares() for part in both]   # [T] each
 """,
 )
 
 
-def show_gradients(case: Case, asked: Asked, answer: str, question_code: str) -> None:
+def show_gradients(case: Case, selected: SelectedQuestion, answer: str, question_code: str) -> None:
     """Draw which tokens support the answer, in both."""
     st.subheader("Which tokens support it", anchor=False)
     numbers = tuple(
         None if side is None or answer not in side.names else side.names.index(answer)
-        for side in asked.sides
+        for side in selected.sides
     )
     wording: dict[str, Any] = {
         "unit": "log-odds of the answer",
         "up": "support it",
         "down": "oppose it",
     }
-    if asked.question.kind == "score":
+    if selected.question.kind == "score":
         wording = {"unit": "score", "up": "raise it", "down": "lower it"}
     GRADIENTS.show(
         None,
-        _attributed(case, asked, (numbers[0], numbers[1])),
+        _attribution(case, selected, (numbers[0], numbers[1])),
         drawn={"names": case.names},
         setup=code_of(case) + question_code,
         with_caption=False,
         answers=numbers,
-        places=asked.places,
+        places=selected.places,
         **wording,
     )
-    if not case.found.units.are_tokens:
+    if not case.comparison.units.are_tokens:
         st.caption(MERGED_WORDS)
     GRADIENTS.caption(**wording)
 
 
-def _attributed(case: Case, asked: Asked, answers: tuple[int | None, int | None]) -> Attributed:
+def _attribution(
+    case: Case, selected: SelectedQuestion, answers: tuple[int | None, int | None]
+) -> Attribution:
     """Return the attribution of an answer, summed over the pieces where words are compared."""
-    units = case.found.units
+    units = case.comparison.units
     values: list[NDArray[np.float32] | None] = []
-    shares: list[NDArray[np.float32] | None] = []
-    for side, found in enumerate(case.gradients(asked.question.kind, answers, asked.places)):
-        if found is None:
+    fractions: list[NDArray[np.float32] | None] = []
+    for side, gradients in enumerate(
+        case.gradients(selected.question.kind, answers, selected.places)
+    ):
+        if gradients is None:
             values.append(None)
-            shares.append(None)
+            fractions.append(None)
         else:
-            values.append(units.merged_sums(found.values, side).numpy())
-            shares.append(units.merged_sums(found.shares(), side).numpy())
+            values.append(units.merged_sums(gradients.values, side).numpy())
+            fractions.append(units.merged_sums(gradients.shares(), side).numpy())
     tokens = [unit.name for unit in units.units]
-    return Attributed(tokens, (values[0], values[1]), (shares[0], shares[1]))
+    return Attribution(tokens, (values[0], values[1]), (fractions[0], fractions[1]))

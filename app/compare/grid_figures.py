@@ -1,4 +1,4 @@
-"""Grids of the Compare page: heads that look differently, weights that moved, layers alike."""
+"""Grids of the Compare page: heads that attend differently, weights that moved, similar layers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAN = "not a number"
 
 
 def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> go.Figure:
-    """Draw how differently each head looks, bits [L, H]; the open head is framed.
+    """Draw how differently each head attends, bits [L, H]; the open head is framed.
 
     A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
     `customdata`.
@@ -46,18 +46,18 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     return fig
 
 
-def drift_grid(found: WeightDrift, measure: str) -> go.Figure:
+def drift_grid(drift: WeightDrift, measure: str) -> go.Figure:
     """Draw how far each part of each layer moved; rows are layers.
 
     Args:
-        found: Of two checkpoints with layers that both have.
+        drift: Of two checkpoints with layers that both have.
         measure: A key of MEASURES.
     """
-    layers = sorted({layer for layer, _ in found.layers})
-    kinds = [kind for kind in LAYER_KINDS.values() if any(kind == k for _, k in found.layers)]
+    layers = sorted({layer for layer, _ in drift.layers})
+    kinds = [kind for kind in LAYER_KINDS.values() if any(kind == k for _, k in drift.layers)]
     values = np.array(
         [
-            [_measured(found.layers.get((layer, kind)), measure) for kind in kinds]
+            [_measured(drift.layers.get((layer, kind)), measure) for kind in kinds]
             for layer in layers
         ]
     )
@@ -65,7 +65,7 @@ def drift_grid(found: WeightDrift, measure: str) -> go.Figure:
     heat.hoverinfo = None
     heat.hovertemplate = "layer %{y}, %{x}: %{customdata}<extra></extra>"
     heat.customdata = [
-        [drift_words(found.layers.get((layer, kind))) for kind in kinds] for layer in layers
+        [drift_words(drift.layers.get((layer, kind))) for kind in kinds] for layer in layers
     ]
     decimals = "%{text:.1f}" if measure == "relative" else "%{text:.1g}"
     heat.texttemplate = decimals
@@ -83,10 +83,10 @@ def drift_grid(found: WeightDrift, measure: str) -> go.Figure:
     return fig
 
 
-def other_bars(found: WeightDrift, measure: str) -> go.Figure:
+def other_bars(drift: WeightDrift, measure: str) -> go.Figure:
     """Draw how far the parts outside the layers moved; parts that are not numbers say so."""
-    names = list(reversed(list(found.others)))
-    values = [_measured(found.others[name], measure) for name in names]
+    names = list(reversed(list(drift.others)))
+    values = [_measured(drift.others[name], measure) for name in names]
     drawn = [0.0 if not math.isfinite(value) else value for value in values]
     fig = go.Figure(
         go.Bar(
@@ -97,7 +97,7 @@ def other_bars(found: WeightDrift, measure: str) -> go.Figure:
             text=[f" {_short(value, measure)}" for value in values],
             textposition="outside",
             cliponaxis=False,
-            customdata=[drift_words(found.others[name]) for name in names],
+            customdata=[drift_words(drift.others[name]) for name in names],
             hovertemplate="%{y}: %{customdata}<extra></extra>",
         )
     )
@@ -150,7 +150,7 @@ def similarity_curve(values: NDArray[np.float64]) -> go.Figure:
     return fig
 
 
-def drift_table(found: WeightDrift) -> pd.DataFrame:
+def drift_table(drift: WeightDrift) -> pd.DataFrame:
     """Return a row for each tensor."""
     return pd.DataFrame(
         [
@@ -165,22 +165,22 @@ def drift_table(found: WeightDrift) -> pd.DataFrame:
                 "num_weights": tensor.drift.num_weights,
                 "rows": tensor.rows,
             }
-            for tensor in found.tensors
+            for tensor in drift.tensors
         ]
     ).astype({"layer": "Int64"})
 
 
-def similarity_table(found: LayerSimilarity) -> pd.DataFrame:
+def similarity_table(similarity: LayerSimilarity) -> pd.DataFrame:
     """Return a row for each pair of layers."""
     return pd.DataFrame(
         [
             {
                 "layer_first": i,
                 "layer_second": j,
-                "cka": found.plain[i, j],
-                "cka_debiased": found.debiased[i, j],
+                "cka": similarity.plain[i, j],
+                "cka_debiased": similarity.debiased[i, j],
             }
-            for i, j in np.ndindex(*found.plain.shape)
+            for i, j in np.ndindex(*similarity.plain.shape)
         ]
     )
 
@@ -253,7 +253,7 @@ def _point(rows: int, columns: int) -> float:
 
 
 def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:
-    """Return (layer, head) of the heads that look most differently; those of 0 and NaN are out."""
+    """Return (layer, head) of the heads that attend most differently, without 0 and NaN."""
     order = np.argsort(-np.nan_to_num(change), axis=None, kind="stable")[:count]
     places = [divmod(int(place), change.shape[1]) for place in order]
     return [(layer, head) for layer, head in places if change[layer, head] > 0]

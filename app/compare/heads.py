@@ -37,8 +37,8 @@ def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:
     return head_table({"divergence_bits": change})
 
 
-def _maps(found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return found
+def _maps(maps: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return maps
 
 
 HEADS = Picture(
@@ -51,7 +51,7 @@ HEADS = Picture(
         "cells show hundredths of a bit. Click a cell to see both heads below."
     ),
     code="""
-found.divergence                                        # [L, H], bits
+comparison.divergence                                   # [L, H], bits
 """,
 )
 ONE_HEAD = Picture(
@@ -66,7 +66,7 @@ traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # 
 
 def show_heads(case: Case) -> None:
     """Draw the grid of heads and the open head of both."""
-    change = case.found.divergence
+    change = case.comparison.divergence
     if change is None:
         st.info(NO_HEADS)
         return
@@ -94,7 +94,7 @@ def show_heads(case: Case) -> None:
         )
         row.button(label, key=f"compare_{layer}_{head}", on_click=_open, args=(layer, head))
     HEADS.caption()
-    if not case.found.units.are_tokens:
+    if not case.comparison.units.are_tokens:
         st.caption(MERGED_WORDS)
     _show_both(case, opened, float(change[opened]))
 

@@ -40,24 +40,24 @@ FEW_EXAMPLES = (
 )
 
 
-def _values(found: LayerSimilarity, estimate: str) -> Any:
-    return found.plain if estimate == "plain" else found.debiased
+def _values(similarity: LayerSimilarity, estimate: str) -> Any:
+    return similarity.plain if estimate == "plain" else similarity.debiased
 
 
-def _map(found: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> go.Figure:
-    return similarity_map(_values(found, estimate), names)
+def _map(similarity: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> go.Figure:
+    return similarity_map(_values(similarity, estimate), names)
 
 
-def _curve(found: LayerSimilarity, *, estimate: str) -> go.Figure:
-    return similarity_curve(_values(found, estimate))
+def _curve(similarity: LayerSimilarity, *, estimate: str) -> go.Figure:
+    return similarity_curve(_values(similarity, estimate))
 
 
-def _diagonal_table(found: LayerSimilarity) -> pd.DataFrame:
-    table = similarity_table(found)
+def _diagonal_table(similarity: LayerSimilarity) -> pd.DataFrame:
+    table = similarity_table(similarity)
     return table[table["layer_first"] == table["layer_second"]]
 
 
-def _answer_table(found: TextsComparison) -> pd.DataFrame:
+def _answer_table(comparison: TextsComparison) -> pd.DataFrame:
     """Return a row for each text and question, those that differ most first."""
     return pd.DataFrame(
         [
@@ -72,7 +72,7 @@ def _answer_table(found: TextsComparison) -> pd.DataFrame:
                 "distance": answer.distance,
                 "changed": answer.is_changed,
             }
-            for answer in found.answers
+            for answer in comparison.answers
         ]
     ).sort_values("distance", ascending=False, kind="stable")
 
@@ -89,7 +89,7 @@ from bertcore.analysis.heads.texts import (
 )
 
 {chosen}
-many = compare_texts(first, second, texts.sentences, asked)
+many = compare_texts(first, second, texts.sentences, all_questions)
 many.similarity.plain, many.similarity.debiased         # [L+1, L+1]
 many.divergence, many.answers
 """
@@ -141,17 +141,17 @@ def show_layers(case: Case) -> None:
     chosen = sources.choose()
     if chosen is None:
         return
-    found = _found(case, chosen)
-    if found is None:
+    comparison = _comparison(case, chosen)
+    if comparison is None:
         return
-    _note_left_out(found)
+    _note_left_out(comparison)
     code = chosen.code.rstrip()
-    _show_similarity(case, found, code)
-    _show_heads(case, found, code)
-    _show_answers(case, found, code)
+    _show_similarity(case, comparison, code)
+    _show_heads(case, comparison, code)
+    _show_answers(case, comparison, code)
 
 
-def _found(case: Case, chosen: Chosen) -> TextsComparison | None:
+def _comparison(case: Case, chosen: Chosen) -> TextsComparison | None:
     """Return the comparison; None while it is at work, and its progress is drawn."""
     first, second = case.sides
 
@@ -164,30 +164,32 @@ def _found(case: Case, chosen: Chosen) -> TextsComparison | None:
             progress=progress,
         )
 
-    found: TextsComparison | None = waiting.result(
+    comparison: TextsComparison | None = waiting.result(
         Work(("compare", first, second, chosen.key), work),
         "compare",
         stopped="The comparison was stopped.",
     )
-    return found
+    return comparison
 
 
-def _note_left_out(found: TextsComparison) -> None:
+def _note_left_out(comparison: TextsComparison) -> None:
     """Say how many texts were left out or cut."""
-    if found.num_left_out:
-        st.caption(f"{found.num_left_out:,} texts are left out: at most {found.num_sentences:,}.")
-    if found.num_cut:
-        st.caption(f"{found.num_cut:,} texts are longer than a checkpoint reads and were cut.")
+    if comparison.num_left_out:
+        st.caption(
+            f"{comparison.num_left_out:,} texts are left out: at most {comparison.num_sentences:,}."
+        )
+    if comparison.num_cut:
+        st.caption(f"{comparison.num_cut:,} texts are longer than a checkpoint reads and were cut.")
 
 
-def _show_similarity(case: Case, found: TextsComparison, code: str) -> None:
+def _show_similarity(case: Case, comparison: TextsComparison, code: str) -> None:
     """Draw the map of CKA and its diagonal."""
-    similarity = found.similarity
+    similarity = comparison.similarity
     examples = f"{similarity.num_examples:,}"
-    what = "tokens" if found.are_tokens else "words"
+    what = "tokens" if comparison.are_tokens else "words"
     picture = st.container()
     estimate = one_of("Estimate", ESTIMATES, ESTIMATE)
-    shown: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "setup": code_of(case),
         "with_caption": False,
         "chosen": code,
@@ -198,39 +200,39 @@ def _show_similarity(case: Case, found: TextsComparison, code: str) -> None:
         pair = st.container(horizontal=True, key="compare_cka_pair")
         with pair.container():
             drawn = {"estimate": estimate, "names": case.names}
-            CKA.show(None, similarity, drawn=drawn, **shown)
+            CKA.show(None, similarity, drawn=drawn, **arguments)
         with pair.container():
-            CKA_DIAGONAL.show(None, similarity, drawn={"estimate": estimate}, **shown)
+            CKA_DIAGONAL.show(None, similarity, drawn={"estimate": estimate}, **arguments)
     if similarity.num_examples < 2 * similarity.width:
         width = similarity.width
         st.warning(FEW_EXAMPLES.format(examples=examples, what=what, width=width))
     CKA.caption(examples=examples, what=what)
 
 
-def _show_heads(case: Case, found: TextsComparison, code: str) -> None:
-    """Draw how differently each head looks, on average over the texts."""
-    if found.divergence is None:
+def _show_heads(case: Case, comparison: TextsComparison, code: str) -> None:
+    """Draw how differently each head attends, on average over the texts."""
+    if comparison.divergence is None:
         return
     st.subheader("Heads over these texts", anchor=False)
-    best = most_changed(found.divergence, 1)
+    best = most_changed(comparison.divergence, 1)
     HEADS.show(
         None,
-        found.divergence,
+        comparison.divergence,
         drawn={"opened": best[0] if best else None},
         setup=code_of(case),
         on_select=pick(HEADS.name, opens=True),
         chosen=code,
-        sentences=f"{found.num_sentences:,}",
+        sentences=f"{comparison.num_sentences:,}",
     )
 
 
-def _show_answers(case: Case, found: TextsComparison, code: str) -> None:
+def _show_answers(case: Case, comparison: TextsComparison, code: str) -> None:
     """Draw how many answers changed, and the texts on which both differ most."""
-    if not found.answers:
+    if not comparison.answers:
         return
     st.subheader("Answers over these texts", anchor=False)
-    table = _answer_table(found)
-    compared = [a for a in found.answers if a.kind != "score" and all(a.answers)]
+    table = _answer_table(comparison)
+    compared = [a for a in comparison.answers if a.kind != "score" and all(a.answers)]
     both = " and ".join(plain(name) for name in case.names)
     if compared:
         changed = sum(answer.is_changed for answer in compared)
@@ -239,8 +241,8 @@ def _show_answers(case: Case, found: TextsComparison, code: str) -> None:
         {
             "Text": table["text"] + table["text_b"].map(lambda b: f" ||| {b}" if b else ""),
             "Question": table["question"].map(KINDS),
-            case.names[0]: _with_share(table, "first"),
-            f"{case.names[1]} ": _with_share(table, "second"),  # the two may have one name
+            case.names[0]: _with_probability(table, "first"),
+            f"{case.names[1]} ": _with_probability(table, "second"),  # the two may have one name
             "Distance": table["distance"],
         }
     )
@@ -250,10 +252,10 @@ def _show_answers(case: Case, found: TextsComparison, code: str) -> None:
     }
     height = min(38 + 35 * len(table), 400)
     st.dataframe(shown.head(MOST_ROWS), hide_index=True, height=height, column_config=columns)
-    CHANGED_ANSWERS.offer(None, found, setup=code_of(case), chosen=code)
+    CHANGED_ANSWERS.offer(None, comparison, setup=code_of(case), chosen=code)
 
 
-def _with_share(table: pd.DataFrame, which: str) -> list[str]:
+def _with_probability(table: pd.DataFrame, which: str) -> list[str]:
     """Return each answer with its probability behind it, as the table on the page shows it."""
     return [
         answer if kind == "score" or not answer else f"{answer} ({100 * p:.0f}%)"

@@ -23,10 +23,10 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
     Raises:
         OSError: If the folder is there and cannot be read.
     """
-    found = {run.name: checkpoints(run.path) for run in list_runs(folder)}
+    by_run = {run.name: checkpoints(run.path) for run in list_runs(folder)}
     if folder.is_dir():
-        found = {name: paths for name, paths in found.items() if paths} | kept_epochs(folder)
-    return {name: paths for name, paths in found.items() if len(paths) > 1}
+        by_run = {name: paths for name, paths in by_run.items() if paths} | kept_epochs(folder)
+    return {name: paths for name, paths in by_run.items() if len(paths) > 1}
 
 
 def own_run(checkpoint: Path) -> tuple[Path, str] | None:

@@ -22,8 +22,8 @@ OTHER_SHAPES = (
 )
 
 
-def _other_table(found: WeightDrift) -> pd.DataFrame:
-    table = drift_table(found)
+def _other_table(drift: WeightDrift) -> pd.DataFrame:
+    table = drift_table(drift)
     return table[table["layer"].isna()]
 
 
@@ -60,39 +60,39 @@ OTHERS = Picture(
 
 def show_weights(case: Case) -> None:
     """Draw the drift of all weights."""
-    found = case.drift
+    drift = case.drift
     setup = opening_code(case)
     picture = st.container()
     measure = one_of("Measure", MEASURES, MEASURE)
     with picture:
-        if found.layers:
+        if drift.layers:
             drawn = {"measure": measure}
-            WEIGHTS.show(None, found, drawn=drawn, setup=setup, with_caption=False)
+            WEIGHTS.show(None, drift, drawn=drawn, setup=setup, with_caption=False)
         else:
             st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
     WEIGHTS.caption()
-    if found.others:
+    if drift.others:
         st.subheader("Outside the layers", anchor=False)
-        OTHERS.show(None, found, drawn={"measure": measure}, setup=setup)
-    _note_left_out(case, found)
+        OTHERS.show(None, drift, drawn={"measure": measure}, setup=setup)
+    _note_left_out(case, drift)
 
 
-def _note_left_out(case: Case, found: WeightDrift) -> None:
+def _note_left_out(case: Case, drift: WeightDrift) -> None:
     """Say which tensors are not numbers, missing, or of other shapes."""
-    if found.not_finite:
-        names = ", ".join(plain(name) for name in found.not_finite[:3])
-        count = len(found.not_finite)
+    if drift.not_finite:
+        names = ", ".join(plain(name) for name in drift.not_finite[:3])
+        count = len(drift.not_finite)
         names += f" and {count - 3} more" if count > 3 else ""
         st.error(NOT_FINITE.format(count=_tensors(count), names=names))
-    for name, tensors in zip(case.names, (found.only_first, found.only_second), strict=True):
+    for name, tensors in zip(case.names, (drift.only_first, drift.only_second), strict=True):
         if tensors:
             parts = dict.fromkeys(_part_words(tensor) for tensor in tensors)
             st.caption(f"Only {plain(name)} has: {plain(_listed(list(parts)))}.")
-    if found.mis_shaped:
-        example, (one, two) = next(iter(found.mis_shaped.items()))
+    if drift.mis_shaped:
+        example, (one, two) = next(iter(drift.mis_shaped.items()))
         st.caption(
             OTHER_SHAPES.format(
-                count=_tensors(len(found.mis_shaped)),
+                count=_tensors(len(drift.mis_shaped)),
                 example=plain(example),
                 first=" x ".join(map(str, one)),
                 second=" x ".join(map(str, two)),

@@ -112,8 +112,8 @@ def test_answers_layers_and_gradients_are_the_cores(
     assert sentence in said(app).replace("*", "")
     names: dict[str, Any] = {}
     exec(max((c.value for c in app.code), key=len), names)  # what the visitor would run
-    for part, share in zip(names["shares"], shares, strict=True):
-        np.testing.assert_allclose(part, share, atol=1e-5)
+    for part, fractions in zip(names["fractions"], shares, strict=True):
+        np.testing.assert_allclose(part, fractions, atol=1e-5)
 
 
 def test_a_word_is_followed_where_its_head_is(page: AppTest, folders: dict[str, Path]) -> None:

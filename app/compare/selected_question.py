@@ -1,4 +1,4 @@
-"""The question that is open on the page: its choice, its place, and the answer that is followed."""
+"""The choice of a question, of its place, and of the answer to follow."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .fields import ANSWER, PLACE, QUESTION
 from .figures import AnswerRows
 
 
-class Asked(NamedTuple):
-    """A question that is open on the page, the answers of both, and where."""
+class SelectedQuestion(NamedTuple):
+    """The question chosen on the page, the answers of both, and the chosen place."""
 
     question: Question
     sides: tuple[LayerDecisions | None, LayerDecisions | None]
@@ -25,9 +25,11 @@ class Asked(NamedTuple):
     """The place of each, as in `LayerDecisions.places`."""
 
 
-def choose_question(case: Case, row: DeltaGenerator) -> Asked:
+def choose_question(case: Case, row: DeltaGenerator) -> SelectedQuestion:
     """Draw the choice of a question and of its place."""
-    by_kind = {question.kind: (question, (one, two)) for question, one, two in case.found.answers}
+    by_kind = {
+        question.kind: (question, (one, two)) for question, one, two in case.comparison.answers
+    }
     kinds = list(by_kind)
     kind = row.selectbox(
         "Question",
@@ -39,7 +41,7 @@ def choose_question(case: Case, row: DeltaGenerator) -> Asked:
     question, sides = by_kind[kind]
     places = places_of(case, kind, sides)
     if len(places) == 1:
-        return Asked(question, sides, places[0][1])
+        return SelectedQuestion(question, sides, places[0][1])
     numbers = list(range(len(places)))
     chosen = row.selectbox(
         {"word": "Mask", "span": "Start or end"}.get(kind, "Token"),
@@ -48,7 +50,7 @@ def choose_question(case: Case, row: DeltaGenerator) -> Asked:
         key=PLACE.key(options=numbers),
         width=170,
     )
-    return Asked(question, sides, places[chosen][1])
+    return SelectedQuestion(question, sides, places[chosen][1])
 
 
 def places_of(
@@ -58,7 +60,7 @@ def places_of(
     if kind == "span":
         return [("start of the answer", (0, 0)), ("end of the answer", (1, 1))]
     if kind == "tag":
-        units = [unit for unit in case.found.units.units if not unit.is_special]
+        units = [unit for unit in case.comparison.units.units if not unit.is_special]
         return [(unit.name[:30], (unit.first[0], unit.second[0])) for unit in units]
     count = min(len(side.places) for side in sides if side is not None)
     return [(f"number {n + 1}", (n, n)) for n in range(count)]
@@ -66,33 +68,33 @@ def places_of(
 
 def choose_answer(
     case: Case,
-    asked: Asked,
+    selected: SelectedQuestion,
     rows: AnswerRows,
     row: DeltaGenerator,
 ) -> str:
     """Draw the choice of the answer that is followed.
 
-    By default it is the second's own, or the first's if the second borrows a head or is
-    untrained.
+    By default it is the second's final answer, or the first's if the second borrows a head or
+    is untrained.
     """
-    own = {
+    final_answers = {
         side: read.final[place]
-        for side, (read, place) in enumerate(zip(asked.sides, asked.places, strict=True))
+        for side, (read, place) in enumerate(zip(selected.sides, selected.places, strict=True))
         if read is not None
     }
-    first_choice = 0 if asked.question.borrower == 1 or case.second.is_untrained else 1
-    followed = first_choice if first_choice in own else next(iter(own))
-    if asked.question.kind == "score":
-        return own[followed]
-    named = label_name if asked.question.kind == "class" else str
-    options = ["", *dict.fromkeys([*own.values(), *rows.names])]
+    first_choice = 0 if selected.question.borrower == 1 or case.second.is_untrained else 1
+    followed = first_choice if first_choice in final_answers else next(iter(final_answers))
+    if selected.question.kind == "score":
+        return final_answers[followed]
+    named = label_name if selected.question.kind == "class" else str
+    options = ["", *dict.fromkeys([*final_answers.values(), *rows.names])]
     chosen: str = row.selectbox(
         "Follow the answer",
         options,
         format_func=lambda name: (
-            named(name) if name else f"{named(own[followed])} (of {case.names[followed]})"
+            named(name) if name else f"{named(final_answers[followed])} (of {case.names[followed]})"
         ),
         key=ANSWER.key(options=options),
         width=240,
     )
-    return chosen or own[followed]
+    return chosen or final_answers[followed]
