@@ -36,42 +36,42 @@ class TaggedText(NamedTuple):
     answer: TagAnswer
 
 
-def label_bars(found: LabelAnswer, chosen: int) -> go.Figure:
+def label_bars(answer: LabelAnswer, chosen: int) -> go.Figure:
     """Draw the most probable labels of a text as bars, the one that is explained in its colour."""
-    order = np.argsort(-found.probabilities, kind="stable")[:MOST_LABELS]
-    names = [label_name(found.labels[i]) for i in order]
+    order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
+    names = [label_name(answer.labels[i]) for i in order]
     colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in order]
-    return _bars(names, [float(found.probabilities[i]) for i in order], colours)
+    return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
 
 
-def span_bars(found: SpanAnswers, chosen: int) -> go.Figure:
+def span_bars(answer: SpanAnswers, chosen: int) -> go.Figure:
     """Draw the best answers, and that there is none, as bars."""
-    names = [span.text for span in found.spans] + ["no answer ([CLS])"]
-    values = [span.probability for span in found.spans] + [found.no_answer]
-    colours = [theme.SEGMENT_A] * len(found.spans) + [theme.SPECIAL]
+    names = [span.text for span in answer.spans] + ["no answer ([CLS])"]
+    values = [span.probability for span in answer.spans] + [answer.no_answer]
+    colours = [theme.SEGMENT_A] * len(answer.spans) + [theme.SPECIAL]
     colours[chosen] = theme.ACCENT
     return _bars(names, values, colours)
 
 
 def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str]) -> go.Figure:
-    shown = [theme.escape(shorten(name, 60)) for name in names]
+    labels = [theme.escape(shorten(name, 60)) for name in names]
     fig = go.Figure(
         go.Bar(
             x=values,
             y=list(range(len(names))),
             orientation="h",
-            text=[f"<b>{name}</b>  {percent(p)}" for name, p in zip(shown, values, strict=True)],
+            text=[f"<b>{name}</b>  {percent(p)}" for name, p in zip(labels, values, strict=True)],
             textposition="outside",
             cliponaxis=False,
             marker={"color": list(colours), "line_width": 0, "cornerradius": 3},
-            customdata=shown,
+            customdata=labels,
             hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
         )
     )
     theme.plot_layout(fig, "", "", "", 32 * len(names) + 16)
     fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
     # All bars of this page have one scale, 0 to 100%, and the names room behind the longest bar.
-    longest = max(map(display_width, shown), default=0)
+    longest = max(map(display_width, labels), default=0)
     fig.update_xaxes(visible=False, range=[0, 1.35 + 0.018 * longest], fixedrange=True)
     fig.update_yaxes(visible=False, autorange="reversed", fixedrange=True)
     return fig
@@ -84,15 +84,15 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
         text: The words and their tags.
         chosen: The word that is explained; its box has a frame.
     """
-    words, found = text
-    best = found.probabilities.argmax(1)
-    kinds = list(dict.fromkeys(_kind(label) for label in found.labels))
-    below = [_below(found, place, word) for place, word in enumerate(words)]
+    words, answer = text
+    best = answer.probabilities.argmax(1)
+    kinds = list(dict.fromkeys(_kind(label) for label in answer.labels))
+    below = [_below(answer, place, word) for place, word in enumerate(words)]
     boxes = token_flow.place([word.text for word in words], below)
     fig = go.Figure()
     groups: dict[str | None, list[int]] = {kind: [] for kind in (*kinds, None)}
     for place, word in enumerate(words):
-        tag = _kind(found.labels[best[place]])
+        tag = _kind(answer.labels[best[place]])
         groups[None if word.text_id < 0 or tag == _OUTSIDE else tag].append(place)
     colours: dict[str | None, str] = dict(
         zip([k for k in kinds if k != _OUTSIDE], _cycled(len(kinds)), strict=False)
@@ -119,7 +119,7 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
                     "line_width": 0,
                     "cornerradius": 5,
                 },
-                customdata=[[i, _hover(found, i, words[i])] for i in members],
+                customdata=[[i, _hover(answer, i, words[i])] for i in members],
                 hovertemplate="%{customdata[1]}<extra></extra>",
             )
         )
@@ -157,29 +157,29 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
     return fig
 
 
-def label_table(found: LabelAnswer) -> pd.DataFrame:
+def label_table(answer: LabelAnswer) -> pd.DataFrame:
     """Return a row for each label."""
-    return pd.DataFrame({"label": found.labels, "p": found.probabilities})
+    return pd.DataFrame({"label": answer.labels, "p": answer.probabilities})
 
 
-def score_table(found: ScoreAnswer) -> pd.DataFrame:
+def score_table(answer: ScoreAnswer) -> pd.DataFrame:
     """Return the score."""
-    return pd.DataFrame({"score": [found.score]})
+    return pd.DataFrame({"score": [answer.score]})
 
 
-def span_table(found: SpanAnswers) -> pd.DataFrame:
+def span_table(answer: SpanAnswers) -> pd.DataFrame:
     """Return a row for each answer, and one for none."""
-    rows = [(span.text, span.start, span.end, span.probability) for span in found.spans]
-    rows.append(("", 0, 0, found.no_answer))
+    rows = [(span.text, span.start, span.end, span.probability) for span in answer.spans]
+    rows.append(("", 0, 0, answer.no_answer))
     return pd.DataFrame(rows, columns=["answer", "first_token", "last_token", "p"])
 
 
 def tag_table(text: TaggedText) -> pd.DataFrame:
     """Return a row for each word: its tag, and the probability of every tag."""
-    words, found = text
-    table = pd.DataFrame(found.probabilities, columns=[f"p({label})" for label in found.labels])
-    best = found.probabilities.argmax(1)
-    table.insert(0, "tag", [found.labels[i] for i in best])
+    words, answer = text
+    table = pd.DataFrame(answer.probabilities, columns=[f"p({label})" for label in answer.labels])
+    best = answer.probabilities.argmax(1)
+    table.insert(0, "tag", [answer.labels[i] for i in best])
     table.insert(0, "word", [word.text for word in words])
     return table[[word.text_id >= 0 for word in words]]
 
@@ -189,28 +189,30 @@ def _kind(label: str) -> str:
     return label[2:] if label[1:2] == "-" and label[0] in "BIES" else label
 
 
-def _below(found: TagAnswer, place: int, word: Word) -> str:
+def _below(answer: TagAnswer, place: int, word: Word) -> str:
     if word.text_id < 0:
         return ""
-    label = found.labels[found.tag(place)]
-    return "" if label == _OUTSIDE else f"{label} {percent(_best(found.probabilities[place]))}"
+    label = answer.labels[answer.tag(place)]
+    return "" if label == _OUTSIDE else f"{label} {percent(_best(answer.probabilities[place]))}"
 
 
-def _best(shares: NDArray[np.float32]) -> float:
-    return float(shares.max())
+def _best(probabilities: NDArray[np.float32]) -> float:
+    return float(probabilities.max())
 
 
-def _hover(found: TagAnswer, place: int, word: Word) -> str:
+def _hover(answer: TagAnswer, place: int, word: Word) -> str:
     name = theme.escape(shorten(word.text, 40))
     if word.text_id < 0:
         return name
-    shares = found.probabilities[place]
-    top = np.argsort(-shares, kind="stable")[:3]
-    lines = [f"{theme.escape(found.labels[i][:40])}: {percent(float(shares[i]))}" for i in top]
+    probabilities = answer.probabilities[place]
+    top = np.argsort(-probabilities, kind="stable")[:3]
+    lines = [
+        f"{theme.escape(answer.labels[i][:40])}: {percent(float(probabilities[i]))}" for i in top
+    ]
     return f"<b>{name}</b><br>" + "<br>".join(lines)
 
 
 def _cycled(count: int) -> list[str]:
-    """Return colours dark enough for white letters, none near the accent, as many as asked."""
+    """Return colours dark enough for white letters, none near the accent, repeated to `count`."""
     dark = ["#3457D5", "#B35806", "#00805C", "#4A6274", "#7B3FA0", "#8C564B", "#8A6D00"]
     return [dark[i % len(dark)] for i in range(count)]

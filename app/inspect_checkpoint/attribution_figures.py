@@ -35,7 +35,7 @@ class WordRows(NamedTuple):
 class Compared(NamedTuple):
     """Faithfulness of several orders of the words, and of random ones."""
 
-    found: Mapping[str, Faithfulness]
+    by_order: Mapping[str, Faithfulness]
     """By name of the order."""
     random: Sequence[Faithfulness]
 
@@ -50,11 +50,11 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
         unit: Of the numbers.
     """
     words, values = result.words, result.rows[method]
-    shown = [signed(float(value)) for value in values]
-    boxes = token_flow.place([word.text for word in words], shown)
+    numbers = [signed(float(value)) for value in values]
+    boxes = token_flow.place([word.text for word in words], numbers)
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
-    shares = filled / largest
+    strengths = filled / largest
     # The ends of the light scale are dark, those of the dark one light.
     strong, weak = ("#10131C", "#FFFFFF") if is_dark else ("#FFFFFF", "#10131C")
     hover = [
@@ -67,14 +67,14 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
             x=[box.width for box in boxes],
             y=[box.line for box in boxes],
             orientation="h",
-            text=[token_flow.two_lines(w.text, s) for w, s in zip(words, shown, strict=True)],
+            text=[token_flow.two_lines(w.text, s) for w, s in zip(words, numbers, strict=True)],
             textposition="inside",
             insidetextanchor="middle",
             constraintext="none",
             textangle=0,
             insidetextfont={
                 "size": 13,
-                "color": [strong if abs(share) > 0.66 else weak for share in shares],
+                "color": [strong if abs(strength) > 0.66 else weak for strength in strengths],
             },
             marker={
                 "color": filled,
@@ -106,21 +106,21 @@ def method_rows(
     Args:
         result: The words and their numbers.
         is_dark: As for `attributed_text`.
-        own_scale: Each row by its own largest number, for rows of other units.
-        most_named: Words that there is room to name; of more, every second, third ...
-        names: What rows are called, if not by their own names.
+        own_scale: Divide each row by its own largest number, for rows of different units.
+        most_named: Words that there is room to name; beyond it every second, third ...
+        names: What to call the rows, by their names in `result`.
     """
     words, rows = result
     values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
     drawn = values / (sizes if own_scale else sizes.max())
-    shown = [theme.escape(shorten(word.text, 14)) for word in words]
+    labels = [theme.escape(shorten(word.text, 14)) for word in words]
     fig = go.Figure(
         go.Heatmap(
             z=drawn,
             x=list(range(len(words))),
             y=[theme.escape((names or {}).get(name, name)) for name in rows],
-            customdata=np.dstack([np.broadcast_to(np.array(shown), values.shape), values]),
+            customdata=np.dstack([np.broadcast_to(np.array(labels), values.shape), values]),
             colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
             zmin=-1,
             zmax=1,
@@ -132,13 +132,13 @@ def method_rows(
         )
     )
     turned = len(words) > min(12, most_named // 2)
-    below = 34 + (6 * max(map(display_width, shown), default=0) if turned else 0)
+    below = 34 + (6 * max(map(display_width, labels), default=0) if turned else 0)
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
     step = -(-len(words) // most_named)
     places = list(range(0, len(words), max(1, step)))
     fig.update_xaxes(
         tickvals=places,
-        ticktext=[shown[i] for i in places],
+        ticktext=[labels[i] for i in places],
         tickangle=-60 if turned else 0,
         showgrid=False,
         automargin=False,
@@ -157,12 +157,12 @@ def faithfulness_dots(result: Compared, *, unit: str) -> go.Figure:
         result: By the method's name.
         unit: What is lost: "probability" or "score".
     """
-    found, random = result
-    names = [*found, RANDOM]
+    by_order, random = result
+    names = [*by_order, RANDOM]
     fig = make_subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
     for row, measure in enumerate(MEASURES, start=1):
         of_random = np.array([getattr(one, f"mean_{measure}") for one in random])
-        values = [getattr(one, f"mean_{measure}") for one in found.values()]
+        values = [getattr(one, f"mean_{measure}") for one in by_order.values()]
         mean, least, most = (float(end(of_random)) for end in (np.mean, np.min, np.max))
         low, high = min([*values, least, 0]), max([*values, most, 0])
         room = max(float(high - low), 1e-3)
@@ -230,17 +230,17 @@ def word_table(result: WordRows) -> pd.DataFrame:
 def faithfulness_table(result: Compared) -> pd.DataFrame:
     """Return a row for each method and bin."""
     random = [(f"{RANDOM} {i}", one) for i, one in enumerate(result.random)]
-    named = [*result.found.items(), *random]
+    named = [*result.by_order.items(), *random]
     return pd.DataFrame(
         [
             {
                 "method": name,
-                "share_of_words": share,
+                "share_of_words": fraction,
                 "words": one.num_words[k],
                 "comprehensiveness": float(one.comprehensiveness[k]),
                 "sufficiency": float(one.sufficiency[k]),
             }
             for name, one in named
-            for k, share in enumerate(one.bins)
+            for k, fraction in enumerate(one.bins)
         ]
     )

@@ -6,8 +6,8 @@ from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
 from ..shell.state import Field
 
-GIVEN = -1
-"""Stands for the answer that the model gives, in place of one that is chosen."""
+PREDICTED = -1
+"""Stands for the predicted label, or the first tagged word, in place of a chosen one."""
 USUAL_COLUMN = "(found by its name)"
 STEPS = (20, 50, 200)
 VIEWS = {"text": "One text", "file": "A labelled file"}
@@ -22,8 +22,8 @@ _METHODS_IN_LINKS = {"ig": "ig", "gradient": "gradient", "erasure": "occlusion"}
 
 VIEW = Field("inspect_view", "text", tuple(VIEWS))
 READ_PAIR = Field("inspect_pair", False)
-LABEL = Field("inspect_label", GIVEN)
-WORD = Field("inspect_word", GIVEN)
+LABEL = Field("inspect_label", PREDICTED)
+WORD = Field("inspect_word", PREDICTED)
 SPAN = Field("inspect_answer", 0)
 WHY = Field("inspect_why", "words")
 METHOD = Field("inspect_method", "ig")
@@ -38,5 +38,5 @@ COLUMNS = {name: Field(f"column_{name}", USUAL_COLUMN) for name in ("text", "tex
 
 
 def method_options(methods: list[str]) -> dict[str, str]:
-    """Return of some METHODS the name in links: its own name."""
+    """Return the names of some METHODS by their names in links."""
     return {link: name for link, name in _METHODS_IN_LINKS.items() if name in methods}

@@ -26,9 +26,9 @@ _AROUND = 90
 """Letters that are shown on each side of a swap."""
 
 
-def swap_table(found: Search) -> pd.DataFrame:
+def swap_table(search: Search) -> pd.DataFrame:
     """Return a row for each text with another answer, or for the one that came closest."""
-    shown = found.found or ((found.closest,) if found.closest is not None else ())
+    counterfactuals = search.found or ((search.closest,) if search.closest is not None else ())
     return pd.DataFrame(
         [
             {
@@ -37,9 +37,9 @@ def swap_table(found: Search) -> pd.DataFrame:
                 "swaps": "; ".join(f"{s.before} -> {s.after}" for s in one.swaps),
                 "ln_p_of_swaps": one.log_probability,
                 "left_of_first_answer": one.measure,
-                "answers_otherwise": bool(found.found),
+                "answers_otherwise": bool(search.found),
             }
-            for one in shown
+            for one in counterfactuals
         ]
     )
 
@@ -48,10 +48,11 @@ SWAPS = Picture(
     name="inspect-swaps",
     table=swap_table,
     how=(
-        "Each text is yours with as few words as were found swapped for words that BERT expects "
-        "there, so that the answer changes; the most probable texts come first. First the most "
-        "important words (by occlusion) are swapped one after the other; if one swap is not "
-        "enough, a beam search looks for fewer swaps, with at most {limit} runs. If a swap of a "
+        "Each text is yours with some words, the fewest that the search found, swapped for words "
+        "that BERT expects there, so that the answer changes; the most probable texts come first. "
+        "First the most important words (by occlusion) are swapped one after the other; if one "
+        "swap is not enough, a beam search looks for fewer swaps, with at most {limit} runs. If a "
+        "swap of a "
         "word that should not matter turns the answer, the model has learned something that you "
         "may not want. *Use this text* takes it to all pages."
     ),
@@ -85,13 +86,13 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
             )
         score_change = view.choose_score_change()
         work = inspection.search_counterfactuals(query, word=word, score_change=score_change)
-        found: Search | None = waiting.result(work, SWAPS.name, stopped=STOPPED)
-        if found is None:
+        search: Search | None = waiting.result(work, SWAPS.name, stopped=STOPPED)
+        if search is None:
             return
-        _draw(view, query.texts, found, word)
+        _draw(view, query.texts, search, word)
         SWAPS.offer(
             page,
-            found,
+            search,
             setup=setup_with_target(query),
             limit=f"{MAX_FORWARDS:,}",
             word=word,
@@ -99,9 +100,9 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
         )
 
 
-def _draw(view: TaskView, texts: Texts, found: Search, word: int | None) -> None:
-    ran = f"{found.forwards:,}"
-    if not found.found:
+def _draw(view: TaskView, texts: Texts, search: Search, word: int | None) -> None:
+    ran = f"{search.forwards:,}"
+    if not search.found:
         none = (
             f"No other answer was found in {ran} runs: no swap of up to four words, of those that "
             "were tried, changes it."
@@ -109,20 +110,20 @@ def _draw(view: TaskView, texts: Texts, found: Search, word: int | None) -> None
         limit = (
             f"No other answer was found within {ran} runs, the limit. There may be one further on."
         )
-        st.info(limit if found.is_cut else none)
-        if found.closest is not None:
+        st.info(limit if search.is_cut else none)
+        if search.closest is not None:
             st.markdown("The text that came closest:")
-            _row(view, texts, found.closest, 0, word)
+            _row(view, texts, search.closest, 0, word)
         return
-    count = len(found.found[0].swaps)
+    count = len(search.found[0].swaps)
     swapped = "One swapped word is" if count == 1 else f"{count} swapped words are"
-    ways = "one text" if len(found.found) == 1 else f"{len(found.found)} texts"
-    shown = "" if len(found.found) <= SHOWN else f", of which the {SHOWN} most probable are below"
+    ways = "one text" if len(search.found) == 1 else f"{len(search.found)} texts"
+    below = "" if len(search.found) <= SHOWN else f", of which the {SHOWN} most probable are below"
     st.markdown(
-        f"**{swapped} enough.** {ways.capitalize()} with another answer{shown}; the model was run "
+        f"**{swapped} enough.** {ways.capitalize()} with another answer{below}; the model was run "
         f"{ran} times."
     )
-    for number, one in enumerate(found.found[:SHOWN]):
+    for number, one in enumerate(search.found[:SHOWN]):
         _row(view, texts, one, number, word)
 
 

@@ -1,4 +1,4 @@
-"""A labelled file in pictures: confusion, calibration, slices, scores."""
+"""Figures of a labelled file: confusion, calibration, slices, scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..plots.formats import display_width, shorten
 MOST_CLASSES = 40
 """Labels that a picture of the confusion has room for."""
 MOST_DOTS = 3000
-"""Scores that are drawn as dots; of more, every second, third ..."""
+"""Scores that are drawn as dots; beyond it every second, third ..."""
 _NAMED = 12
 _LETTERS = 40
 """Letters that have room below the picture, side by side."""
@@ -43,19 +43,19 @@ def confusion_map(result: Confusion) -> go.Figure:
     matrix, labels = result
     order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
     chosen = np.sort(order)
-    shown = matrix[np.ix_(chosen, chosen)]
+    counts = matrix[np.ix_(chosen, chosen)]
     totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
     names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
     places = list(range(len(names)))
     counted = len(names) <= _NAMED
     fig = go.Figure(
         go.Heatmap(
-            z=shown / totals,
+            z=counts / totals,
             customdata=np.dstack(
                 [
-                    shown,
-                    np.broadcast_to(np.array(names)[:, None], shown.shape),
-                    np.broadcast_to(names, shown.shape),
+                    counts,
+                    np.broadcast_to(np.array(names)[:, None], counts.shape),
+                    np.broadcast_to(names, counts.shape),
                 ]
             ),
             x=places,
@@ -65,7 +65,7 @@ def confusion_map(result: Confusion) -> go.Figure:
             colorscale=theme.SEQUENTIAL,
             xgap=2,
             ygap=2,
-            text=shown if counted else None,
+            text=counts if counted else None,
             texttemplate="%{text:,}" if counted else None,
             hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
             "(%{z:.1%} of the row)<extra></extra>",
@@ -88,14 +88,14 @@ def _name_classes(fig: go.Figure, names: Sequence[str]) -> None:
     longest = max(map(display_width, names), default=0)
     turned = len(names) * (longest + 1) > _LETTERS
     step = max(1, -(-len(names) // MOST_CLASSES))
-    ticks, shown = list(range(0, len(names), step)), names[::step]
+    ticks, labels = list(range(0, len(names), step)), names[::step]
     fig.update_xaxes(
         tickvals=ticks,
-        ticktext=shown,
+        ticktext=labels,
         tickangle=-60 if turned else 0,
         showgrid=False,
     )
-    fig.update_yaxes(tickvals=ticks, ticktext=shown, autorange="reversed", showgrid=False)
+    fig.update_yaxes(tickvals=ticks, ticktext=labels, autorange="reversed", showgrid=False)
     # The title of the x axis stands below the names; Plotly would set it among them here.
     below = 34 + (6.5 * longest if turned else 0)
     fig.update_xaxes(title_text="", automargin=False)
@@ -113,10 +113,10 @@ def _name_classes(fig: go.Figure, names: Sequence[str]) -> None:
     fig.update_layout(margin={"t": 56, "b": below + 24}, height=fig.layout.height + below - 36)
 
 
-def reliability(found: Calibration) -> go.Figure:
+def reliability(calibration: Calibration) -> go.Figure:
     """Draw how often answers of each confidence are right, and how many there are."""
-    middle = (found.edges[:-1] + found.edges[1:]) / 2
-    width = float(found.edges[1] - found.edges[0])
+    middle = (calibration.edges[:-1] + calibration.edges[1:]) / 2
+    width = float(calibration.edges[1] - calibration.edges[0])
     fig = make_subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
     fig.add_trace(
         go.Scatter(
@@ -133,17 +133,17 @@ def reliability(found: Calibration) -> go.Figure:
     fig.add_trace(
         go.Bar(
             x=middle,
-            y=found.accuracy,
+            y=calibration.accuracy,
             width=width * 0.92,
             marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": found.high - found.accuracy,
-                "arrayminus": found.accuracy - found.low,
+                "array": calibration.high - calibration.accuracy,
+                "arrayminus": calibration.accuracy - calibration.low,
                 "color": theme.SPECIAL,
             },
-            customdata=np.column_stack([found.confidence, found.counts]),
+            customdata=np.column_stack([calibration.confidence, calibration.counts]),
             hovertemplate="confidence %{customdata[0]:.3f}: right %{y:.1%} of "
             "%{customdata[1]:,}<extra></extra>",
             name="right",
@@ -153,8 +153,8 @@ def reliability(found: Calibration) -> go.Figure:
     )
     fig.add_trace(
         go.Scatter(
-            x=found.confidence,
-            y=found.accuracy,
+            x=calibration.confidence,
+            y=calibration.accuracy,
             mode="markers",
             marker={"color": theme.ACCENT, "size": 7},
             hoverinfo="skip",
@@ -166,7 +166,7 @@ def reliability(found: Calibration) -> go.Figure:
     fig.add_trace(
         go.Bar(
             x=middle,
-            y=found.counts,
+            y=calibration.counts,
             width=width * 0.92,
             marker={"color": theme.SPECIAL, "line_width": 0},
             hovertemplate="%{y:,} answers<extra></extra>",
@@ -196,14 +196,14 @@ def slice_bars(
         is_fraction: Whether means are between 0 and 1.
         name: What they are means of.
     """
-    found = slices[by]
-    names = [theme.escape(shorten(one.name, 26)) for one in found]
-    values = np.array([one.mean for one in found])
-    low, high = np.array([one.low for one in found]), np.array([one.high for one in found])
+    groups = slices[by]
+    names = [theme.escape(shorten(one.name, 26)) for one in groups]
+    values = np.array([one.mean for one in groups])
+    low, high = np.array([one.low for one in groups]), np.array([one.high for one in groups])
     fig = go.Figure(
         go.Bar(
             x=values,
-            y=list(range(len(found))),
+            y=list(range(len(groups))),
             orientation="h",
             marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
             error_x={
@@ -213,16 +213,16 @@ def slice_bars(
                 "arrayminus": np.nan_to_num(values - low),
                 "color": theme.SPECIAL,
             },
-            customdata=[[label, one.number] for label, one in zip(names, found, strict=True)],
+            customdata=[[label, one.number] for label, one in zip(names, groups, strict=True)],
             hovertemplate="%{customdata[0]}: %{x:.3f} of %{customdata[1]:,}<extra></extra>",
         )
     )
     fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL})
-    theme.plot_layout(fig, "", name, "", 30 * len(found) + 70)
+    theme.plot_layout(fig, "", name, "", 30 * len(groups) + 70)
     fig.update_yaxes(
-        tickvals=list(range(len(found))),
-        ticktext=[f"{label} ({one.number:,})" for label, one in zip(names, found, strict=True)],
-        range=[len(found) - 0.4, -0.6],
+        tickvals=list(range(len(groups))),
+        ticktext=[f"{label} ({one.number:,})" for label, one in zip(names, groups, strict=True)],
+        range=[len(groups) - 0.4, -0.6],
         showgrid=False,
     )
     if is_fraction:
@@ -296,17 +296,17 @@ def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
     return table.drop(columns="second text") if table["second text"].isna().all() else table
 
 
-def calibration_table(found: Calibration) -> pd.DataFrame:
+def calibration_table(calibration: Calibration) -> pd.DataFrame:
     """Return a row for each bin."""
     return pd.DataFrame(
         {
-            "from": found.edges[:-1],
-            "to": found.edges[1:],
-            "answers": found.counts,
-            "confidence": found.confidence,
-            "right": found.accuracy,
-            "low": found.low,
-            "high": found.high,
+            "from": calibration.edges[:-1],
+            "to": calibration.edges[1:],
+            "answers": calibration.counts,
+            "confidence": calibration.confidence,
+            "right": calibration.accuracy,
+            "low": calibration.low,
+            "high": calibration.high,
         }
     )
 
@@ -323,7 +323,7 @@ def slice_table(slices: Mapping[str, Sequence[Slice]]) -> pd.DataFrame:
                 "low": s.low,
                 "high": s.high,
             }
-            for by, found in slices.items()
-            for s in found
+            for by, groups in slices.items()
+            for s in groups
         ]
     )

@@ -21,8 +21,8 @@ from . import labelled_files
 from . import model as inspection
 from .choices import (
     COLUMNS,
-    GIVEN,
     LABEL,
+    PREDICTED,
     READ_PAIR,
     SKIP_BAD_ROWS,
     SLICES,
@@ -88,7 +88,7 @@ SLICE_MEANS = Picture(
 )
 ERRORS = Picture(
     name="inspect-errors",
-    table=lambda shown: error_table(*shown),
+    table=lambda errors: error_table(*errors),
     how=(
         "{which} ({shown}). They show best what the model has learned wrong, or where the file has "
         "a wrong {answer}. Click the box at the left of a row to see why: the text goes to *One "
@@ -117,11 +117,11 @@ def show(page: frame.Page) -> None:
         st.caption("Below is the last run. Run the file to renew it.")
     work = labelled_files.run(key, labelled, stop, number)
     with frame.guard():
-        found: FileRun | None = waiting.result(work, "inspect-file")
-        if found is None:
+        file_run: FileRun | None = waiting.result(work, "inspect-file")
+        if file_run is None:
             row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
         else:
-            _draw(page, view, labelled, found)
+            _draw(page, view, labelled, file_run)
 
 
 def _choose(view: TaskView) -> Labelled | None:
@@ -302,10 +302,10 @@ def _open(page: frame.Page, error: WrongAnswer) -> None:
     TEXT_A.put(error.text)
     TEXT_B.put(error.text_pair or "")
     VIEW.put("text")
-    LABEL.put(GIVEN)
+    LABEL.put(PREDICTED)
     if error.text_pair is not None:
         READ_PAIR.put(True)
-    word = GIVEN
+    word = PREDICTED
     if error.word is not None:
         before = error.text.split(" ")[: error.word]
         read = Texts(page.bert_key, error.text, None)

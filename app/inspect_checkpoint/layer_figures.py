@@ -79,14 +79,14 @@ def layer_faithfulness(result: Compared, *, unit: str) -> go.Figure:
         result: Of each layer, in order.
         unit: What is lost: "probability" or "score".
     """
-    found, random = list(result.found.values()), result.random
+    by_layer, random = list(result.by_order.values()), result.random
     fig = make_subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
-    layers = list(range(len(found)))
+    layers = list(range(len(by_layer)))
     for column, measure in enumerate(MEASURES, start=1):
         fig.add_trace(
             go.Scatter(
                 x=layers,
-                y=[getattr(one, f"mean_{measure}") for one in found],
+                y=[getattr(one, f"mean_{measure}") for one in by_layer],
                 mode="lines+markers",
                 line={"color": theme.SEGMENT_A, "width": 2},
                 marker={"size": 9},

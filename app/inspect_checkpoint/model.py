@@ -96,8 +96,8 @@ def model(key: cache.BertKey) -> TaskModel:
         ValueError: If it has no head for a task that answers one text at a time.
         RuntimeError: If its head is damaged.
     """
-    found: TaskModel = cache.call(_model, key, key.source, key.allow_pickle)
-    return found
+    task_model: TaskModel = cache.call(_model, key, key.source, key.allow_pickle)
+    return task_model
 
 
 def source(texts: Texts) -> TaskInput:
@@ -107,8 +107,8 @@ def source(texts: Texts) -> TaskInput:
 
 def answered(texts: Texts) -> TaskAnswer:
     """Return the model's answer."""
-    found: TaskAnswer = cache.call(_answer, texts.key, texts)
-    return found
+    task_answer: TaskAnswer = cache.call(_answer, texts.key, texts)
+    return task_answer
 
 
 def can_drop(key: cache.BertKey) -> bool:
@@ -164,9 +164,9 @@ def proposer(key: cache.BertKey) -> tuple[Model, bool]:
     Raises:
         ValueError: If neither it nor the shipped checkpoint can.
     """
-    own = cache.opened(key)
-    if "mlm" in own.capabilities:
-        return own, True
+    opened = cache.opened(key)
+    if "mlm" in opened.capabilities:
+        return opened, True
     shipped = cache.bert("default", key.device, key.dtype)
     may_propose(shipped, model(key))
     return shipped, False
@@ -184,16 +184,16 @@ def search_counterfactuals(query: Query, *, word: int | None, score_change: floa
             texts.text_b,
             word=word,
             score_change=score_change,
-            on_share=lambda share: progress(share, "Trying other words"),
+            on_share=lambda fraction: progress(fraction, "Trying other words"),
         )
 
     return Work(("inspect-swaps", texts, word, score_change), work)
 
 
 def _model(bert: Model, path: str, allow_pickle: bool) -> TaskModel:
-    found = open_task_model(path, bert=bert, allow_pickle=allow_pickle)
-    inspectable_task(found)
-    return found
+    task_model = open_task_model(path, bert=bert, allow_pickle=allow_pickle)
+    inspectable_task(task_model)
+    return task_model
 
 
 def _answer(bert: Model, texts: Texts) -> TaskAnswer:
@@ -201,26 +201,26 @@ def _answer(bert: Model, texts: Texts) -> TaskAnswer:
 
 
 def _explain(query: Query, progress: background.Progress) -> Explanation:
-    found, read, target = model(query.texts.key), source(query.texts), query.target
+    task_model, read, target = model(query.texts.key), source(query.texts), query.target
     words: dict[str, Array] = {}
     baseline = delta = None
-    if can_differentiate(found):
+    if can_differentiate(task_model):
         progress(0.05, "Integrated gradients")
         gradients = integrated_gradients(
-            found, read, target, baseline=query.baseline, steps=query.steps
+            task_model, read, target, baseline=query.baseline, steps=query.steps
         )
         baseline, delta = gradients.baseline, gradients.delta
         words["ig"] = read.merge(gradients.parts["token"])
         progress(0.4, "Gradient × input")
-        words["gradient"] = read.merge(gradient_x_input(found, read, target).parts["token"])
+        words["gradient"] = read.merge(gradient_x_input(task_model, read, target).parts["token"])
     progress(0.5, "Occlusion of each word")
-    occluded = occlusion(found, read, target, how=query.occlusion)
+    occluded = occlusion(task_model, read, target, how=query.occlusion)
     words["occlusion"] = occluded.importance
     progress(0.7, "Faithfulness of each method")
     return Explanation(
         words=words,
-        faithfulness=faithfulness(found, read, target, words, how=query.occlusion),
-        random=random_faithfulness(found, read, target, how=query.occlusion),
+        faithfulness=faithfulness(task_model, read, target, words, how=query.occlusion),
+        random=random_faithfulness(task_model, read, target, how=query.occlusion),
         value=occluded.value,
         baseline=baseline,
         delta=delta,
@@ -228,18 +228,18 @@ def _explain(query: Query, progress: background.Progress) -> Explanation:
 
 
 def _layers(query: Query, progress: background.Progress) -> Layers:
-    found, read, target = model(query.texts.key), source(query.texts), query.target
+    task_model, read, target = model(query.texts.key), source(query.texts), query.target
     conducted = layer_conductance(
-        found,
+        task_model,
         read,
         target,
         baseline=query.baseline,
         steps=query.steps,
-        on_share=lambda share: progress(0.9 * share, "Conductance, layer by layer"),
+        on_share=lambda fraction: progress(0.9 * fraction, "Conductance, layer by layer"),
     )
     words = read.merge(conducted.layers)
     named = {str(layer): values for layer, values in enumerate(words)}
-    true = faithfulness(found, read, target, named, how=query.occlusion)
-    random = random_faithfulness(found, read, target, how=query.occlusion)
+    true = faithfulness(task_model, read, target, named, how=query.occlusion)
+    random = random_faithfulness(task_model, read, target, how=query.occlusion)
     change = conducted.value - conducted.baseline
     return Layers(words, conducted.deltas, change, [true[name] for name in named], random)

@@ -44,10 +44,10 @@ def has_model(page: frame.Page) -> bool:
 def show_text(page: frame.Page) -> None:
     """Draw the answer to the text of the box, and one way to explain it."""
     with frame.guard(stop=True):
-        shown = show_answer(page, view_of(inspection.model(page.bert_key).task))
-    if shown is None:
+        to_explain = show_answer(page, view_of(inspection.model(page.bert_key).task))
+    if to_explain is None:
         return
-    texts, chosen = shown
+    texts, chosen = to_explain
     st.subheader("Why?", anchor=False)
     whys = dict(WHYS)
     if not inspection.can_explain_by_gradients(page.bert_key):

@@ -41,21 +41,21 @@ from bertcore.analysis.attribution import (
     faithfulness, gradient_x_input, integrated_gradients, occlusion, random_faithfulness,
 )
 
-found = integrated_gradients(model, source, target, baseline={baseline!r}, steps={steps})
+gradients = integrated_gradients(model, source, target, baseline={baseline!r}, steps={steps})
 words = {{
-    "ig": source.merge(found.parts["token"]),
+    "ig": source.merge(gradients.parts["token"]),
     "gradient": source.merge(gradient_x_input(model, source, target).parts["token"]),
     "occlusion": occlusion(model, source, target, how={occlusion!r}).importance,
 }}
-found.delta
+gradients.delta
 faithfulness(model, source, target, words, how={occlusion!r})
 random_faithfulness(model, source, target, how={occlusion!r})
 """
 _LAYERS_CODE = """
 from bertcore.analysis.attribution import faithfulness, layer_conductance
 
-found = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
-words = source.merge(found.layers)  # [L, W]
+conductance = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
+words = source.merge(conductance.layers)  # [L, W]
 rows = {{str(layer): row for layer, row in enumerate(words)}}
 faithfulness(model, source, target, rows, how={occlusion!r})
 """
@@ -133,10 +133,10 @@ BY_PART = Picture(
     code="""
 from bertcore.analysis.attribution import PARTS, integrated_gradients
 
-found = integrated_gradients(
+gradients = integrated_gradients(
     model, source, target, parts=PARTS, baseline={baseline!r}, steps={steps}
 )
-{{name: source.merge(values) for name, values in found.parts.items()}}
+{{name: source.merge(values) for name, values in gradients.parts.items()}}
 """,
 )
 BY_LAYER = Picture(
@@ -176,33 +176,33 @@ def measured(query: Query) -> str:
 
 def show_words(page: frame.Page, query: Query) -> None:
     """Draw the text in the colours of one method, all methods, and their faithfulness."""
-    found: Explanation | None = waiting.result(
+    explanation: Explanation | None = waiting.result(
         inspection.explain(query), "inspect-words", stopped=STOPPED
     )
-    if found is None:
+    if explanation is None:
         return
-    links = method_options(list(found.words))
+    links = method_options(list(explanation.words))
     default = next(iter(links))
     METHOD.key(default=default, options=list(links))
     method = links[METHOD.value]
-    rows = WordRows(inspection.source(query.texts).words, found.words)
+    rows = WordRows(inspection.source(query.texts).words, explanation.words)
     code = _code_values(query)
     drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
-    about = frame.own_tokens(_METHOD_TEXTS[method]).format(**_numbers(found, query))
+    about = frame.own_tokens(_METHOD_TEXTS[method]).format(**_numbers(explanation, query))
     WORDS.show(page, rows, drawn=drawn, with_caption=False, method=about, **code)
     names = {link: METHODS[name] for link, name in links.items()}
     one_of("Method", names, METHOD, default=default, with_label=True)
     WORDS.caption(method=about)
     if unit(query) == "log-odds":
         st.caption(_LOG_ODDS)
-    if found.delta is not None and found.baseline is not None:
-        _warn_of_delta(found.delta, found.value - found.baseline)
+    if explanation.delta is not None and explanation.baseline is not None:
+        _warn_of_delta(explanation.delta, explanation.value - explanation.baseline)
     if len(links) == 1:
         st.caption(_NO_GRADIENTS)
     st.subheader("Which method is faithful to the model?", anchor=False)
-    named = {METHODS[name]: one for name, one in found.faithfulness.items()}
-    compared = Compared(named, found.random)
-    lost: dict[str, Any] = {"unit": measured(query), "num": len(found.random)}
+    named = {METHODS[name]: one for name, one in explanation.faithfulness.items()}
+    compared = Compared(named, explanation.random)
+    lost: dict[str, Any] = {"unit": measured(query), "num": len(explanation.random)}
     left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
     with left:
         drawn = {"unit": measured(query)}
@@ -216,50 +216,51 @@ def show_words(page: frame.Page, query: Query) -> None:
 
 def show_parts(page: frame.Page, query: Query) -> None:
     """Draw integrated gradients of token, segment and position embeddings apart."""
-    found: Attribution | None = waiting.result(
+    attribution: Attribution | None = waiting.result(
         inspection.explain_by_part(query), "inspect-parts", stopped=STOPPED
     )
-    if found is None:
+    if attribution is None:
         return
     source = inspection.source(query.texts)
-    rows = {name: source.merge(found.parts[name]) for name in PARTS if name in found.parts}
-    assert found.baseline is not None
-    assert found.delta is not None
+    parts = attribution.parts
+    rows = {name: source.merge(parts[name]) for name in PARTS if name in parts}
+    assert attribution.baseline is not None
+    assert attribution.delta is not None
     names = {name: f"{name} ({signed(float(values.sum()))})" for name, values in rows.items()}
-    change = found.value - found.baseline
+    change = attribution.value - attribution.baseline
     BY_PART.show(
         page,
         WordRows(source.words, rows),
         drawn={"is_dark": page.is_dark, "own_scale": False, "names": names},
         change=exactly(change, 3),
-        delta=exactly(found.delta, 4),
+        delta=exactly(attribution.delta, 4),
         unit=unit(query),
         **_code_values(query),
     )
-    _warn_of_delta(found.delta, change)
+    _warn_of_delta(attribution.delta, change)
 
 
 def show_layers(page: frame.Page, query: Query) -> None:
     """Draw the conductance of every layer, and the faithfulness of each layer's order of words."""
-    found: Layers | None = waiting.result(
+    layers: Layers | None = waiting.result(
         inspection.explain_by_layer(query), "inspect-layers", stopped=STOPPED
     )
-    if found is None:
+    if layers is None:
         return
     code = _code_values(query)
     BY_LAYER.show(
         page,
-        LayerRows(inspection.source(query.texts).words, found.words, found.deltas),
+        LayerRows(inspection.source(query.texts).words, layers.words, layers.deltas),
         drawn={"is_dark": page.is_dark},
-        change=exactly(found.change, 3),
+        change=exactly(layers.change, 3),
         unit=unit(query),
-        delta=f"{max(map(abs, found.deltas.tolist())):.3f}",
+        delta=f"{max(map(abs, layers.deltas.tolist())):.3f}",
         **code,
     )
-    _warn_of_delta(max(found.deltas.tolist(), key=abs), found.change)
-    named = {f"layer {layer}": one for layer, one in enumerate(found.faithfulness)}
+    _warn_of_delta(max(layers.deltas.tolist(), key=abs), layers.change)
+    named = {f"layer {layer}": one for layer, one in enumerate(layers.faithfulness)}
     drawn = {"unit": measured(query)}
-    LAYER_FAITHFULNESS.show(page, Compared(named, found.random), drawn=drawn, **code)
+    LAYER_FAITHFULNESS.show(page, Compared(named, layers.random), drawn=drawn, **code)
 
 
 def _code_values(query: Query) -> dict[str, Any]:
@@ -272,14 +273,15 @@ def _code_values(query: Query) -> dict[str, Any]:
     }
 
 
-def _numbers(found: Explanation, query: Query) -> dict[str, str]:
+def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
     """Return what fills the braces of a method's text."""
     ways = {"mask": "\\[MASK\\]", "pad": "\\[PAD\\]", "zero": "a zero vector"}
+    value, baseline = explanation.value, explanation.baseline
     return {
-        "change": "" if found.baseline is None else exactly(found.value - found.baseline, 3),
-        "value": exactly(found.value, 3),
-        "begin": "" if found.baseline is None else exactly(found.baseline, 3),
-        "delta": "" if found.delta is None else exactly(found.delta, 4),
+        "change": "" if baseline is None else exactly(value - baseline, 3),
+        "value": exactly(value, 3),
+        "begin": "" if baseline is None else exactly(baseline, 3),
+        "delta": "" if explanation.delta is None else exactly(explanation.delta, 4),
         "unit": unit(query),
         "stand_in": ways[query.baseline],
         "gone": "replaced by \\[MASK\\]" if query.occlusion == "mask" else "left out",

@@ -1,4 +1,4 @@
-"""One view a task: how the page Inspect shows its answers, and what a labelled file needs.
+"""A view for each task: how Inspect shows its answers, and what a labelled file needs.
 
 To add the view of a task, write a file beside these and name its class in `TASK_VIEWS`.
 """

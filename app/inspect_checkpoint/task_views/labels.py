@@ -14,7 +14,7 @@ from ...plots.untrusted_text import label_name, plain
 from ...shell import frame
 from ...shell.picture import Picture
 from ..answer_figures import label_bars, label_table
-from ..choices import GIVEN, LABEL
+from ..choices import LABEL, PREDICTED
 from ..confusion import show_confusion
 from ..python import ANSWER_CODE
 from .view import Chosen, TaskView
@@ -39,13 +39,13 @@ class LabelView(TaskView):
 
     def show(self, page: frame.Page, answer: LabelAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the labels as bars, and the choice of one."""
-        given = shorten_middle(label_name(answer.labels[answer.best]))
+        predicted = shorten_middle(label_name(answer.labels[answer.best]))
         p = percent(float(answer.probabilities[answer.best]))
-        st.markdown(f"#### The model says **{plain(given)}**, with {p}")
-        key = LABEL.key(options=[GIVEN, *range(len(answer.labels))])
-        label = answer.best if LABEL.value == GIVEN else LABEL.value
+        st.markdown(f"#### The model says **{plain(predicted)}**, with {p}")
+        key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
+        label = answer.best if LABEL.value == PREDICTED else LABEL.value
         LABELS.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)
-        choose_label(answer.labels, key, f"the predicted one: {given}")
+        choose_label(answer.labels, key, f"the predicted one: {predicted}")
         LABELS.caption()
         return Chosen(ClassTarget(label), None)
 
@@ -68,18 +68,20 @@ class PairView(LabelView):
     upload = "A table with two texts and their label in each row (CSV, TSV, JSON lines)"
 
 
-def choose_label(labels: tuple[str, ...], key: str, given: str) -> None:
+def choose_label(labels: tuple[str, ...], key: str, predicted: str) -> None:
     """Draw the choice of the label that is explained.
 
     Args:
         labels: Names of the classes.
         key: Of LABEL.
-        given: What the predicted label is called.
+        predicted: What the predicted label is called.
     """
     st.selectbox(
         "Explain the label",
-        [GIVEN, *range(len(labels))],
-        format_func=lambda i: given if i == GIVEN else shorten_middle(label_name(labels[i])),
+        [PREDICTED, *range(len(labels))],
+        format_func=lambda i: (
+            predicted if i == PREDICTED else shorten_middle(label_name(labels[i]))
+        ),
         key=key,
         width=300,
     )

@@ -17,7 +17,7 @@ from ...shell import frame
 from ...shell.cache import Texts
 from ...shell.picture import Picture
 from ..answer_figures import TaggedText, tag_table, tagged_words
-from ..choices import GIVEN, LABEL, WORD
+from ..choices import LABEL, PREDICTED, WORD
 from ..confusion import show_confusion
 from ..python import ANSWER_CODE
 from .labels import choose_label, label_in_words
@@ -55,15 +55,15 @@ class TagView(TaskView):
         """Draw the words with their tags, and the choice of a word and a tag."""
         tagged = [w for w in source.text_words if answer.labels[answer.tag(w)] != "O"]
         usual = (tagged or source.text_words)[0]
-        word_key = WORD.key(options=[GIVEN, *source.text_words])
-        word = usual if WORD.value == GIVEN else WORD.value
-        label_key = LABEL.key(options=[GIVEN, *range(len(answer.labels))])
+        word_key = WORD.key(options=[PREDICTED, *source.text_words])
+        word = usual if WORD.value == PREDICTED else WORD.value
+        label_key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
 
         def pick() -> None:
             points = st.session_state[f"figure_{TAGS.name}"]["selection"]["points"]
             if points and points[0].get("customdata"):
                 WORD.put(int(points[0]["customdata"][0]))
-                LABEL.put(GIVEN)
+                LABEL.put(PREDICTED)
 
         result = TaggedText(source.words, answer)
         TAGS.show(
@@ -76,7 +76,7 @@ class TagView(TaskView):
         )
 
         def name(place: int) -> str:
-            place = usual if place == GIVEN else place
+            place = usual if place == PREDICTED else place
             p = percent(float(answer.probabilities[place].max()))
             tag = shorten_middle(answer.labels[answer.tag(place)])
             return f"{shorten_middle(source.words[place].text)}: {tag}, {p}"
@@ -84,16 +84,16 @@ class TagView(TaskView):
         row = st.container(horizontal=True, vertical_alignment="bottom")
         row.selectbox(
             "Explain the tag of",
-            [GIVEN, *source.text_words],
+            [PREDICTED, *source.text_words],
             format_func=name,
             key=word_key,
             width=300,
         )
         with row:
-            given = f"the one it has: {shorten_middle(answer.labels[answer.tag(word)])}"
-            choose_label(answer.labels, label_key, given)
+            predicted = f"the one it has: {shorten_middle(answer.labels[answer.tag(word)])}"
+            choose_label(answer.labels, label_key, predicted)
         TAGS.caption()
-        label = answer.tag(word) if LABEL.value == GIVEN else LABEL.value
+        label = answer.tag(word) if LABEL.value == PREDICTED else LABEL.value
         return Chosen(TagTarget(source.words[word].start, label), word)
 
     def in_words(self, answer: TagAnswer, word: int | None) -> str:

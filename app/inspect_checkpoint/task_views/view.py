@@ -1,4 +1,4 @@
-"""What every task's view does; what is not overridden is that of labelled texts."""
+"""Base class of the task views; its defaults are those of labelled texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Chosen(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """How the worst errors of a file are called."""
+    """Wording for the worst errors of a file."""
 
     title: str
     severity: str
@@ -49,11 +49,11 @@ class TaskView(ABC):
     """How the answers of one task are shown, chosen for explanation, and counted in a file."""
 
     needs_b: ClassVar[str] = ""
-    """What to do where there is no sentence B; "" where the task does without."""
+    """What to do if sentence B is missing; "" if the task does not need it."""
     reads_pair: ClassVar[bool | None] = None
-    """Whether sentence B is read unless told otherwise; None where that is no choice."""
+    """Whether sentence B is read by default; None where there is no choice."""
     upload: ClassVar[str]
-    """What file is asked for."""
+    """Label of the upload."""
     file_types: ClassVar[tuple[str, ...]] = ("csv", "tsv", "txt", "jsonl", "json", *PACKED)
     columns: ClassVar[Mapping[str, str]] = {
         "text": "Text",
@@ -117,10 +117,10 @@ class TaskView(ABC):
         with open_bytes(path) as file:
             return max(1, sum(1 for line in file if line.strip()))
 
-    def show_file(  # noqa: B027 - questions have nothing of their own
+    def show_file(  # noqa: B027 - nothing to add for questions
         self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
     ) -> None:
-        """Draw what is particular to the task of a file's answers.
+        """Draw what only this task shows of a file's answers.
 
         Args:
             page: The page.
