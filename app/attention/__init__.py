@@ -1,10 +1,10 @@
-"""Attention: where each token looks, in every head of every layer."""
+"""Attention: what each token attends to, in every head of every layer."""
 
 from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="attention",
     title="Attention",
-    purpose="Where each token looks, in every head of every layer.",
+    purpose="What each token attends to, in every head of every layer.",
     icon=":material/visibility:",
 )

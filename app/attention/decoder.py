@@ -1,4 +1,4 @@
-"""The decoder of T5 and BART on the attention page: where it looks while it writes."""
+"""The decoder of T5 and BART on the attention page: what it attends to as it writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..shell.state import Field
 from .decoder_figures import DecoderMap, decoder_map, decoder_table
 
 VIEW = {"decoder": "Decoder"}
-SIDES = {"cross": "At the text (cross-attention)", "own": "At what it wrote (self-attention)"}
+SIDES = {"cross": "The text (cross-attention)", "own": "What it wrote (self-attention)"}
 MEAN = "all"
 
 SIDE = Field("decoder_side", "cross", tuple(SIDES))
@@ -34,8 +34,8 @@ DECODER = Picture(
         "to 1; brightness follows the square root of the weight."
     ),
     code="""
-found = bert.decoder(trace.text_a, trace.text_b)
-{weights}     # [Td, N], rows are found.tokens
+decoder = bert.decoder(trace.text_a, trace.text_b)
+{weights}     # [Td, N], rows are decoder.tokens
 """,
 )
 
@@ -58,21 +58,21 @@ def decoder_trace(bert: Model, text_a: str, text_b: str | None) -> DecoderTrace:
 
 def draw(page: frame.Page) -> None:
     """Draw one head of the decoder, or the mean of a layer, as a heat map."""
-    found = cache.call(decoder_trace, page.bert_key, page.text_a, page.text_b)
+    decoder = cache.call(decoder_trace, page.bert_key, page.text_a, page.text_b)
     picture = st.container()
-    side, layer, head = choose(*found.attentions.shape[:2])
+    side, layer, head = choose(*decoder.attentions.shape[:2])
     is_cross = side == "cross"
-    maps = (found.cross_attentions if is_cross else found.attentions)[layer].float()
+    maps = (decoder.cross_attentions if is_cross else decoder.attentions)[layer].float()
     weights = maps.mean(0) if head == MEAN else maps[int(head)]
-    columns = found.source_tokens if is_cross else found.tokens
+    columns = decoder.source_tokens if is_cross else decoder.tokens
     which = "cross_attentions" if is_cross else "attentions"
     part = "mean(0)" if head == MEAN else f"select(0, {head})"
     with picture:
         DECODER.show(
             page,
-            DecoderMap(weights.numpy(), found.tokens, columns, found.written),
+            DecoderMap(weights.numpy(), decoder.tokens, columns, decoder.written),
             with_caption=False,
-            weights=f"found.{which}[{layer}].{part}",
+            weights=f"decoder.{which}[{layer}].{part}",
         )
     DECODER.caption()
 
@@ -80,7 +80,7 @@ def draw(page: frame.Page) -> None:
 def choose(num_layers: int, num_heads: int) -> tuple[str, int, str]:
     """Draw the choice of a side, a layer and a head, and return it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    side = one_of("Where it looks", SIDES, SIDE, where=row, with_label=True)
+    side = one_of("Attends to", SIDES, SIDE, where=row, with_label=True)
     layers = range(num_layers)
     layer = one_of(
         "Layer of the decoder", layers, LAYER, default=layers[-1], where=row, with_label=True

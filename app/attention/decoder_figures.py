@@ -1,4 +1,4 @@
-"""Where a decoder looks while it writes."""
+"""What a decoder attends to as it writes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class DecoderMap(NamedTuple):
     tokens: Sequence[str]
     """What the decoder reads, [Td]."""
     columns: Sequence[str]
-    """What is looked at, [N]."""
+    """The tokens attended to, [N]."""
     written: Sequence[str]
     """The most probable next token after each, [Td]."""
 
 
-def decoder_map(found: DecoderMap) -> go.Figure:
+def decoder_map(attention_map: DecoderMap) -> go.Figure:
     """Draw one map of a decoder."""
-    weights, tokens, columns, written = found
+    weights, tokens, columns, written = attention_map
     fig = go.Figure(
         {
             "type": "heatmap",
@@ -51,7 +51,7 @@ def decoder_map(found: DecoderMap) -> go.Figure:
         }
     )
     height = 110 + 22 * max(6, len(tokens))
-    theme.plot_layout(fig, "", "token that is looked at", "decoder", height)
+    theme.plot_layout(fig, "", "token attended to", "decoder", height)
     for axis, names in (("xaxis", columns), ("yaxis", tokens)):
         fig.layout[axis].update(
             tickmode="array",
@@ -62,10 +62,10 @@ def decoder_map(found: DecoderMap) -> go.Figure:
     return fig
 
 
-def decoder_table(found: DecoderMap) -> pd.DataFrame:
-    """Return a row for each token of the decoder, a column for each token that is looked at."""
-    table = pd.DataFrame(found.weights)
-    table.columns = [f"{number} {token}" for number, token in enumerate(found.columns)]
-    table.insert(0, "token", list(found.tokens))
-    table.insert(1, "most probable next", list(found.written))
+def decoder_table(attention_map: DecoderMap) -> pd.DataFrame:
+    """Return a row for each token of the decoder, a column for each token attended to."""
+    table = pd.DataFrame(attention_map.weights)
+    table.columns = [f"{number} {token}" for number, token in enumerate(attention_map.columns)]
+    table.insert(0, "token", list(attention_map.tokens))
+    table.insert(1, "most probable next", list(attention_map.written))
     return table

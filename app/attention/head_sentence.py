@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ..plots.special_tokens import BERT, Marks, own
+from ..plots.special_tokens import BERT, Marks, own_text
 
 _KINDS = {
     "to_previous": "the token before",
@@ -28,7 +28,7 @@ def head_sentence(
 
     Args:
         measures: From `HeadMeasures.of`.
-        layer, heads: Which; several heads are spoken of as their mean, none as all heads.
+        layer, heads: Several heads are described by their mean; no head means all heads.
         num_tokens: T.
         marks: What the checkpoint calls [CLS] and [SEP].
 
@@ -36,32 +36,32 @@ def head_sentence(
     above 80% of its largest value, ln T.
     """
     name = _name(layer, heads)
-    kinds = {kind: own(said, marks) for kind, said in _KINDS.items()}
-    shares = {kind: measures[kind] for kind in _KINDS if not math.isnan(measures[kind])}
-    if not shares and num_tokens > 1:
-        return f"{name} gives weights that are not numbers (NaN): there is nothing to say of it."
-    if not shares:
-        return f"{name} has only one token to look at."
-    order = sorted(shares, key=lambda kind: shares[kind], reverse=True)
+    kinds = {kind: own_text(target, marks) for kind, target in _KINDS.items()}
+    fractions = {kind: measures[kind] for kind in _KINDS if not math.isnan(measures[kind])}
+    if not fractions and num_tokens > 1:
+        return f"{name} gives weights that are not numbers (NaN), so it has no habit."
+    if not fractions:
+        return f"{name} has only one token to attend to."
+    order = sorted(fractions, key=lambda kind: fractions[kind], reverse=True)
     best, second = order[0], order[1] if len(order) > 1 else None
     rest = ""
-    # Kinds overlap ([CLS] looking at itself is both), so two may exceed 1: then one must do.
-    if second is not None and shares[second] >= 0.1 and shares[best] + shares[second] <= 1:
-        rest = f", and {shares[second]:.0%} to {kinds[second]}"
-    share = f"{shares[best]:.0%} of its attention goes there{rest}."
-    if shares[best] >= _MOSTLY:
-        return f"{name} looks mostly at {kinds[best]}: {share}"
-    if shares[best] >= _OFTEN:
-        return f"{name} often looks at {kinds[best]}: {share}"
+    # Kinds overlap ([CLS] attending to itself is both), so two may exceed 1: then name one.
+    if second is not None and fractions[second] >= 0.1 and fractions[best] + fractions[second] <= 1:
+        rest = f", and {fractions[second]:.0%} to {kinds[second]}"
+    amount = f"{fractions[best]:.0%} of its attention goes there{rest}."
+    if fractions[best] >= _MOSTLY:
+        return f"{name} attends mostly to {kinds[best]}: {amount}"
+    if fractions[best] >= _OFTEN:
+        return f"{name} often attends to {kinds[best]}: {amount}"
     # The mean of several heads' entropies says nothing about their mean.
     if len(heads) == 1 and measures["entropy"] > _BROAD * math.log(num_tokens):
         return (
-            f"{name} looks broadly: entropy {measures['entropy']:.2f} nats of at most "
-            f"{math.log(num_tokens):.2f}, and only {shares[best]:.0%} goes to {kinds[best]}."
+            f"{name} attends broadly: entropy {measures['entropy']:.2f} nats of at most "
+            f"{math.log(num_tokens):.2f}, and only {fractions[best]:.0%} goes to {kinds[best]}."
         )
     return (
         f"{name} has no single habit of place: the most goes to {kinds[best]} "
-        f"({shares[best]:.0%}); hover the tokens to see what it picks."
+        f"({fractions[best]:.0%}); hover the tokens to see what it picks."
     )
 
 

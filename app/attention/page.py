@@ -1,4 +1,4 @@
-"""Attention: where each token looks, in every head of every layer."""
+"""Attention: what each token attends to, in every head of every layer."""
 
 import streamlit as st
 
@@ -36,8 +36,8 @@ def views(page: frame.Page) -> None:
         measures = summary.measures.of(layer, heads)
         marks = Marks(*map(plain, summary.marks))
         row = st.container(horizontal=True, vertical_alignment="center", key="attention_open")
-        said = head_sentence(measures, layer, heads, trace.num_tokens, marks)
-        row.markdown(said, width="stretch")
+        sentence = head_sentence(measures, layer, heads, trace.num_tokens, marks)
+        row.markdown(sentence, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
     view = one_of("View", names, VIEW)

@@ -5,6 +5,6 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="checkpoints",
     title="Checkpoints",
-    purpose="Open a BERT of your own, and see what is inside and whether all of it was read.",
+    purpose="Open your own BERT, and see what is inside and whether all of it was read.",
     icon=":material/folder_open:",
 )

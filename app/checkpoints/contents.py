@@ -31,7 +31,7 @@ CONFIG_MEANINGS: dict[str, str] = {
     "pad_token_id": "id of the padding token",
     "embedding_size": "width of the embeddings, E, which a matrix brings to D",
     "sinusoidal_pos_embds": "whether the position table holds sines and is not trained",
-    "num_hidden_groups": "groups of layers with weights of their own; 1: all layers are one",
+    "num_hidden_groups": "groups of layers that share weights; 1: all layers do",
 }
 """Meaning of each field of config.json."""
 

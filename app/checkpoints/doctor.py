@@ -19,9 +19,9 @@ from .doctor_figures import (
 _CODE = """
 from bertcore.analysis.health.checkpoint_doctor import examine
 
-found = examine(bert)
-found.verdict, found.sentences()
-found.entropies                             # [L, H]
+diagnosis = examine(bert)
+diagnosis.verdict, diagnosis.sentences()
+diagnosis.entropies                         # [L, H]
 """
 SPECTRA = Picture(
     name="spectra",
@@ -52,13 +52,13 @@ ENTROPY = Picture(
 def show_doctor(page: frame.Page) -> None:
     """Draw the verdict, the spectrum of the matrices and the entropy of the heads."""
     with st.spinner("Examining every matrix, and the heads on eight sentences"):
-        found = cache.call(examine, page.bert_key)
-    verdict, *sentences = map(plain, found.sentences())
-    (st.success if found.verdict == "trained" else st.warning)(verdict)
+        diagnosis = cache.call(examine, page.bert_key)
+    verdict, *sentences = map(plain, diagnosis.sentences())
+    (st.success if diagnosis.verdict == "trained" else st.warning)(verdict)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-    if found.verdict == "not finite":
+    if diagnosis.verdict == "not finite":
         return
     st.subheader("Are these random numbers?", anchor=False)
-    SPECTRA.show(page, found)
+    SPECTRA.show(page, diagnosis)
     st.subheader("Is attention even?", anchor=False)
-    ENTROPY.show(page, found)
+    ENTROPY.show(page, diagnosis)

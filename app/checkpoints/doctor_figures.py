@@ -1,4 +1,4 @@
-"""Pictures of an examination: the spectrum of each matrix, and how even each head attends."""
+"""Figures of a diagnosis: the spectrum of each matrix, and the attention entropy of each head."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ KINDS = {
     "feed_forward.intermediate": "feed-forward, in",
     "feed_forward.output": "feed-forward, out",
 }
-"""Matrices of a layer by our names, as people call them."""
+"""Names of a layer's matrices, by our names of their tensors."""
 TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
 """Of the logarithmic scale."""
 
 
-def spectrum_dots(found: Diagnosis) -> go.Figure:
+def spectrum_dots(diagnosis: Diagnosis) -> go.Figure:
     """Draw each matrix's largest singular value beside that of random numbers (the line at 1)."""
     fig = go.Figure()
     for place, (part, kind) in enumerate(KINDS.items()):
-        chosen = [m for m in found.matrices if m.name.endswith(f".{part}.weight")]
+        chosen = [m for m in diagnosis.matrices if m.name.endswith(f".{part}.weight")]
         fig.add_scatter(
             x=[int(matrix.name.split(".")[1]) for matrix in chosen],
             y=[matrix.edge for matrix in chosen],
@@ -45,26 +45,26 @@ def spectrum_dots(found: Diagnosis) -> go.Figure:
     theme.plot_layout(fig, "", "layer", "largest singular value, times chance", 360)
     fig.update_layout(margin={"t": 56})
     fig.update_xaxes(dtick=1, showgrid=False)
-    edges = [matrix.edge for matrix in found.matrices if not math.isnan(matrix.edge)]
+    edges = [matrix.edge for matrix in diagnosis.matrices if not math.isnan(matrix.edge)]
     # Wide enough that the chance around 1 looks as small as it is.
     low, high = min([0.8, *edges]), max([2.0, *edges])
     fig.update_yaxes(type="log", tickvals=TICKS, range=[math.log10(low), math.log10(high * 1.1)])
     return fig
 
 
-def spectrum_table(found: Diagnosis) -> pd.DataFrame:
+def spectrum_table(diagnosis: Diagnosis) -> pd.DataFrame:
     """Return a row for each matrix."""
-    rows = [(m.name, m.std, m.edge, m.limit, m.looks_random) for m in found.matrices]
+    rows = [(m.name, m.std, m.edge, m.limit, m.looks_random) for m in diagnosis.matrices]
     columns = ["matrix", "spread", "largest singular value, times chance", "limit", "looks random"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def entropy_map(found: Diagnosis) -> go.Figure:
+def entropy_map(diagnosis: Diagnosis) -> go.Figure:
     """Draw how evenly each head spreads its attention, layers from top to bottom."""
-    num_layers, num_heads = found.entropies.shape
+    num_layers, num_heads = diagnosis.entropies.shape
     fig = go.Figure(
         go.Heatmap(
-            z=found.entropies.round(4),
+            z=diagnosis.entropies.round(4),
             x=list(range(num_heads)),
             y=list(range(num_layers)),
             zmin=0,
@@ -80,6 +80,6 @@ def entropy_map(found: Diagnosis) -> go.Figure:
     return fig
 
 
-def entropy_arrays(found: Diagnosis) -> dict[str, NDArray[np.floating]]:
+def entropy_arrays(diagnosis: Diagnosis) -> dict[str, NDArray[np.floating]]:
     """Return the entropy of each head, [L, H]."""
-    return {"entropies": found.entropies}
+    return {"entropies": diagnosis.entropies}

@@ -1,4 +1,4 @@
-"""Pictures of a checkpoint: where its parameters are."""
+"""Figure of a checkpoint: where its parameters are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..plots import theme
 
 
 def parameter_bars(counts: Mapping[str, int]) -> go.Figure:
-    """Draw the number of parameters of each part, in the order given.
+    """Draw the number of parameters of each part, in their order.
 
     Args:
         counts: Part -> number of parameters.

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertcore.analysis.heads.report import HeadReport
 
-from ..plots.special_tokens import own, own_markdown
+from ..plots.special_tokens import own_markdown, own_text
 from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -130,7 +130,7 @@ def _ask(page: frame.Page, known: Mapping[str, Measured], measured: Measured) ->
     st.pills(
         "Find a head that looks at …",
         offered,
-        format_func=lambda name: own(QUESTIONS[name], page.marks),
+        format_func=lambda name: own_text(QUESTIONS[name], page.marks),
         key="heads_find",
         on_change=choose,
     )
@@ -147,7 +147,7 @@ def _controls(
     row.selectbox(
         "Colour the heads by any measure or relation",
         list(known),
-        format_func=lambda name: own(known[name].title, page.marks),
+        format_func=lambda name: own_text(known[name].title, page.marks),
         key=MEASURE.name,
         on_change=lambda: OPEN.put(HIGHEST),
         width=430,

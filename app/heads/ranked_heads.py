@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 
-from ..plots.special_tokens import own
+from ..plots.special_tokens import own_text
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, state
 from ..shell.one_of import one_of
@@ -133,7 +133,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
         name = f"{head[0]}.{head[1]}"
         if sentence is not None:
             name = f"[**{name}**]({link(key, *sentence, head)})"
-        title = own(HABITS.get(measured.name) or relation_title(measured.name), marks)
+        title = own_text(HABITS.get(measured.name) or relation_title(measured.name), marks)
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
         rival = measured.baseline(report)
         value, base = f"{mean:.0%}", f"{rival:.0%}"

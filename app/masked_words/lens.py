@@ -35,7 +35,7 @@ LENS = Picture(
     code="""
 from bertcore.analysis.words.lens import layer_predictions
 
-lens = layer_predictions(bert, trace.text_a, trace.text_b, {masked}, {shown}, 5)
+lens = layer_predictions(bert, trace.text_a, trace.text_b, {masked}, {positions}, 5)
 lens.words, lens.probabilities              # [L+1, N, k]
 """,
 )
@@ -62,10 +62,10 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     st.subheader("The prediction at each layer", anchor=False)
     view = one_of("Lens", VIEWS, VIEW)
     whole = view == WHOLE_SENTENCE
-    shown = choose_window(page.trace.num_tokens) if whole else (position,)
-    where = (page.text_a, page.text_b, masked, shown, 5)
-    found = cache.call(layer_predictions, page.bert_key, *where)
-    LENS.show(page, found, drawn={"whole_sentence": whole}, masked=masked, shown=shown)
+    positions = choose_window(page.trace.num_tokens) if whole else (position,)
+    where = (page.text_a, page.text_b, masked, positions, 5)
+    lens = cache.call(layer_predictions, page.bert_key, *where)
+    LENS.show(page, lens, drawn={"whole_sentence": whole}, masked=masked, positions=positions)
 
 
 def choose_window(num_tokens: int) -> tuple[int, ...]:
@@ -86,6 +86,6 @@ def show_ranks(
 ) -> None:
     """Draw the rank of each of `words` from layer to layer."""
     where = (page.text_a, page.text_b, masked, position, words)
-    found = cache.call(word_trajectories, page.bert_key, *where)
+    trajectories = cache.call(word_trajectories, page.bert_key, *where)
     drawn = {"original": original}
-    RANKS.show(page, found, drawn=drawn, masked=masked, position=position, words=words)
+    RANKS.show(page, trajectories, drawn=drawn, masked=masked, position=position, words=words)

@@ -19,25 +19,25 @@ LIKE_ACCENT = ("#CC79A7", "#E4607A")
 """Colours of the categorical scale that one may take for the accent."""
 
 
-def lens_figure(found: Lens, *, whole_sentence: bool = False) -> go.Figure:
+def lens_figure(lens: Lens, *, whole_sentence: bool = False) -> go.Figure:
     """Draw the best words after each layer: of one mask, or of each token of a sentence."""
-    return _lens_sentence(found) if whole_sentence else _lens_mask(found)
+    return _lens_sentence(lens) if whole_sentence else _lens_mask(lens)
 
 
-def _lens_mask(found: Lens) -> go.Figure:
+def _lens_mask(lens: Lens) -> go.Figure:
     """Draw the k best words at the lens's first position: rows are layers, upwards as computed."""
-    count = found.words.shape[-1]
+    count = lens.words.shape[-1]
     headings = ["best", "2nd", "3rd", *(f"{n}th" for n in range(4, count + 1))][:count]
-    rows = layer_names(len(found.words))
-    return word_grid(found.words[:, 0], found.probabilities[:, 0], rows, headings)
+    rows = layer_names(len(lens.words))
+    return word_grid(lens.words[:, 0], lens.probabilities[:, 0], rows, headings)
 
 
-def _lens_sentence(found: Lens) -> go.Figure:
+def _lens_sentence(lens: Lens) -> go.Figure:
     """Draw the best word at every position: rows are tokens, columns are layers."""
-    columns = layer_names(len(found.words))
-    words, probabilities = found.words[..., 0].T, found.probabilities[..., 0].T
-    fig = word_grid(words, probabilities, found.tokens, columns)
-    return fig.update_yaxes(range=[len(found.tokens) - 0.5, -0.5])
+    columns = layer_names(len(lens.words))
+    words, probabilities = lens.words[..., 0].T, lens.probabilities[..., 0].T
+    fig = word_grid(words, probabilities, lens.tokens, columns)
+    return fig.update_yaxes(range=[len(lens.tokens) - 0.5, -0.5])
 
 
 def word_grid(
@@ -53,7 +53,7 @@ def word_grid(
         rows, columns: Names, [R] and [C].
     """
     letters = max(6, 70 // len(columns))
-    shown = [[theme.escape(shorten(str(word), letters)) for word in row] for row in words]
+    texts = [[theme.escape(shorten(str(word), letters)) for word in row] for row in words]
     hover = [
         [
             f"<b>{theme.escape(str(word))}</b>  {percent(float(p))}<br>"
@@ -77,7 +77,7 @@ def word_grid(
             colorbar=theme.bar_above("probability", tickformat=".0%"),
         )
     )
-    fig.add_trace(cell_text(probabilities, shown, 12 if len(columns) < 8 else 10))
+    fig.add_trace(cell_text(probabilities, texts, 12 if len(columns) < 8 else 10))
     theme.plot_layout(fig, "", "", "", 30 * len(rows) + 100)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
     short = [name.replace("layer ", "") for name in columns] if len(columns) > 7 else columns
@@ -106,21 +106,21 @@ def layer_names(num_states: int) -> list[str]:
     return ["embeddings", *(f"layer {i}" for i in range(1, num_states))]
 
 
-def rank_curves(found: Trajectories, original: str | None = None) -> go.Figure:
+def rank_curves(trajectories: Trajectories, original: str | None = None) -> go.Figure:
     """Draw the rank of each chosen word from layer to layer; 1 is on top.
 
     Args:
         original: The hidden word, if known; its curve has the colour of its bar in `top_words`.
     """
     fig = go.Figure()
-    layers = list(range(len(found.ranks)))
+    layers = list(range(len(trajectories.ranks)))
     colours = [c for c in theme.CATEGORICAL if c not in LIKE_ACCENT]
-    for index, word in enumerate(found.words):
+    for index, word in enumerate(trajectories.words):
         name = theme.escape(shorten(word))
         fig.add_trace(
             go.Scatter(
                 x=layers,
-                y=found.ranks[:, index],
+                y=trajectories.ranks[:, index],
                 mode="lines+markers",
                 name=name,
                 line={
@@ -128,12 +128,12 @@ def rank_curves(found: Trajectories, original: str | None = None) -> go.Figure:
                     "width": 4 if word == original else 2.5,
                 },
                 marker_size=7,
-                customdata=found.probabilities[:, index],
+                customdata=trajectories.probabilities[:, index],
                 hovertemplate=f"<b>{name}</b>: rank %{{y:,}}, %{{customdata:.3%}}<extra></extra>",
             )
         )
     theme.plot_layout(fig, "", "", "rank (1 = best)", 330)
-    worst = float(found.ranks.max()) if found.ranks.size else 10.0
+    worst = float(trajectories.ranks.max()) if trajectories.ranks.size else 10.0
     powers = list(range(int(np.ceil(np.log10(max(worst, 2)))) + 1))
     fig.update_xaxes(tickvals=layers, ticktext=layer_names(len(layers)))
     fig.update_yaxes(
@@ -146,19 +146,19 @@ def rank_curves(found: Trajectories, original: str | None = None) -> go.Figure:
     return fig
 
 
-def lens_table(found: Lens) -> pd.DataFrame:
+def lens_table(lens: Lens) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings), position and rank."""
-    num_states, num_positions, num_words = found.words.shape
+    num_states, num_positions, num_words = lens.words.shape
     return pd.DataFrame(
         [
             {
                 "layer": layer,
-                "position": found.positions[n],
-                "token": found.tokens[n],
-                "entropy_bits": float(found.entropy[layer, n]),
+                "position": lens.positions[n],
+                "token": lens.tokens[n],
+                "entropy_bits": float(lens.entropy[layer, n]),
                 "rank": k + 1,
-                "piece": found.words[layer, n, k],
-                "p": float(found.probabilities[layer, n, k]),
+                "piece": lens.words[layer, n, k],
+                "p": float(lens.probabilities[layer, n, k]),
             }
             for layer in range(num_states)
             for n in range(num_positions)
@@ -167,14 +167,14 @@ def lens_table(found: Lens) -> pd.DataFrame:
     )
 
 
-def ranks_table(found: Trajectories) -> pd.DataFrame:
+def ranks_table(trajectories: Trajectories) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and word."""
     return pd.DataFrame(
         [
             {"layer": layer, "word": word, "rank": int(rank), "p": float(p)}
             for layer, (ranks, values) in enumerate(
-                zip(found.ranks, found.probabilities, strict=True)
+                zip(trajectories.ranks, trajectories.probabilities, strict=True)
             )
-            for word, rank, p in zip(found.words, ranks, values, strict=True)
+            for word, rank, p in zip(trajectories.words, ranks, values, strict=True)
         ]
     )

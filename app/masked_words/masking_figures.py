@@ -70,11 +70,11 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
 
 
 def _what_happened(drawn: Corruption, index: int) -> str:
-    token, shown = theme.escape(drawn.tokens[index]), theme.escape(drawn.shown[index])
+    token, replacement = theme.escape(drawn.tokens[index]), theme.escape(drawn.shown[index])
     return {
         None: f"{token}: not chosen, no loss",
-        "mask": f"{token} is hidden behind {shown}; BERT has to predict {token}",
-        "random": f"{token} was replaced by {shown}; BERT has to predict {token}",
+        "mask": f"{token} is hidden behind {replacement}; BERT has to predict {token}",
+        "random": f"{token} was replaced by {replacement}; BERT has to predict {token}",
         "kept": f"{token} stays, and BERT has to predict {token}",
     }[drawn.actions[index]]
 

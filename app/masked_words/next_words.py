@@ -34,8 +34,8 @@ NEXT_WORDS = Picture(
     code="""
 from bertcore.analysis.words.next_words import predict_next
 
-found = predict_next(bert, trace.text_a, trace.text_b, [{place}], {top_k})
-found.words, found.probabilities            # [1, k]
+predictions = predict_next(bert, trace.text_a, trace.text_b, [{place}], {top_k})
+predictions.words, predictions.probabilities            # [1, k]
 """,
 )
 NEXT_SURPRISE = Picture(
@@ -52,8 +52,8 @@ NEXT_SURPRISE = Picture(
     code="""
 from bertcore.analysis.words.next_words import next_surprise
 
-found = next_surprise(bert, trace.text_a, trace.text_b)
-found.bits, found.pseudo_perplexity
+surprises = next_surprise(bert, trace.text_a, trace.text_b)
+surprises.bits, surprises.pseudo_perplexity
 """,
 )
 
@@ -83,16 +83,16 @@ def show_next(page: frame.Page) -> None:
         )
         row.caption("Click a token to see what was expected there, given the tokens before it.")
         TOP_K.key(low=3, high=15)
-        found = cache.call(
+        predictions = cache.call(
             predict_next, page.bert_key, page.text_a, page.text_b, (place,), TOP_K.value
         )
-        NEXT_WORDS.show(page, found, with_caption=False, place=place, top_k=TOP_K.value)
+        NEXT_WORDS.show(page, predictions, with_caption=False, place=place, top_k=TOP_K.value)
         st.slider("Words", 3, 15, key=TOP_K.name, width=200)
         NEXT_WORDS.caption()
     if num_tokens > 1:
         st.subheader("What surprises it, reading from left to right", anchor=False)
         with frame.guard():
-            scored = cache.call(next_surprise, page.bert_key, page.text_a, page.text_b)
-            perplexity = f"{scored.pseudo_perplexity:,.1f}"
+            surprises = cache.call(next_surprise, page.bert_key, page.text_a, page.text_b)
+            perplexity = f"{surprises.pseudo_perplexity:,.1f}"
             first = plain(page.trace.tokens[0])
-            NEXT_SURPRISE.show(page, scored, perplexity=perplexity, first=first)
+            NEXT_SURPRISE.show(page, surprises, perplexity=perplexity, first=first)

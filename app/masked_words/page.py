@@ -59,14 +59,14 @@ def show_masks(page: frame.Page) -> None:
                 f"type {plain(page.bert.tokenizer.mask_token)} in the sentence."
             )
             return
-        found = show_predictions(page, masked)
-        position = choose_mask(found)
-        own = show_candidates(page, masked, position)
+        predictions = show_predictions(page, masked)
+        position = choose_mask(predictions)
+        own_words = show_candidates(page, masked, position)
         if not LENS.is_available(page):
             return
         show_lens(page, masked, position)
-        original = found.originals[found.positions.index(position)]
-        followed = tracked_words(page.bert, found, position, own)
+        original = predictions.originals[predictions.positions.index(position)]
+        followed = tracked_words(page.bert, predictions, position, own_words)
         show_ranks(page, masked, position, followed, original)
 
 
@@ -74,7 +74,7 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     if all(text_id < 0 for text_id in page.trace.text_ids):
-        frame.end_page()  # nothing can be hidden, and begin has said why
+        frame.end_page()  # nothing can be hidden, and frame.begin says why
     if not show_instead(page):
         show_masks(page)
         st.fragment(show_surprise)(page)

@@ -42,8 +42,8 @@ PREDICTIONS = Picture(
     code="""
 from bertcore.analysis.words.predictions import predict_masks
 
-found = predict_masks(bert, trace.text_a, trace.text_b, {masked}, {top_k})
-found.words, found.probabilities            # [M, k]
+predictions = predict_masks(bert, trace.text_a, trace.text_b, {masked}, {top_k})
+predictions.words, predictions.probabilities            # [M, k]
 """,
 )
 CANDIDATES = Picture(
@@ -70,32 +70,32 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     """Draw the most probable words of each mask."""
     TOP_K.key(low=3, high=15)
     top_k = TOP_K.value
-    found = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
-    PREDICTIONS.show(page, found, masked=masked, top_k=top_k)
+    predictions = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
+    PREDICTIONS.show(page, predictions, masked=masked, top_k=top_k)
     capabilities.note(page, "mask")
-    if 1 < len(found.positions) <= MOST_IN_TURN:
+    if 1 < len(predictions.positions) <= MOST_IN_TURN:
         steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
         st.markdown(
             "Filled one after another, the most certain first, each seeing those before: "
             + in_turn(steps)
         )
-    return found
+    return predictions
 
 
-def choose_mask(found: MaskPredictions) -> int:
+def choose_mask(predictions: MaskPredictions) -> int:
     """Draw the controls below the bars; return the mask that the pictures below are about."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="large")
     row.slider("Words for each mask", 3, 15, key=TOP_K.name, width=200)
-    names = dict(zip(found.positions, mask_names(found), strict=True))
-    key = MASK.key(default=found.positions[0], options=list(names))
+    names = dict(zip(predictions.positions, mask_names(predictions), strict=True))
+    key = MASK.key(default=predictions.positions[0], options=list(names))
     if len(names) == 1:
-        return found.positions[0]
+        return predictions.positions[0]
 
     def name(position: int) -> str:
         return plain(names[position])
 
     chosen = row.pills("Look closer at", list(names), format_func=name, key=key)
-    return found.positions[0] if chosen is None else chosen
+    return predictions.positions[0] if chosen is None else chosen
 
 
 def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) -> tuple[str, ...]:

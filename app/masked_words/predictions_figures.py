@@ -20,13 +20,13 @@ MASKS_ABREAST = 3
 """Masks side by side."""
 
 
-def top_words(found: MaskPredictions) -> go.Figure:
+def top_words(predictions: MaskPredictions) -> go.Figure:
     """Draw the most probable words of each mask as bars, three masks abreast.
 
     Where the hidden token is known its bar stands out, and the heading says how it fares.
     """
-    titles = [_mask_title(found, index) for index in range(len(found.positions))]
-    words, probabilities = found.words, found.probabilities
+    titles = [_mask_title(predictions, index) for index in range(len(predictions.positions))]
+    words, probabilities = predictions.words, predictions.probabilities
     columns = min(MASKS_ABREAST, len(titles))
     rows = -(-len(titles) // columns)
     fig = make_subplots(
@@ -38,15 +38,16 @@ def top_words(found: MaskPredictions) -> go.Figure:
     )
     highest = float(probabilities.max())
     for index, (names, values) in enumerate(zip(words, probabilities, strict=True)):
-        shown = [
+        labels = [
             f"<b>{theme.escape(n)}</b>  {percent(v)}" for n, v in zip(names, values, strict=True)
         ]
-        colours = [theme.ACCENT if n == found.originals[index] else theme.SEGMENT_A for n in names]
+        original = predictions.originals[index]
+        colours = [theme.ACCENT if n == original else theme.SEGMENT_A for n in names]
         bars = go.Bar(
             x=values,
             y=list(range(len(names))),
             orientation="h",
-            text=shown,
+            text=labels,
             textposition="outside",
             cliponaxis=False,
             marker={"color": colours, "line_width": 0},
@@ -66,11 +67,12 @@ def top_words(found: MaskPredictions) -> go.Figure:
     return fig
 
 
-def mask_names(found: MaskPredictions) -> list[str]:
+def mask_names(predictions: MaskPredictions) -> list[str]:
     """Return a short name for each mask, as plain text: where it is and what was there."""
+    mask = predictions.mask
     return [
-        f"{found.mask} at {position}" if original is None else f"{shorten(original)} ({position})"
-        for position, original in zip(found.positions, found.originals, strict=True)
+        f"{mask} at {position}" if original is None else f"{shorten(original)} ({position})"
+        for position, original in zip(predictions.positions, predictions.originals, strict=True)
     ]
 
 
@@ -82,13 +84,13 @@ def in_turn(steps: Sequence[Filled]) -> str:
     )
 
 
-def _mask_title(found: MaskPredictions, index: int) -> str:
-    original, rank = found.originals[index], found.original_ranks[index]
-    mask = theme.escape(found.mask)
+def _mask_title(predictions: MaskPredictions, index: int) -> str:
+    original, rank = predictions.originals[index], predictions.original_ranks[index]
+    mask = theme.escape(predictions.mask)
     if original is None or rank is None:
-        return f"{mask} at {found.positions[index]}<br> "
+        return f"{mask} at {predictions.positions[index]}<br> "
     token = theme.escape(shorten(original))
-    return f"{mask} at {found.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
+    return f"{mask} at {predictions.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
 
 
 def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
@@ -171,13 +173,17 @@ def _pieces(candidate: Candidate) -> str:
     return f'{word}<br><span style="font-size:10.5px">{pieces}</span>'
 
 
-def predictions_table(found: MaskPredictions) -> pd.DataFrame:
+def predictions_table(predictions: MaskPredictions) -> pd.DataFrame:
     """Return a row for each mask and rank."""
     return pd.DataFrame(
         [
             {"position": position, "hidden": original, "rank": rank, "piece": word, "p": float(p)}
             for position, original, words, values in zip(
-                found.positions, found.originals, found.words, found.probabilities, strict=True
+                predictions.positions,
+                predictions.originals,
+                predictions.words,
+                predictions.probabilities,
+                strict=True,
             )
             for rank, (word, p) in enumerate(zip(words, values, strict=True), start=1)
         ]

@@ -14,15 +14,15 @@ from ..plots.formats import percent
 
 def replaced_strip(tokens: Sequence[str], probabilities: NDArray[np.float32]) -> go.Figure:
     """Draw the sentence as boxes coloured by the probability that a token was replaced, [T]."""
-    shown = [percent(float(p)) for p in probabilities]
-    boxes = token_flow.place(tokens, shown)
+    percentages = [percent(float(p)) for p in probabilities]
+    boxes = token_flow.place(tokens, percentages)
     fig = go.Figure(
         go.Bar(
             base=[box.left for box in boxes],
             x=[box.width for box in boxes],
             y=[box.line for box in boxes],
             orientation="h",
-            text=[token_flow.two_lines(t, p) for t, p in zip(tokens, shown, strict=True)],
+            text=[token_flow.two_lines(t, p) for t, p in zip(tokens, percentages, strict=True)],
             textposition="inside",
             insidetextanchor="middle",
             constraintext="none",

@@ -12,7 +12,7 @@ from ..shell.state import Field
 from .surprise_figures import surprise_strip, surprise_table
 
 MANY_TOKENS = 64
-"""Longer texts are scored only when asked: the cost grows with the square of the length."""
+"""Longer texts are scored only on request: the cost grows with the square of the length."""
 
 SCORES_LONG_TEXT = Field("surprise", False)
 
@@ -30,8 +30,8 @@ SURPRISE = Picture(
     code="""
 from bertcore.analysis.words.surprise import surprise
 
-found = surprise(bert, trace.text_a, trace.text_b)
-found.bits, found.pseudo_perplexity
+surprises = surprise(bert, trace.text_a, trace.text_b)
+surprises.bits, surprises.pseudo_perplexity
 """,
 )
 
@@ -45,6 +45,6 @@ def show_surprise(page: frame.Page) -> None:
         if not st.toggle(label, key=SCORES_LONG_TEXT.key()):
             return
     with frame.guard(), st.spinner("Hiding each token in turn"):
-        found = cache.call(surprise, page.bert_key, page.text_a, page.text_b)
-        perplexity = f"{found.pseudo_perplexity:,.1f}"
-        SURPRISE.show(page, found, perplexity=perplexity, num_tokens=len(found.tokens))
+        surprises = cache.call(surprise, page.bert_key, page.text_a, page.text_b)
+        perplexity = f"{surprises.pseudo_perplexity:,.1f}"
+        SURPRISE.show(page, surprises, perplexity=perplexity, num_tokens=len(surprises.tokens))

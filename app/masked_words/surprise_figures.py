@@ -15,25 +15,33 @@ CERTAIN_BITS = 12
 """Bits at the end of the surprise scale: one in 4,096."""
 
 
-def surprise_strip(found: Surprise) -> go.Figure:
+def surprise_strip(surprise: Surprise) -> go.Figure:
     """Draw the sentence as boxes coloured by surprise; below each, what BERT had expected."""
-    expected = ["✓" if b == t else b for t, b in zip(found.tokens, found.best_words, strict=True)]
-    boxes = token_flow.place(found.tokens, expected)
+    expected = [
+        "✓" if b == t else b for t, b in zip(surprise.tokens, surprise.best_words, strict=True)
+    ]
+    boxes = token_flow.place(surprise.tokens, expected)
     hover = [
         f"<b>{theme.escape(token)}</b>: {bits:.1f} bits ({percent(2.0 ** -float(bits))})<br>"
         f"BERT's guess: {theme.escape(best)} ({percent(float(p))})"
         for token, bits, best, p in zip(
-            found.tokens, found.bits, found.best_words, found.best_probabilities, strict=True
+            surprise.tokens,
+            surprise.bits,
+            surprise.best_words,
+            surprise.best_probabilities,
+            strict=True,
         )
     ]
-    capped = np.minimum(found.bits, CERTAIN_BITS)
+    capped = np.minimum(surprise.bits, CERTAIN_BITS)
     fig = go.Figure(
         go.Bar(
             base=[box.left for box in boxes],
             x=[box.width for box in boxes],
             y=[box.line for box in boxes],
             orientation="h",
-            text=[token_flow.two_lines(t, e) for t, e in zip(found.tokens, expected, strict=True)],
+            text=[
+                token_flow.two_lines(t, e) for t, e in zip(surprise.tokens, expected, strict=True)
+            ],
             textposition="inside",
             insidetextanchor="middle",
             constraintext="none",
@@ -41,7 +49,7 @@ def surprise_strip(found: Surprise) -> go.Figure:
             # Cividis is dark below its middle and light above.
             insidetextfont={
                 "size": 13,
-                "color": ["#FFFFFF" if b < CERTAIN_BITS / 2 else "#10131C" for b in found.bits],
+                "color": ["#FFFFFF" if b < CERTAIN_BITS / 2 else "#10131C" for b in surprise.bits],
             },
             marker={
                 "color": capped,
@@ -64,14 +72,14 @@ def surprise_strip(found: Surprise) -> go.Figure:
     return token_flow.draw(fig, boxes, legend_height=52)
 
 
-def surprise_table(found: Surprise) -> pd.DataFrame:
+def surprise_table(surprise: Surprise) -> pd.DataFrame:
     """Return a row for each token."""
     return pd.DataFrame(
         {
-            "position": found.positions,
-            "token": found.tokens,
-            "bits": found.bits,
-            "best_guess": found.best_words,
-            "p_best_guess": found.best_probabilities,
+            "position": surprise.positions,
+            "token": surprise.tokens,
+            "bits": surprise.bits,
+            "best_guess": surprise.best_words,
+            "p_best_guess": surprise.best_probabilities,
         }
     )

@@ -51,17 +51,17 @@ def replaced_tokens(bert: Model, text_a: str, text_b: str | None) -> list[float]
 
 
 def show_replaced(page: frame.Page) -> None:
-    """Draw which tokens ELECTRA's discriminator takes for replaced."""
+    """Draw the probability that each token was replaced, by ELECTRA's discriminator."""
     st.subheader("Which words were replaced?", anchor=False)
     with frame.guard():
-        found = cache.call(replaced_tokens, page.bert_key, page.text_a, page.text_b)
-        REPLACED.show(page, (page.trace.tokens, found))
+        probabilities = cache.call(replaced_tokens, page.bert_key, page.text_a, page.text_b)
+        REPLACED.show(page, (page.trace.tokens, probabilities))
 
 
 def show_instead(page: frame.Page) -> bool:
     """Draw what a checkpoint has in place of masked words; return whether it has no masked words.
 
-    ELECTRA's discriminator tells replaced tokens, GPT-2 expects the next; others say why nothing.
+    ELECTRA's discriminator detects replaced tokens, GPT-2 predicts the next; others say why not.
     """
     if "replaced" in page.bert.capabilities:
         show_replaced(page)

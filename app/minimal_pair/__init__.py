@@ -6,7 +6,8 @@ PAGE = PageInfo(
     name="minimal-pair",
     title="Minimal pair",
     purpose=(
-        "Two versions of a text that differ in a word: what BERT says, looks at and thinks then."
+        "Two versions of a text that differ in a word: how BERT's answers, attention and vectors "
+        "differ."
     ),
     icon=":material/difference:",
 )

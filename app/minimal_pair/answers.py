@@ -77,8 +77,8 @@ NEXT_SENTENCE = Picture(
 
 def show_tokens(compared: Compared) -> bool:
     """Draw the aligned tokens; return whether any differ."""
-    st.html(token_rows(compared.first, compared.second, compared.found))
-    differ = any(compared.found.changed)
+    st.html(token_rows(compared.first, compared.second, compared.pair))
+    differ = any(compared.pair.changed)
     if not differ:
         st.info(SAME_TEXTS)
     st.caption(f"**How to read this.** {HOW_TOKENS}")
@@ -87,16 +87,16 @@ def show_tokens(compared: Compared) -> bool:
 
 def show_answers(page: frame.Page, compared: Compared) -> None:
     """Draw the words at each common [MASK], and the next-sentence answers."""
-    found = compared.found
-    if found.shifts:
+    pair = compared.pair
+    if pair.shifts:
         drawn = {"mask": page.marks.mask}
-        WORDS.show(page, found.shifts, drawn=drawn, texts=compared.texts)
-    if found.next_first is not None and found.next_second is not None:
-        is_next = (found.next_first.is_next, found.next_second.is_next)
+        WORDS.show(page, pair.shifts, drawn=drawn, texts=compared.texts)
+    if pair.next_first is not None and pair.next_second is not None:
+        is_next = (pair.next_first.is_next, pair.next_second.is_next)
         NEXT_SENTENCE.show(page, is_next, texts=compared.texts)
-    if not found.shifts and capabilities.never_has(page.bert, "mlm"):
+    if not pair.shifts and capabilities.never_has(page.bert, "mlm"):
         capabilities.tells(page, "mlm")
-    elif not found.shifts and "mlm" not in page.bert.capabilities:
+    elif not pair.shifts and "mlm" not in page.bert.capabilities:
         st.warning(NO_MASKED_WORDS)
-    elif not found.shifts and found.next_first is None:
+    elif not pair.shifts and pair.next_first is None:
         st.info(frame.own_tokens(NO_QUESTION))

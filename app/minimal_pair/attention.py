@@ -45,30 +45,31 @@ class Attention(NamedTuple):
     """[N, N]"""
 
 
-def _difference_map(found: Attention, *, drawn: list[int], is_dark: bool) -> go.Figure:
+def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) -> go.Figure:
     some = np.ix_(drawn, drawn)
-    names, changed = found.compared.names(drawn), found.compared.changed(drawn)
-    return difference_map(found.first[some], found.second[some], names, changed, is_dark=is_dark)
+    names, changed = attention.compared.names(drawn), attention.compared.changed(drawn)
+    first, second = attention.first[some], attention.second[some]
+    return difference_map(first, second, names, changed, is_dark=is_dark)
 
 
-def _difference_arrays(found: Attention) -> dict[str, NDArray]:  # type: ignore[type-arg]
-    columns = found.compared.found.columns
+def _difference_arrays(attention: Attention) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    columns = attention.compared.pair.columns
     return {
-        "difference": found.second - found.first,
-        "first": found.first,
-        "second": found.second,
+        "difference": attention.second - attention.first,
+        "first": attention.first,
+        "second": attention.second,
         "columns": np.array([[-1 if at is None else at for at in column] for column in columns]),
-        "tokens_first": np.array(found.compared.first.tokens),
-        "tokens_second": np.array(found.compared.second.tokens),
+        "tokens_first": np.array(attention.compared.first.tokens),
+        "tokens_second": np.array(attention.compared.second.tokens),
     }
 
 
-def _head_grid(found: MinimalPair) -> go.Figure:
-    return attention_grid(found.attention_change)
+def _head_grid(pair: MinimalPair) -> go.Figure:
+    return attention_grid(pair.attention_change)
 
 
-def _head_table(found: MinimalPair) -> pd.DataFrame:
-    return head_table({"divergence_bits": found.attention_change})
+def _head_table(pair: MinimalPair) -> pd.DataFrame:
+    return head_table({"divergence_bits": pair.attention_change})
 
 
 ATTENTION = Picture(
@@ -76,13 +77,13 @@ ATTENTION = Picture(
     figure=_difference_map,
     table=_difference_arrays,
     how=(
-        "Blue: the row's token looks more at the column's in the second version; orange: less. "
+        "Blue: the row's token attends more to the column's in the second version; orange: less. "
         "Rows and columns of a token that one version lacks are empty; their neighbours' rows then "
         "need not sum to zero. Changed tokens are bold."
     ),
     code=COMPARE_CODE
     + """
-one, two = aligned_attention(trace, second, found.columns, {layer}, {head})
+one, two = aligned_attention(trace, second, pair.columns, {layer}, {head})
 difference = two - one                                  # [N, N]
 """,
 )
@@ -101,19 +102,19 @@ HEADS = Picture(
 
 def show_attention(page: frame.Page, compared: Compared) -> None:
     """Draw the signed difference of a head, or of a layer's mean."""
-    st.subheader("What each token looks at", anchor=False)
-    num_layers, num_heads = compared.found.attention_change.shape
+    st.subheader("What each token attends to", anchor=False)
+    num_layers, num_heads = compared.pair.attention_change.shape
     LAYER.key(default=num_layers - 1, options=list(range(num_layers)))
     HEAD.key(options=[MEAN, *range(num_heads)])
     layer, head = LAYER.value, None if HEAD.value == MEAN else HEAD.value
-    columns = compared.found.columns
+    columns = compared.pair.columns
     both = aligned_attention(compared.first, compared.second, columns, layer, head)
-    found = Attention(compared, both[0].numpy(), both[1].numpy())
-    moved = np.abs(np.nan_to_num(found.second - found.first))
-    drawn = drawn_columns(compared.found, moved.sum(0) + moved.sum(1))
+    attention = Attention(compared, both[0].numpy(), both[1].numpy())
+    moved = np.abs(np.nan_to_num(attention.second - attention.first))
+    drawn = drawn_columns(compared.pair, moved.sum(0) + moved.sum(1))
     ATTENTION.show(
         page,
-        found,
+        attention,
         drawn={"drawn": drawn, "is_dark": page.is_dark},
         with_caption=False,
         texts=compared.texts,
@@ -121,15 +122,15 @@ def show_attention(page: frame.Page, compared: Compared) -> None:
         head=head,
     )
     _choose_head(num_layers, num_heads, len(columns))
-    note_left_out(drawn, compared.found)
+    note_left_out(drawn, compared.pair)
     ATTENTION.caption()
 
 
 def show_heads(page: frame.Page, compared: Compared) -> None:
     """Draw how much each head differs, and offer those that differ most."""
     st.markdown("**Which heads differ most**")
-    HEADS.show(page, compared.found, with_caption=False, texts=compared.texts)
-    _offer_heads(compared.found)
+    HEADS.show(page, compared.pair, with_caption=False, texts=compared.texts)
+    _offer_heads(compared.pair)
     HEADS.caption()
 
 
@@ -148,9 +149,9 @@ def _choose_head(num_layers: int, num_heads: int, num_columns: int) -> None:
         row.toggle("All tokens", key=ALL_TOKENS.key())
 
 
-def _offer_heads(found: MinimalPair) -> None:
+def _offer_heads(pair: MinimalPair) -> None:
     """Draw the heads that differ most as buttons that open them."""
-    change = found.attention_change
+    change = pair.attention_change
     order = np.argsort(-change, axis=None, kind="stable")[:MOST_CHANGED]
     places = [divmod(int(place), change.shape[1]) for place in order]
     row = st.container(horizontal=True, gap="small")

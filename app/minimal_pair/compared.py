@@ -26,9 +26,9 @@ COMPARE_CODE = """
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 
 second = bert.trace({texts})
-found = compare_pair(bert, trace, second)
-found.columns, found.shifts, found.next_first, found.next_second
-found.hidden_change, found.attention_change             # [L+1, N], [L, H]
+pair = compare_pair(bert, trace, second)
+pair.columns, pair.shifts, pair.next_first, pair.next_second
+pair.hidden_change, pair.attention_change               # [L+1, N], [L, H]
 """
 """Python that compares both versions; {texts} is from `written`."""
 
@@ -38,21 +38,21 @@ class Compared(NamedTuple):
 
     first: Trace
     second: Trace
-    found: MinimalPair
+    pair: MinimalPair
     texts: str
     """The second version's texts as Python."""
 
     def names(self, drawn: Sequence[int]) -> list[str]:
         """Return names of some columns; with positions where others are left out."""
-        names = column_names(self.first, self.second, self.found.columns)
+        names = column_names(self.first, self.second, self.pair.columns)
         if len(drawn) == len(names):
             return names
-        places = [second if first is None else first for first, second in self.found.columns]
+        places = [second if first is None else first for first, second in self.pair.columns]
         return [f"{names[n]} · {places[n]}" for n in drawn]
 
     def changed(self, drawn: Sequence[int]) -> list[bool]:
         """Return whether the tokens of some columns differ."""
-        return [self.found.changed[n] for n in drawn]
+        return [self.pair.changed[n] for n in drawn]
 
 
 def written(texts: Sequence[str | None]) -> str:
@@ -70,28 +70,28 @@ def compared(page: frame.Page, second: Versions) -> Compared:
     return Compared(page.trace, run, compare(page, second), written(second))
 
 
-def drawn_columns(found: MinimalPair, scores: NDArray[np.float32]) -> list[int]:
+def drawn_columns(pair: MinimalPair, scores: NDArray[np.float32]) -> list[int]:
     """Return the columns to draw, in their order: all, or those with the highest scores.
 
     Args:
-        found: The comparison.
+        pair: The comparison.
         scores: How much each column changes, [N].
     """
-    count = len(found.columns)
+    count = len(pair.columns)
     ALL_TOKENS.key()
     if count <= MOST_DRAWN or ALL_TOKENS.value:
         return list(range(count))
     # What differs comes first: the picture is about it. A gap has nothing to draw.
-    has_gap = np.array([None in column for column in found.columns])
-    order = np.lexsort((-scores, ~np.array(found.changed), has_gap))
+    has_gap = np.array([None in column for column in pair.columns])
+    order = np.lexsort((-scores, ~np.array(pair.changed), has_gap))
     return sorted(order[:MOST_DRAWN].tolist())
 
 
-def note_left_out(drawn: Sequence[int], found: MinimalPair) -> None:
+def note_left_out(drawn: Sequence[int], pair: MinimalPair) -> None:
     """Say how many tokens are not drawn."""
-    if len(drawn) < len(found.columns):
+    if len(drawn) < len(pair.columns):
         st.caption(
-            f"{len(drawn)} of {len(found.columns)} tokens are drawn, with their positions: of "
+            f"{len(drawn)} of {len(pair.columns)} tokens are drawn, with their positions: of "
             "those in both versions, the ones that differ or change most. *All tokens* draws the "
             "rest; CSV and NPZ hold all."
         )

@@ -1,4 +1,4 @@
-"""Pictures of two versions of a text: their tokens, the difference of attention, the vectors."""
+"""Figures of two versions of a text: their tokens, the difference of attention, the vectors."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def column_names(first: Trace, second: Trace, columns: Sequence[Column]) -> list
     return names
 
 
-def token_rows(first: Trace, second: Trace, found: MinimalPair) -> str:
+def token_rows(first: Trace, second: Trace, pair: MinimalPair) -> str:
     """Return the aligned tokens as HTML that wraps like text: the first version above the second.
 
     Every token is escaped. What differs is framed; a gap stands for a missing token.
     """
     cells = []
-    for (i, j), is_changed in zip(found.columns, found.changed, strict=True):
+    for (i, j), is_changed in zip(pair.columns, pair.changed, strict=True):
         tokens = [
             None if at is None else trace.tokens[at] for trace, at in ((first, i), (second, j))
         ]
@@ -84,7 +84,7 @@ def difference_map(
     *,
     is_dark: bool = False,
 ) -> go.Figure:
-    """Draw how much more (blue) or less (orange) each token looks at each in the second version.
+    """Draw how much more (blue) or less (orange) each token attends to each in the second version.
 
     Args:
         first, second: Attention over the columns, [N, N]; NaN where a version has no such token.
@@ -96,7 +96,7 @@ def difference_map(
     top = max(0.1, float(np.nanmax(np.abs(points), initial=0.0)))
     size = len(names)
     exact = size <= MOST_EXACT
-    hover = "<b>%{customdata[0]}</b><br>looks at <b>%{customdata[1]}</b>: "
+    hover = "<b>%{customdata[0]}</b><br>attends to <b>%{customdata[1]}</b>: "
     places = list(range(size))
     labels = np.array([theme.escape(name) for name in names], dtype=object)
     data, more = None, "%{z:+.2f} percentage points<extra></extra>"
@@ -105,7 +105,7 @@ def difference_map(
         data = np.dstack([rows, columns, first.astype(object), second.astype(object)])
         more = "%{customdata[2]:.2%} → %{customdata[3]:.2%}<br>" + more
     else:
-        hover = "token %{y} looks at token %{x}: "
+        hover = "token %{y} attends to token %{x}: "
     fig = go.Figure(
         go.Heatmap(
             z=points,
@@ -122,12 +122,12 @@ def difference_map(
             colorbar=theme.bar_above("percentage points"),
         )
     )
-    ticks, shown = _ticks(labels, changed)
+    ticks, tick_labels = _ticks(labels, changed)
     room = _room(names)
     side = min(640, max(280, 26 * size))
-    theme.plot_layout(fig, "", "looked at", "looks", side + room + 110)
+    theme.plot_layout(fig, "", "attended to", "attends", side + room + 110)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
-    axis = {"tickvals": ticks, "ticktext": shown, "showgrid": False, "tickfont": {"size": 11}}
+    axis = {"tickvals": ticks, "ticktext": tick_labels, "showgrid": False, "tickfont": {"size": 11}}
     # Below the names, which may be turned; Plotly would set it among them here.
     fig.update_xaxes(
         **axis, tickangle=-90 if size > 8 else 0, range=[-0.5, size - 0.5], title_standoff=12
@@ -164,12 +164,12 @@ def vector_strips(
             colorbar=theme.bar_above("1 − cosine"),
         )
     )
-    ticks, shown = _ticks(labels, changed)
+    ticks, tick_labels = _ticks(labels, changed)
     theme.plot_layout(fig, "", "", "layer (0: embeddings)", 28 * len(layers) + _room(names) + 76)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
     fig.update_xaxes(
         tickvals=ticks,
-        ticktext=shown,
+        ticktext=tick_labels,
         tickangle=-90 if len(names) > 8 else 0,
         tickfont={"size": 11},
         showgrid=False,
@@ -178,7 +178,7 @@ def vector_strips(
     return fig
 
 
-def strip_table(found: MinimalPair, first: Trace, second: Trace) -> pd.DataFrame:
+def strip_table(pair: MinimalPair, first: Trace, second: Trace) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and column; empty where a token is missing."""
     return pd.DataFrame(
         [
@@ -190,8 +190,8 @@ def strip_table(found: MinimalPair, first: Trace, second: Trace) -> pd.DataFrame
                 "token_second": "" if j is None else second.tokens[j],
                 "one_minus_cosine": float(row[n]),
             }
-            for layer, row in enumerate(found.hidden_change)
-            for n, (i, j) in enumerate(found.columns)
+            for layer, row in enumerate(pair.hidden_change)
+            for n, (i, j) in enumerate(pair.columns)
         ]
     ).astype({"position_first": "Int64", "position_second": "Int64"})
 
@@ -207,7 +207,8 @@ def _ticks(labels: NDArray[np.object_], changed: Sequence[bool]) -> tuple[list[i
     for n in [k for k, differs in enumerate(changed) if differs]:
         if not kept or n - kept[-1] >= step:
             kept.append(n)
-    own = set(kept)
-    kept += [n for n in range(0, len(labels), step) if all(abs(n - k) >= step for k in own)]
+    changed_ticks = set(kept)
+    every = range(0, len(labels), step)
+    kept += [n for n in every if all(abs(n - k) >= step for k in changed_ticks)]
     kept.sort()
     return kept, [f"<b>{labels[n]}</b>" if changed[n] else str(labels[n]) for n in kept]

@@ -14,12 +14,12 @@ from .figures import strip_table, vector_strips
 
 
 def _strips(compared: Compared, *, drawn: list[int]) -> go.Figure:
-    change = compared.found.hidden_change[:, drawn]
+    change = compared.pair.hidden_change[:, drawn]
     return vector_strips(change, compared.names(drawn), compared.changed(drawn))
 
 
 def _table(compared: Compared) -> pd.DataFrame:
-    return strip_table(compared.found, compared.first, compared.second)
+    return strip_table(compared.pair, compared.first, compared.second)
 
 
 VECTORS = Picture(
@@ -38,7 +38,7 @@ VECTORS = Picture(
 def show_vectors(page: frame.Page, compared: Compared) -> None:
     """Draw how much the vector of each token differs after each layer."""
     st.subheader("What each token's vector becomes", anchor=False)
-    drawn = drawn_columns(compared.found, np.nan_to_num(compared.found.hidden_change).max(0))
+    drawn = drawn_columns(compared.pair, np.nan_to_num(compared.pair.hidden_change).max(0))
     VECTORS.show(page, compared, drawn={"drawn": drawn}, with_caption=False, texts=compared.texts)
-    note_left_out(drawn, compared.found)
+    note_left_out(drawn, compared.pair)
     VECTORS.caption()

@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 
-from ..plots.special_tokens import Marks, own
+from ..plots.special_tokens import Marks, own_text
 from ..shell import cache, frame
 from ..shell.sentence_box import examples
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
@@ -34,7 +34,7 @@ class Example:
 
     def with_mask(self, marks: Marks) -> Example:
         """Return the example with the checkpoint's own mask."""
-        return replace(self, first=own(self.first, marks), second=own(self.second, marks))
+        return replace(self, first=own_text(self.first, marks), second=own_text(self.second, marks))
 
 
 EXAMPLES = (

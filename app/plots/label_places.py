@@ -16,7 +16,7 @@ GAP = 8.0
 
 
 MOST_COVERED = 0.3
-"""A name that overlaps other names by more than this share of itself is left to the hover."""
+"""A name covered by other names to more than this fraction is shown on hover only."""
 
 
 def label_places(

@@ -1,6 +1,6 @@
 """The checkpoint's own special tokens in names and captions that speak of BERT's.
 
-Names are written as for BERT ("looks at [CLS]"); a RoBERTa has <s>, </s> and <mask> there.
+Names are written as for BERT ("attends to [CLS]"); a RoBERTa has <s>, </s> and <mask> there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Marks(NamedTuple):
 
 BERT = Marks()
 NONE = "a special token"
-"""Said of a tokenizer that adds none (GPT-2)."""
+"""Stands for the special tokens of a tokenizer that adds none (GPT-2)."""
 
 
 def marks_of(tokenizer: Tokenizer) -> Marks:
@@ -45,11 +45,11 @@ def marks_of(tokenizer: Tokenizer) -> Marks:
     return Marks(added[0] if added else NONE, others or NONE, tokenizer.mask_token or NONE)
 
 
-def own(text: str, marks: Marks) -> str:
+def own_text(text: str, marks: Marks) -> str:
     """Return a text of ours with the checkpoint's special tokens, as plain text.
 
-    >>> own("looks at [CLS]", Marks("<s>", "</s>", "<mask>"))
-    'looks at <s>'
+    >>> own_text("attends to [CLS]", Marks("<s>", "</s>", "<mask>"))
+    'attends to <s>'
     """
     for ours, theirs in zip(BERT, marks, strict=True):
         text = text.replace(ours, theirs)
@@ -68,8 +68,8 @@ def own_markdown(text: str, marks: Marks) -> str:
 
 
 def relabelled(fig: go.Figure, marks: Marks) -> go.Figure:
-    """Return a figure of names of ours, without a visitor's tokens, with the own special tokens."""
+    """Return a figure of our names, without a visitor's tokens, with its own special tokens."""
     if marks == BERT:
         return fig
     escaped = Marks(*(json.dumps(theme.escape(mark))[1:-1] for mark in marks))
-    return go.Figure(json.loads(own(fig.to_json(), escaped)))
+    return go.Figure(json.loads(own_text(fig.to_json(), escaped)))

@@ -1,4 +1,4 @@
-"""What if: parts of BERT switched off or changed, and what it says then."""
+"""What if: parts of BERT switched off or changed, and what it answers then."""
 
 from ..shell.page_info import PageInfo
 
@@ -6,7 +6,7 @@ PAGE = PageInfo(
     name="what-if",
     title="What if?",
     purpose=(
-        "Switch heads and layers off, change who may look at whom, and see what BERT says then."
+        "Switch heads and layers off, change who may attend to whom, and see what BERT answers."
     ),
     icon=":material/toggle_on:",
 )

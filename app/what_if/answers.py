@@ -46,7 +46,7 @@ encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}
 before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
 after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
-found = compare_runs(bert, before, after)
+comparison = compare_runs(bert, before, after)
 """
 """Python that makes both runs and compares them."""
 TASK_CODE = """
@@ -113,22 +113,22 @@ TASK_DETAILS = {
 def show_answers(page: frame.Page, case: Case) -> Compared:
     """Draw the answers of both runs: task, words, next sentence; return the comparison."""
     compared = compare(page.bert_key, case, TOP_WORDS)
-    found = compared.runs
+    runs = compared.runs
     if not case.changes:
         st.info(NO_CHANGES)
     is_tuned = _show_task(page, case, compared)
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
-    if found.shifts:
+    if runs.shifts:
         tokens = page.trace.tokens
-        hidden = [tokens[s.position] if s.position in case.masked else None for s in found.shifts]
+        hidden = [tokens[s.position] if s.position in case.masked else None for s in runs.shifts]
         drawn = {"originals": hidden, "mask": page.marks.mask}
-        WORDS.show(page, found.shifts, drawn=drawn, **code)
-    if found.next_before is not None and found.next_after is not None:
-        is_next = (found.next_before.is_next, found.next_after.is_next)
+        WORDS.show(page, runs.shifts, drawn=drawn, **code)
+    if runs.next_before is not None and runs.next_after is not None:
+        is_next = (runs.next_before.is_next, runs.next_after.is_next)
         NEXT_SENTENCE.show(page, is_next, **code)
-    if not found.shifts and not is_tuned and "mlm" not in page.bert.capabilities:
+    if not runs.shifts and not is_tuned and "mlm" not in page.bert.capabilities:
         st.warning(NO_MASKED_WORDS)
-    elif not found.shifts and not is_tuned and found.next_before is None:
+    elif not runs.shifts and not is_tuned and runs.next_before is None:
         st.info(NO_QUESTION)
     return compared
 

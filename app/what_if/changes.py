@@ -115,7 +115,7 @@ def switch_off(names: Iterable[str]) -> None:
 
 
 def want_question() -> None:
-    """Make the page hide a word if there is nothing to ask, for a visitor who brings a change."""
+    """Make the page hide a word if none is hidden, for a visitor who brings a change."""
     st.session_state[_WANTED] = True
 
 
@@ -131,12 +131,12 @@ def name_of(layer: int, head: int) -> str:
 
 def edits(field: Field[list[str]], num_tokens: int, limit: int) -> tuple[tuple[int, int], ...]:
     """Return (token, new id) of SEGMENT_IDS or POSITION_IDS, one for each token."""
-    found = {}
+    by_token = {}
     for text in field.value:
         match = _EDIT.fullmatch(text)
         if match and int(match[1]) < num_tokens and int(match[2]) < limit:
-            found[int(match[1])] = int(match[2])
-    return tuple(sorted(found.items()))
+            by_token[int(match[1])] = int(match[2])
+    return tuple(sorted(by_token.items()))
 
 
 def put_edit(field: Field[list[str]], token: int, new: int | None) -> None:
@@ -147,7 +147,7 @@ def put_edit(field: Field[list[str]], token: int, new: int | None) -> None:
 
 def cells(config: BertConfig, num_tokens: int) -> tuple[Cell, ...]:
     """Return the edited attention weights, one for each cell."""
-    found: dict[tuple[int, int, int, int], float] = {}
+    weights: dict[tuple[int, int, int, int], float] = {}
     for text in CELLS.value:
         match = _CELL.fullmatch(text)
         if match is None:
@@ -155,8 +155,8 @@ def cells(config: BertConfig, num_tokens: int) -> tuple[Cell, ...]:
         layer, head, source, target = map(int, match.groups()[:4])
         fits = layer < config.num_hidden_layers and head < config.num_attention_heads
         if fits and max(source, target) < num_tokens:
-            found[layer, head, source, target] = float(match[5])
-    return tuple(Cell(*place, weight) for place, weight in found.items())
+            weights[layer, head, source, target] = float(match[5])
+    return tuple(Cell(*place, weight) for place, weight in weights.items())
 
 
 def put_cell(cell: Cell, *, remove: bool = False) -> None:
@@ -169,8 +169,8 @@ def put_cell(cell: Cell, *, remove: bool = False) -> None:
 
 def blocks(num_tokens: int) -> tuple[Block, ...]:
     """Return the blocked rectangles of the drawing, without those beyond the input."""
-    found = parse_blocks(DRAWN.value)
-    return tuple(block for block in found if max(block) < num_tokens)
+    rectangles = parse_blocks(DRAWN.value)
+    return tuple(block for block in rectangles if max(block) < num_tokens)
 
 
 def put_blocks(drawn: Iterable[Block]) -> None:
@@ -197,15 +197,15 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
     >>> parse_blocks("0-3:5,x,4:2-1")
     (Block(first_source=0, last_source=3, first_target=5, last_target=5),)
     """
-    found = []
+    rectangles = []
     for part in text.split(","):
         match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?:(\d{1,4})(?:-(\d{1,4}))?", part)
         if match:
             bounds = [int(match[1]), int(match[2] or match[1])]
             bounds += [int(match[3]), int(match[4] or match[3])]
             if bounds[0] <= bounds[1] and bounds[2] <= bounds[3]:
-                found.append(Block(*bounds))
-    return tuple(found)
+                rectangles.append(Block(*bounds))
+    return tuple(rectangles)
 
 
 # ---- runs with and without the changes ----
@@ -213,8 +213,8 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 
 def before(key: cache.BertKey, case: Case) -> Trace:
     """Return the run without changes."""
-    found: Trace = cache.call(_run, key, case._replace(changes=Changes()))
-    return found
+    trace: Trace = cache.call(_run, key, case._replace(changes=Changes()))
+    return trace
 
 
 def task_head(key: cache.BertKey) -> TaskReader | None:
@@ -243,9 +243,9 @@ def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
     return cache.call(_compare, key, key, case, top_k)
 
 
-def ranking(key: cache.BertKey, asked: Question) -> Work:
+def ranking(key: cache.BertKey, question: Question) -> Work:
     """Return the background job that ranks all heads under the changes."""
-    case = asked.case
+    case = question.case
 
     def work(progress: Progress) -> HeadImportance:
         bert = cache.opened(key)
@@ -253,14 +253,14 @@ def ranking(key: cache.BertKey, asked: Question) -> Work:
             bert,
             masked_encoding(bert, case.text_a, case.text_b, case.masked),
             changes=case.changes,
-            position=asked.position,
-            word=one_piece(bert, asked.word),
+            position=question.position,
+            word=one_piece(bert, question.word),
             task=readable_task_head(key),
-            label=asked.label or None,
-            on_share=lambda share: progress(share, "Removing each head in turn"),
+            label=question.label or None,
+            on_share=lambda fraction: progress(fraction, "Removing each head in turn"),
         )
 
-    return Work(("what-if", key, asked), work)
+    return Work(("what-if", key, question), work)
 
 
 def one_piece(bert: Model, word: str) -> str | None:

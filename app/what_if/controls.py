@@ -44,7 +44,7 @@ PATTERN_NAMES = {
     "drawn": "Drawn by hand",
 }
 HOW_PATTERNS = {
-    "bidirectional": "Every token may look at every token, as BERT was trained.",
+    "bidirectional": "Every token may attend to every token, as BERT was trained.",
     "causal": (
         "Each token sees itself and those before it, as in GPT. BERT was not trained so, and "
         "\\[CLS\\] sees itself alone: the next-sentence answer is the same for every text."
@@ -53,7 +53,7 @@ HOW_PATTERNS = {
         "The tokens of the prefix see each other; each later one sees the prefix and the tokens "
         "before it, as in UniLM's sequence-to-sequence mode."
     ),
-    "drawn": "A filled cell: the token of the row may look at that of the column, in every head.",
+    "drawn": "A filled cell: the row's token may attend to the column's, in every head.",
 }
 HOW_SWITCHES = (
     "Rows are layers, columns heads, both counted from 0. A head that is off contributes nothing; "
@@ -65,7 +65,7 @@ _SEEN = "_what_if_seen"
 def choose_masks(page: frame.Page) -> tuple[int, ...]:
     """Draw the strip and return the positions that the visitor hid.
 
-    A visitor who comes with nothing to ask gets a word hidden, once; a link with changes does not.
+    On the first visit a word is hidden if none is, unless the link has changes.
     """
     mask = page.bert.tokenizer.mask_token
     tokens = zip(page.trace.tokens, page.trace.text_ids, strict=True)
@@ -74,9 +74,9 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     is_new = not st.session_state.get(_SEEN) and not _changes(page)
     is_new = (wants_question() or is_new) and len(allowed) > 0
     st.session_state[_SEEN] = True
-    is_asked = bool(MASKED.value) or mask in page.trace.tokens
-    can_ask = "mlm" in page.bert.capabilities and page.trace.num_tokens <= MANY_TOKENS
-    if is_new and can_ask and not is_asked:
+    has_mask = bool(MASKED.value) or mask in page.trace.tokens
+    can_hide = "mlm" in page.bert.capabilities and page.trace.num_tokens <= MANY_TOKENS
+    if is_new and can_hide and not has_mask:
         args = (page.text_a, page.text_b, ())
         MASKED.put([cache.call(suggest_mask, page.bert_key, *args)])
     masked = MASKED.value
@@ -112,8 +112,8 @@ def show_switches(config: BertConfig) -> None:
 
 
 def show_pattern(trace: Trace) -> None:
-    """Draw the choice of who may look at whom; `trace` is the run whose tokens are named."""
-    pattern = one_of("Who may look at whom", PATTERN_NAMES, PATTERN, with_label=True)
+    """Draw the choice of who may attend to whom; `trace` is the run whose tokens are named."""
+    pattern = one_of("Who may attend to whom", PATTERN_NAMES, PATTERN, with_label=True)
     if pattern == "prefix":
         st.slider("Tokens of the prefix", 0, trace.num_tokens, key=PREFIX_LENGTH.name)
     elif pattern == "drawn":
@@ -168,7 +168,7 @@ def _edit_weight(config: BertConfig, trace: Trace) -> None:
     layer = int(row.number_input("Layer", 0, config.num_hidden_layers - 1, key="edit_layer"))
     head = int(row.number_input("Head", 0, config.num_attention_heads - 1, key="edit_head"))
     source = _token("This token", trace, "edit_source")
-    target = _token("looks at this one", trace, "edit_target")
+    target = _token("attends to this one", trace, "edit_target")
     weight = st.slider("with this weight", 0.0, 1.0, 1.0, 0.01, key="edit_weight")
     now = float(trace.attentions[layer, head, source, target])
     st.caption(f"Without changes: {now:.3f}. The rest of the row is scaled, so that it sums to 1.")
@@ -192,7 +192,7 @@ def _set(config: BertConfig, trace: Trace) -> Iterator[tuple[str, Callable[[], N
             yield label, partial(put_edit, field, token, None)
     for cell in cells(config, trace.num_tokens):
         label = (
-            f"Head {cell.layer}.{cell.head}: {named(cell.source)} looks at {named(cell.target)} "
+            f"Head {cell.layer}.{cell.head}: {named(cell.source)} attends to {named(cell.target)} "
             f"with {cell.weight:.2f}"
         )
         yield label, partial(put_cell, cell, remove=True)

@@ -63,7 +63,7 @@ var bundle = (() => {
     report = () => {
     };
     root = element("div", { className: "view switches" });
-    told = element("p", { className: "told", ariaLive: "polite" });
+    status = element("p", { className: "status", ariaLive: "polite" });
     count = element("span", { className: "count" });
     allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
     only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
@@ -106,7 +106,7 @@ var bundle = (() => {
       for (const layer of range(this.layers)) grid.append(...this.row(layer));
       grid.onkeydown = (event) => this.key(event);
       grid.onmouseleave = () => this.tell(null);
-      this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.told);
+      this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.status);
     }
     row(layer) {
       const name = element("button", {
@@ -170,10 +170,10 @@ var bundle = (() => {
       this.set(off, [...this.skipped]);
     }
     toggleLayer(layer) {
-      const own = range(this.heads).map((head) => nameOf(layer, head));
-      const anyOn = own.some((name) => !this.off.has(name));
-      const others = [...this.off].filter((name) => !own.includes(name));
-      this.set(anyOn ? [...others, ...own] : others, [...this.skipped]);
+      const ofLayer = range(this.heads).map((head) => nameOf(layer, head));
+      const anyOn = ofLayer.some((name) => !this.off.has(name));
+      const others = [...this.off].filter((name) => !ofLayer.includes(name));
+      this.set(anyOn ? [...others, ...ofLayer] : others, [...this.skipped]);
     }
     set(off, skipped) {
       this.off = new Set(off);
@@ -200,13 +200,13 @@ var bundle = (() => {
     }
     tell(place) {
       if (!place) {
-        this.told.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
+        this.status.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
         return;
       }
       const [layer, head] = place;
       const isOn = !this.off.has(nameOf(layer, head));
       const does = this.isOnly ? "click: only this one stays on" : `click: ${isOn ? "off" : "on"}; with Shift: only this one`;
-      this.told.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
+      this.status.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
     }
   };
   var head_switches_default = keepView(Switches, "switched");

@@ -28,7 +28,7 @@ type Place = [layer: number, head: number];
 class Switches implements KeptView<SwitchData, Switched> {
   report: (state: Switched) => void = () => {};
   private readonly root = element("div", { className: "view switches" });
-  private readonly told = element("p", { className: "told", ariaLive: "polite" });
+  private readonly status = element("p", { className: "status", ariaLive: "polite" });
   private readonly count = element("span", { className: "count" });
   private readonly allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
   private readonly only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
@@ -73,7 +73,7 @@ class Switches implements KeptView<SwitchData, Switched> {
     for (const layer of range(this.layers)) grid.append(...this.row(layer));
     grid.onkeydown = (event) => this.key(event);
     grid.onmouseleave = () => this.tell(null);
-    this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.told);
+    this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.status);
   }
 
   private row(layer: number): HTMLElement[] {
@@ -136,10 +136,10 @@ class Switches implements KeptView<SwitchData, Switched> {
   }
 
   private toggleLayer(layer: number): void {
-    const own = range(this.heads).map((head) => nameOf(layer, head));
-    const anyOn = own.some((name) => !this.off.has(name));
-    const others = [...this.off].filter((name) => !own.includes(name));
-    this.set(anyOn ? [...others, ...own] : others, [...this.skipped]);
+    const ofLayer = range(this.heads).map((head) => nameOf(layer, head));
+    const anyOn = ofLayer.some((name) => !this.off.has(name));
+    const others = [...this.off].filter((name) => !ofLayer.includes(name));
+    this.set(anyOn ? [...others, ...ofLayer] : others, [...this.skipped]);
   }
 
   private set(off: string[], skipped: number[]): void {
@@ -170,13 +170,13 @@ class Switches implements KeptView<SwitchData, Switched> {
 
   private tell(place: Place | null): void {
     if (!place) {
-      this.told.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
+      this.status.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
       return;
     }
     const [layer, head] = place;
     const isOn = !this.off.has(nameOf(layer, head));
     const does = this.isOnly ? "click: only this one stays on" : `click: ${isOn ? "off" : "on"}; with Shift: only this one`;
-    this.told.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
+    this.status.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
   }
 }
 

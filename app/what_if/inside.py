@@ -18,20 +18,20 @@ from .changes import Case, Compared, before
 from .inside_figures import hidden_bars, hidden_table
 
 
-def _hidden_figure(found: tuple[BeforeAfter, list[str]]) -> go.Figure:
-    return hidden_bars(*found)
+def _hidden_figure(result: tuple[BeforeAfter, list[str]]) -> go.Figure:
+    return hidden_bars(*result)
 
 
-def _hidden_table(found: tuple[BeforeAfter, list[str]]) -> pd.DataFrame:
-    return hidden_table(*found)
+def _hidden_table(result: tuple[BeforeAfter, list[str]]) -> pd.DataFrame:
+    return hidden_table(*result)
 
 
-def _attention_figure(found: BeforeAfter, *, off: frozenset[tuple[int, int]]) -> go.Figure:
-    return attention_grid(found.attention_change, off)
+def _attention_figure(runs: BeforeAfter, *, off: frozenset[tuple[int, int]]) -> go.Figure:
+    return attention_grid(runs.attention_change, off)
 
 
-def _attention_table(found: BeforeAfter) -> pd.DataFrame:
-    return head_table({"divergence_bits": found.attention_change})
+def _attention_table(runs: BeforeAfter) -> pd.DataFrame:
+    return head_table({"divergence_bits": runs.attention_change})
 
 
 HIDDEN = Picture(
@@ -60,19 +60,19 @@ ATTENTION = Picture(
 
 def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
     """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
-    found = compared.runs
+    runs = compared.runs
     tokens = before(page.bert_key, case).tokens
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("What changed after each layer", anchor=False)
-        HIDDEN.show(page, (found, tokens), **code)
+        HIDDEN.show(page, (runs, tokens), **code)
     with right:
         st.subheader("What changed in each head's attention", anchor=False)
-        ATTENTION.show(page, found, drawn={"off": case.changes.heads_off}, **code)
+        ATTENTION.show(page, runs, drawn={"off": case.changes.heads_off}, **code)
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.caption("Everything above, before and after, in one file:")
-    everything = {**about(page, case), "tokens": tokens, "found": found, "task": compared.task}
+    everything = {**about(page, case), "tokens": tokens, "found": runs, "task": compared.task}
     offer_json(row, "what-if", everything)
 
 

@@ -14,9 +14,9 @@ from ..plots.before_after import AFTER, BEFORE, thinned
 from ..plots.formats import shorten
 
 
-def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
-    """Draw how much the vectors of each layer changed: the mean as a bar, the most as a mark."""
-    change = found.hidden_change
+def hidden_bars(runs: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
+    """Draw how much the vectors of each layer changed: the mean as a bar, the maximum as a mark."""
+    change = runs.hidden_change
     layers = list(range(len(change)))
     most = change.argmax(1)
     worst = [
@@ -49,12 +49,12 @@ def hidden_bars(found: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
     return fig
 
 
-def hidden_table(found: BeforeAfter, tokens: Sequence[str]) -> pd.DataFrame:
+def hidden_table(runs: BeforeAfter, tokens: Sequence[str]) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and token."""
     return pd.DataFrame(
         [
             {"layer": layer, "position": i, "token": token, "one_minus_cosine": float(value)}
-            for layer, row in enumerate(found.hidden_change)
+            for layer, row in enumerate(runs.hidden_change)
             for i, (token, value) in enumerate(zip(tokens, row, strict=True))
         ]
     )

@@ -368,7 +368,7 @@ ${this.parts.join("\n")}
     report = () => {
     };
     frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
-    told = element("p", { className: "told", ariaLive: "polite" });
+    status = element("p", { className: "status", ariaLive: "polite" });
     plane;
     tokens = [];
     allowed = new Uint8Array();
@@ -388,7 +388,7 @@ ${this.parts.join("\n")}
         className: "plane",
         tabIndex: 0,
         role: "application",
-        ariaLabel: "Who may look at whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+        ariaLabel: "Who may attend to whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
         onpointerdown: (event) => this.press(event),
         onpointermove: (event) => this.move(event),
         onpointerup: () => {
@@ -404,12 +404,12 @@ ${this.parts.join("\n")}
       const bar = element(
         "div",
         { className: "bar", role: "group", ariaLabel: "Start from" },
-        preset("All", "Everybody may look at everybody", () => true),
-        preset("Not later ones", "Only at itself and before, as GPT", (row, column) => column <= row),
-        preset("Not itself", "At all others", (row, column) => this.size === 1 || column !== row),
-        preset("Neighbours", "At itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2)
+        preset("All", "Every token may attend to every token", () => true),
+        preset("Not later ones", "To itself and those before, as in GPT", (row, column) => column <= row),
+        preset("Not itself", "To all others", (row, column) => this.size === 1 || column !== row),
+        preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2)
       );
-      this.frame.open(parent, bar, this.plane, this.told);
+      this.frame.open(parent, bar, this.plane, this.status);
     }
     close() {
       this.frame.close();
@@ -570,16 +570,16 @@ ${this.parts.join("\n")}
     }
     tell(place) {
       if (!place) {
-        this.told.textContent = "Drag over cells to change them; click a name for its whole row or column.";
+        this.status.textContent = "Drag over cells to change them; click a name for its whole row or column.";
         return;
       }
       const [row, column] = place;
       const name = (index) => shorten(this.tokens[index], 40);
       if (row < 0 || column < 0) {
-        const what = row < 0 ? "who may look at" : "what may be looked at by";
-        this.told.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
+        const what = row < 0 ? "which tokens may attend to" : "which tokens may be attended to by";
+        this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
       } else {
-        this.told.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} look at ${name(column)}`;
+        this.status.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} attend to ${name(column)}`;
       }
     }
   };

@@ -1,4 +1,4 @@
-"""An attention mask drawn by hand: the visitor says who may look at whom.
+"""An attention mask drawn by hand: the visitor chooses who may attend to whom.
 
 Keys: Tab reaches the plane, the arrows move in it, Space or Enter changes a cell, Shift with the
 arrows chooses a rectangle.
@@ -40,9 +40,9 @@ def mask_drawing(
     """
 
     def drawn() -> None:
-        found = st.session_state[key].get("drawn")
-        if found is not None:
-            on_draw(tuple(Block(*map(int, block)) for block in found))
+        rectangles = st.session_state[key].get("drawn")
+        if rectangles is not None:
+            on_draw(tuple(Block(*map(int, block)) for block in rectangles))
 
     _component()(
         key=key,

@@ -1,4 +1,4 @@
-// Who may look at whom, drawn by hand: a cell is a row's token looking at a column's. Dragging
+// Who may attend to whom, drawn by hand: a cell is a row's token attending to a column's. Dragging
 // changes a rectangle.
 
 import "../canvas/shared/shared.css";
@@ -27,7 +27,7 @@ type Place = [row: number, column: number];
 class Drawing implements KeptView<DrawingData, Block[]> {
   report: (blocks: Block[]) => void = () => {};
   private readonly frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
-  private readonly told = element("p", { className: "told", ariaLive: "polite" });
+  private readonly status = element("p", { className: "status", ariaLive: "polite" });
   private readonly plane: HTMLElement;
   private tokens: string[] = [];
   private allowed: Uint8Array = new Uint8Array();
@@ -42,7 +42,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   constructor(parent: Node) {
     this.plane = element("div", {
       className: "plane", tabIndex: 0, role: "application",
-      ariaLabel: "Who may look at whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+      ariaLabel: "Who may attend to whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
       onpointerdown: (event: PointerEvent) => this.press(event),
       onpointermove: (event: PointerEvent) => this.move(event),
       onpointerup: () => { if (this.start) this.change(); },
@@ -53,11 +53,11 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
       element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
     const bar = element("div", { className: "bar", role: "group", ariaLabel: "Start from" },
-      preset("All", "Everybody may look at everybody", () => true),
-      preset("Not later ones", "Only at itself and before, as GPT", (row, column) => column <= row),
-      preset("Not itself", "At all others", (row, column) => this.size === 1 || column !== row),
-      preset("Neighbours", "At itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
-    this.frame.open(parent, bar, this.plane, this.told);
+      preset("All", "Every token may attend to every token", () => true),
+      preset("Not later ones", "To itself and those before, as in GPT", (row, column) => column <= row),
+      preset("Not itself", "To all others", (row, column) => this.size === 1 || column !== row),
+      preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
+    this.frame.open(parent, bar, this.plane, this.status);
   }
 
   close(): void {
@@ -238,16 +238,16 @@ class Drawing implements KeptView<DrawingData, Block[]> {
 
   private tell(place: Place | null): void {
     if (!place) {
-      this.told.textContent = "Drag over cells to change them; click a name for its whole row or column.";
+      this.status.textContent = "Drag over cells to change them; click a name for its whole row or column.";
       return;
     }
     const [row, column] = place;
     const name = (index: number) => shorten(this.tokens[index], 40);
     if (row < 0 || column < 0) {
-      const what = row < 0 ? "who may look at" : "what may be looked at by";
-      this.told.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
+      const what = row < 0 ? "which tokens may attend to" : "which tokens may be attended to by";
+      this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
     } else {
-      this.told.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} look at ${name(column)}`;
+      this.status.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} attend to ${name(column)}`;
     }
   }
 }

@@ -42,11 +42,11 @@ def show(page: frame.Page) -> None:
         left, right = st.columns([4, 5], gap="large")
         with left:
             choose_changes(page, case)
-        found = None
+        compared = None
         with right, frame.guard():
-            found = show_answers(page, case)
-        if found is not None:  # else the sentence beside the switches says why
-            show_inside(page, case, found)
+            compared = show_answers(page, case)
+        if compared is not None:  # else the sentence beside the switches says why
+            show_inside(page, case, compared)
             with frame.guard():
                 show_ranking(page, case)
             show_saving(page, case.changes)

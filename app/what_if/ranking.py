@@ -77,8 +77,8 @@ LABEL = Field("rank_label", "")
 MEASURE = Field("rank_by", "")
 
 
-def _table(found: HeadImportance) -> pd.DataFrame:
-    return head_table({name: getattr(found, name) for name in found.measures()})
+def _table(importance: HeadImportance) -> pd.DataFrame:
+    return head_table({name: getattr(importance, name) for name in importance.measures()})
 
 
 RANKING = Picture(
@@ -98,7 +98,7 @@ from bertcore.interventions.what_if import Changes
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}
-found = rank_heads(
+importance = rank_heads(
     bert,
     encoding,
     changes=changes,
@@ -107,26 +107,26 @@ found = rank_heads(
     task={task},
     label={label!r},
 )
-found.strongest({measure!r})
+importance.strongest({measure!r})
 """,
 )
 
 
-def ranking_caption(found: HeadImportance, measure: str) -> str:
+def ranking_caption(importance: HeadImportance, measure: str) -> str:
     """Return what a number of the measure means, as Markdown; any word and label is escaped."""
-    kind = f"_{found.task}" if measure in ("label", "answer") else ""
-    names = {"word": found.chosen or "", "label": found.chosen_label or ""}
-    shown = {name: plain(shorten_middle(text)) for name, text in names.items()}
-    return CAPTIONS[measure + kind].format(**shown, position=found.position)
+    kind = f"_{importance.task}" if measure in ("label", "answer") else ""
+    names = {"word": importance.chosen or "", "label": importance.chosen_label or ""}
+    escaped = {name: plain(shorten_middle(text)) for name, text in names.items()}
+    return CAPTIONS[measure + kind].format(**escaped, position=importance.position)
 
 
 def code_values(
-    found: HeadImportance, measure: str, masked: Sequence[int], changes: Changes
+    importance: HeadImportance, measure: str, masked: Sequence[int], changes: Changes
 ) -> dict[str, Any]:
     """Return what fills the braces of the ranking's Python.
 
     Args:
-        found: The ranking.
+        importance: The ranking.
         measure: The effect that is shown.
         masked: Positions that are hidden.
         changes: In force in all runs.
@@ -134,10 +134,10 @@ def code_values(
     return {
         "masked": tuple(masked),
         "changes": changes,
-        "position": found.position,
-        "word": found.chosen,
-        "task": "None" if found.task is None else "read_task_head(bert)",
-        "label": found.chosen_label,
+        "position": importance.position,
+        "word": importance.chosen,
+        "task": "None" if importance.task is None else "read_task_head(bert)",
+        "label": importance.chosen_label,
         "measure": measure,
     }
 
@@ -146,39 +146,39 @@ def show_ranking(page: frame.Page, case: Case) -> None:
     """Draw the button, and the effects of the heads after a click on it."""
     st.subheader("Which heads matter here?", anchor=False)
     IS_RANKED.key()
-    place = st.container()  # the picture stands above what is asked for
-    asked = _ask(page, case)
+    place = st.container()  # the picture stands above the choices
+    question = _choose_question(page, case)
     ranked: Question | None = st.session_state.get(_RANKED)
-    if ranked is not None and not _is_about(ranked, asked):
+    if ranked is not None and not _is_about(ranked, question):
         ranked = None  # another text or word: it says nothing about this one
     if ranked is None and IS_RANKED.value:
-        ranked = asked  # from a link
+        ranked = question  # from a link
     row = st.container(horizontal=True, vertical_alignment="center")
     icon = ":material/leaderboard:"
-    if row.button("Rank all heads", icon=icon, type="primary", disabled=ranked == asked):
+    if row.button("Rank all heads", icon=icon, type="primary", disabled=ranked == question):
         IS_RANKED.put(True)
-        ranked = asked
+        ranked = question
     st.session_state[_RANKED] = ranked
     if ranked is not None:
-        if ranked != asked:
+        if ranked != question:
             row.caption(OLD_RANKING)
         with place:
             work = ranking(page.bert_key, ranked)
-            found: HeadImportance | None = waiting.result(
+            importance: HeadImportance | None = waiting.result(
                 work, "ranking", stopped="The ranking was stopped."
             )
-            if found is not None:
-                _draw(page, ranked, found)
+            if importance is not None:
+                _draw(page, ranked, importance)
     RANKING.caption()
 
 
-def _is_about(ranked: Question, asked: Question) -> bool:
-    """Return whether a ranking differs from what is asked in the changes in force at most."""
-    case = ranked.case._replace(changes=asked.case.changes)
-    return ranked._replace(case=case) == asked
+def _is_about(ranked: Question, question: Question) -> bool:
+    """Return whether a ranking answers the question, if perhaps under other changes."""
+    case = ranked.case._replace(changes=question.case.changes)
+    return ranked._replace(case=case) == question
 
 
-def _ask(page: frame.Page, case: Case) -> Question:
+def _choose_question(page: frame.Page, case: Case) -> Question:
     """Draw the choice of mask and word, and of the class, where there is something to read."""
     tokenizer = page.bert.tokenizer
     tokens = before(page.bert_key, case).tokens
@@ -213,31 +213,31 @@ def _ask(page: frame.Page, case: Case) -> Question:
     return Question(case, position, word.strip(), label)
 
 
-def _draw(page: frame.Page, ranked: Question, found: HeadImportance) -> None:
-    measures = list(found.measures())
+def _draw(page: frame.Page, ranked: Question, importance: HeadImportance) -> None:
+    measures = list(importance.measures())
     MEASURE.key(default=measures[0], options=measures)
     chosen = MEASURE.value
     left, right = st.columns([3, 2], gap="large")
     with left:
         RANKING.show(
             page,
-            found,
+            importance,
             drawn={"measure": chosen, "is_dark": page.is_dark},
-            record={**about(page, ranked.case), "ranking": found},
+            record={**about(page, ranked.case), "ranking": importance},
             with_caption=False,
-            **code_values(found, chosen, ranked.case.masked, ranked.case.changes),
+            **code_values(importance, chosen, ranked.case.masked, ranked.case.changes),
         )
         if len(measures) > 1:
-            names = {name: measure_name(name, found.task) for name in measures}
+            names = {name: measure_name(name, importance.task) for name in measures}
             one_of("Effect on", names, MEASURE, default=measures[0], with_label=True)
-        st.caption(ranking_caption(found, chosen))
+        st.caption(ranking_caption(importance, chosen))
     with right:
-        _list(found, chosen)
+        _list(importance, chosen)
 
 
-def _list(found: HeadImportance, measure: str) -> None:
+def _list(importance: HeadImportance, measure: str) -> None:
     """Draw the strongest heads, each with a switch."""
-    strongest = found.strongest(measure, STRONGEST)
+    strongest = importance.strongest(measure, STRONGEST)
     off = set(HEADS_OFF.value)
     st.markdown(f"**The {len(strongest)} strongest**")
     rows = st.container(gap=None)

@@ -48,12 +48,12 @@ def unit(measure: str, task: str | None) -> str:
     return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
 
 
-def effect_grid(found: HeadImportance, measure: str, *, is_dark: bool = False) -> go.Figure:
+def effect_grid(importance: HeadImportance, measure: str, *, is_dark: bool = False) -> go.Figure:
     """Draw the effect of removing each head; a cross marks heads that were off already."""
-    effect: NDArray[np.float32] = getattr(found, measure)
+    effect: NDArray[np.float32] = getattr(importance, measure)
     largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
     is_signed = measure in SIGNED
-    counted = unit(measure, found.task)
+    counted = unit(measure, importance.task)
     diverging = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
     scale = diverging if is_signed else theme.SEQUENTIAL
     colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}

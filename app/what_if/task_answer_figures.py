@@ -1,4 +1,4 @@
-"""Pictures of a task head's answers before and after: classes, tags, a span, a score."""
+"""Figures of a task head's answers before and after: classes, tags, a span, a score."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def task_bars(task: TaskShift, names: tuple[str, str] = ("before", "after")) -> 
         task: With at least one answer, and not of the kind "score".
         names: What the two runs are called.
     """
-    shown = shown_answers(task)
-    return pair_bars([_shift(task, i) for i in shown], [_title(task, i) for i in shown], names)
+    answers = shown_answers(task)
+    return pair_bars([_shift(task, i) for i in answers], [_title(task, i) for i in answers], names)
 
 
 def task_table(task: TaskShift) -> pd.DataFrame:
@@ -91,14 +91,14 @@ def _title(task: TaskShift, answer: int) -> str:
 def score_bars(scores: Sequence[float], names: tuple[str, str] = ("before", "after")) -> go.Figure:
     """Draw the score of a regression in two runs as bars from 0."""
     change = scores[1] - scores[0]
-    said = [f"{scores[0]:.4g}", f"<b>{scores[1]:.4g}</b>  ({change:+.3g})"]
+    texts = [f"{scores[0]:.4g}", f"<b>{scores[1]:.4g}</b>  ({change:+.3g})"]
     fig = go.Figure(
         go.Bar(
             x=list(scores),
             y=list(names),
             orientation="h",
             marker={"color": [BEFORE, AFTER], "line_width": 0},
-            text=said,
+            text=texts,
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{y}: %{x:.6g}<extra></extra>",

@@ -166,7 +166,7 @@ def test_a_minimal_pair_shows_the_difference(bert: Bert, trace: Trace) -> None:
     view = notebook.show_minimal_pair(bert, trace, second, layer=0, head=2)
     assert "Second version, Text A" in view.html
     wanted = compare_pair(bert, trace, second)
-    figure = next(f for f in drawn(view) if f["layout"]["xaxis"]["title"]["text"] == "looked at")
+    figure = next(f for f in drawn(view) if f["layout"]["xaxis"]["title"]["text"] == "attended to")
     one, two = aligned_attention(trace, second, wanted.columns, 0, 2)
     assert numbers(figure["data"][0]["z"]) == pytest.approx(
         100 * (two - one).numpy().ravel(), abs=1e-4
@@ -274,9 +274,9 @@ def test_the_python_of_a_view_runs(
     if name == "what if":
         assert names["changes"] == CHANGES
     shown = {
-        "what if": lambda: names["found"].attention_change,
-        "ranking": lambda: getattr(names["found"], names["found"].measures()[0]),
-        "minimal pair": lambda: names["found"].attention_change,
+        "what if": lambda: names["comparison"].attention_change,
+        "ranking": lambda: getattr(names["importance"], names["importance"].measures()[0]),
+        "minimal pair": lambda: names["pair"].attention_change,
     }[name]()
     grids = [f for f in drawn(view) if f["data"][0]["type"] == "heatmap"]
     found = [numbers(figure["data"][0]["z"]) for figure in grids]

@@ -61,6 +61,6 @@ def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
     assert box is not None
     for place in (0.1, 0.5, 0.9):
         visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + 40)
-        expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text("looks at")
+        expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text("attends to")
     visit.check()
     assert not visit.was_tricked()

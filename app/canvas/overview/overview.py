@@ -19,7 +19,7 @@ from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
 from ...bundle import read_bundle
 from ...plots import theme
-from ...plots.special_tokens import BERT, Marks, marks_of, own
+from ...plots.special_tokens import BERT, Marks, marks_of, own_text
 from ...shell.cache import BertKey
 from ...shell.cache import trace as cached_trace
 from ..shared import events, transport
@@ -134,7 +134,7 @@ def message(
     broken = np.flatnonzero(summary.missing)
     present = {field.name for field in fields(measures)}
     names = {
-        name: named._replace(label=own(named.label, summary.marks))
+        name: named._replace(label=own_text(named.label, summary.marks))
         for name, named in NAMES.items()
         if name in present
     }

@@ -356,14 +356,14 @@ def of(**shares: float) -> dict[str, float]:
 
 def test_sentence_names_the_strongest_habit() -> None:
     said = head_sentence(of(to_previous=0.81, to_next=0.12), 3, [2], 20)
-    assert said.startswith("Layer 3 head 2 looks mostly at the token before: 81%")
+    assert said.startswith("Layer 3 head 2 attends mostly to the token before: 81%")
     assert "12% to the token after" in said
-    assert "often looks at [SEP]: 30%" in head_sentence(of(to_separator=0.3), 0, [1], 20)
+    assert "often attends to [SEP]: 30%" in head_sentence(of(to_separator=0.3), 0, [1], 20)
 
 
 def test_sentence_knows_broad_and_unplaced_heads() -> None:
     broad = head_sentence(of(to_self=0.05, entropy=0.95 * math.log(20)), 0, [1], 20)
-    assert "looks broadly" in broad
+    assert "attends broadly" in broad
     assert "no single habit" in head_sentence(of(to_self=0.1, entropy=0.9), 0, [1], 20)
     assert "mean of heads 1, 2" in head_sentence(of(to_self=0.1, entropy=2.9), 0, [1, 2], 20)
 

@@ -106,7 +106,7 @@ def test_changes_are_undone(page: AppTest) -> None:
     app = ok(page.run())
     app = ok(button(app, "segment 1").click().run())
     assert app.session_state["segment"] == []
-    app = ok(button(app, "looks at").click().run())
+    app = ok(button(app, "attends to").click().run())
     assert app.session_state["cell"] == []
     assert app.session_state["off"] == ["0.3"]
     app = ok(button(app, "Undo all").click().run())

@@ -86,14 +86,14 @@ def test_the_heads_are_ranked_by_a_class(tmp_path: Path, monkeypatch: pytest.Mon
         bert, bert.tokenize(A, B), changes=CHANGES, task=read_task_head(bert), label="good"
     )
     names = reproduced(app, "rank_heads")
-    np.testing.assert_allclose(names["found"].label, wanted.label, atol=1e-6)
+    np.testing.assert_allclose(names["importance"].label, wanted.label, atol=1e-6)
     shown = next(b.label for b in app.button if str(b.key).startswith("strong_"))
     layer, head, effect = wanted.strongest("label")[0]
     assert shown.startswith(f"Head {layer}.{head}  ·  {effect:+.4f}")
     app = ok(app.button_group(key="rank_by").set_value("answer").run())
     assert "probabilities of all classes move" in said(app)
     app = ranked(app.selectbox(key="rank_label").set_value("bad").run())
-    assert reproduced(app, "rank_heads")["found"].chosen_label == "bad"
+    assert reproduced(app, "rank_heads")["importance"].chosen_label == "bad"
     assert app.query_params["rank_label"] == "bad"
 
 
@@ -163,12 +163,12 @@ def test_the_python_of_words_makes_the_same_numbers(
     folder = tiny_bert().save(tmp_path / "tiny")
     app = ranked(page(folder, monkeypatch, masked="3", rank="1", skip="1").run())
     (drawn,) = bars(charts(app)[0])
-    (shift,) = reproduced(app, "compare_runs")["found"].shifts
+    (shift,) = reproduced(app, "compare_runs")["comparison"].shifts
     assert drawn == {
         word: pytest.approx((p, q), abs=1e-6)
         for word, p, q in zip(shift.words, shift.before, shift.after, strict=True)
     }
-    again = reproduced(app, "rank_heads")["found"]
+    again = reproduced(app, "rank_heads")["importance"]
     layer, head, effect = again.strongest("word")[0]
     shown = next(b.label for b in app.button if str(b.key).startswith("strong_"))
     assert shown.startswith(f"Head {layer}.{head}  ·  {effect:+.4f}")
