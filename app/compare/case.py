@@ -41,7 +41,7 @@ comparison = compare_text(first, second, traces, all_questions)
 
 
 class Side(NamedTuple):
-    """One of the two; small and hashable."""
+    """One of the two checkpoints; small and hashable."""
 
     key: cache.BertKey
     """Of the checkpoint, or of the one whose shape the untrained network has."""
@@ -89,7 +89,7 @@ class Case(NamedTuple):
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """Both."""
+        """Both checkpoints."""
         return self.first, self.second
 
     @property

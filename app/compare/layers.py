@@ -129,8 +129,8 @@ CHANGED_ANSWERS = Picture(
     name="compare-texts",
     table=_answer_table,
     how=(
-        "The texts on which both differ most. Distance is the total variation: half the sum of all "
-        "differences of probability, 0 the same, 1 nothing in common."
+        "The texts on which the two differ most. Distance is the total variation: half the sum of "
+        "all differences of probability, 0 the same, 1 nothing in common."
     ),
     code=_CODE,
 )

@@ -52,9 +52,8 @@ SWAPS = Picture(
         "that BERT expects there, so that the answer changes; the most probable texts come first. "
         "First the most important words (by occlusion) are swapped one after the other; if one "
         "swap is not enough, a beam search looks for fewer swaps, with at most {limit} runs. If a "
-        "swap of a "
-        "word that should not matter turns the answer, the model has learned something that you "
-        "may not want. *Use this text* takes it to all pages."
+        "swap of a word that should not matter turns the answer, the model has learned something "
+        "that you may not want. *Use this text* takes it to all pages."
     ),
     code="""
 import bertcore

@@ -41,7 +41,7 @@ class Stop:
 
 
 def receive(upload: IO[bytes], name: str) -> Path:
-    """Keep an uploaded file under its own ending; the oldest files are let go."""
+    """Save an uploaded file with its suffix; delete the oldest beyond MAX_KEPT."""
     digest = hashlib.sha256()
     upload.seek(0)
     while chunk := upload.read(_CHUNK):

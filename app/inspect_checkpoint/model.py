@@ -137,7 +137,7 @@ def explain(query: Query) -> Work:
 
 
 def explain_by_part(query: Query) -> Work:
-    """Return the work for the three embeddings apart; its result is an Attribution."""
+    """Return the work for each of the three embeddings; its result is an Attribution."""
 
     def work(progress: background.Progress) -> Attribution:
         progress(0.1, "Integrated gradients of the three embeddings")

@@ -103,8 +103,8 @@ FAITHFULNESS = Picture(
         "(at least one) are occluded, and the {unit} that is lost is *comprehensiveness*; or they "
         "alone are kept, and what is lost then is *sufficiency*. Both are means over the five "
         "fractions (DeYoung et al. 2020, AOPC). The diamond is the mean of {num} random orders of "
-        "the words, its line goes from the least to the most: a method inside that line found no "
-        "more than chance. One text proves little; texts with occluded words are unusual to the "
+        "the words, its line goes from the least to the most: a method inside that line is no "
+        "better than chance. One text proves little; texts with occluded words are unusual to the "
         "model too."
     ),
     code=_WORDS_CODE,
@@ -124,11 +124,11 @@ BY_PART = Picture(
     figure=method_rows,
     table=word_table,
     how=(
-        "All three embeddings go the path together: tokens from the empty text, segments from "
-        "segment 0, positions from position 0 everywhere. One scale for all rows; in brackets the "
-        "sum of each, together {change} in {unit} but for the convergence delta, {delta}. So words "
-        "of segment 0 have nothing in the second row, nor \\[CLS\\] in the third. A large third "
-        "row says that the order of the words matters."
+        "All three embeddings move along the path together: tokens from the empty text, segments "
+        "from segment 0, positions from position 0 everywhere. One scale for all rows; in brackets "
+        "the sum of each, together {change} in {unit} but for the convergence delta, {delta}. So "
+        "words of segment 0 have nothing in the second row, nor \\[CLS\\] in the third. A large "
+        "third row says that the order of the words matters."
     ),
     code="""
 from bertcore.analysis.attribution import PARTS, integrated_gradients
@@ -215,7 +215,7 @@ def show_words(page: frame.Page, query: Query) -> None:
 
 
 def show_parts(page: frame.Page, query: Query) -> None:
-    """Draw integrated gradients of token, segment and position embeddings apart."""
+    """Draw integrated gradients of token, segment and position embeddings, one row each."""
     attribution: Attribution | None = waiting.result(
         inspection.explain_by_part(query), "inspect-parts", stopped=STOPPED
     )

@@ -12,7 +12,7 @@ ON_AXIS = 14
 
 
 def percent(p: float) -> str:
-    """Return a probability as one reads it.
+    """Return a probability as a percentage of about two significant digits.
 
     >>> percent(0.973), percent(0.0312), percent(0.00042), percent(0.00000001)
     ('97%', '3.1%', '0.042%', '<0.001%')
@@ -28,7 +28,7 @@ def percent(p: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a number as one reads it, with its sign.
+    """Return a number with its sign, with one decimal from 10 on and two below.
 
     >>> signed(0.456), signed(-12.3), signed(0.0004), signed(float("nan"))
     ('+0.46', '−12.3', '0', '')
@@ -43,7 +43,7 @@ def signed(value: float) -> str:
 
 
 def exactly(value: float, digits: int) -> str:
-    """Return a number with its sign and so many digits, for a sentence that tells them all.
+    """Return a number with its sign and `digits` decimals.
 
     >>> exactly(-0.1471, 3), exactly(5.84412, 3), exactly(-0.00001, 4)
     ('−0.147', '+5.844', '0')
@@ -62,7 +62,7 @@ def shorten(text: str, longest: int = LONGEST) -> str:
 
 
 def shorten_middle(text: str, longest: int = 40) -> str:
-    """Return a text of at most `longest` characters, its middle cut out: the end tells it apart.
+    """Return a text of at most `longest` characters, its middle cut out: its end stays.
 
     >>> shorten_middle("abcdefgh", 5)
     'ab…gh'

@@ -112,11 +112,11 @@ def escape(text: str) -> str:
 
 
 def megabytes(num_bytes: int) -> str:
-    """Return a size in MB (10^6 bytes) as one reads it."""
+    """Return a size with its unit, MB (10^6 bytes)."""
     size = num_bytes / 1e6
     return f"{size:.1f} MB" if size < 10 else f"{size:,.0f} MB"
 
 
 def count(number: int) -> str:
-    """Return a large count as one says it: 11.2 million, 16,000."""
+    """Return a large count in short form: 11.2 million, 16,000."""
     return f"{number / 1e6:.1f} million" if number >= 1e6 else f"{number:,}"

@@ -120,7 +120,7 @@ def want_question() -> None:
 
 
 def wants_question() -> bool:
-    """Return whether `want_question` was called since the last time; once."""
+    """Return whether `want_question` was called since the last call."""
     return bool(st.session_state.pop(_WANTED, False))
 
 
