@@ -6,7 +6,7 @@ PAGE = PageInfo(
     name="what-if",
     title="What if?",
     purpose=(
-        "Switch heads and layers off, change who may attend to whom, and see what BERT answers."
+        "Switch heads and layers off, change which tokens may attend to which, and see the answer."
     ),
     icon=":material/toggle_on:",
 )

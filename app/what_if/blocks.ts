@@ -1,4 +1,4 @@
-// A mask of who may attend to whom, as the rectangles that are not allowed.
+// A mask of which tokens may attend to which, as the rectangles that are not allowed.
 
 /** First and last row, first and last column. */
 export type Block = [top: number, bottom: number, left: number, right: number];

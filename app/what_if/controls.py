@@ -112,8 +112,8 @@ def show_switches(config: BertConfig) -> None:
 
 
 def show_pattern(trace: Trace) -> None:
-    """Draw the choice of who may attend to whom; `trace` is the run whose tokens are named."""
-    pattern = one_of("Who may attend to whom", PATTERN_NAMES, PATTERN, with_label=True)
+    """Draw the choice of which tokens may attend to which; `trace` names the tokens."""
+    pattern = one_of("Which tokens may attend to which", PATTERN_NAMES, PATTERN, with_label=True)
     if pattern == "prefix":
         st.slider("Tokens of the prefix", 0, trace.num_tokens, key=PREFIX_LENGTH.name)
     elif pattern == "drawn":

@@ -388,7 +388,7 @@ ${this.parts.join("\n")}
         className: "plane",
         tabIndex: 0,
         role: "application",
-        ariaLabel: "Who may attend to whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+        ariaLabel: "Which tokens may attend to which. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
         onpointerdown: (event) => this.press(event),
         onpointermove: (event) => this.move(event),
         onpointerup: () => {
@@ -405,7 +405,7 @@ ${this.parts.join("\n")}
         "div",
         { className: "bar", role: "group", ariaLabel: "Start from" },
         preset("All", "Every token may attend to every token", () => true),
-        preset("Not later ones", "To itself and those before, as in GPT", (row, column) => column <= row),
+        preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row),
         preset("Not itself", "To all others", (row, column) => this.size === 1 || column !== row),
         preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2)
       );
@@ -576,7 +576,7 @@ ${this.parts.join("\n")}
       const [row, column] = place;
       const name = (index) => shorten(this.tokens[index], 40);
       if (row < 0 || column < 0) {
-        const what = row < 0 ? "which tokens may attend to" : "which tokens may be attended to by";
+        const what = row < 0 ? "what may attend to" : "what may be attended to by";
         this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
       } else {
         this.status.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} attend to ${name(column)}`;

@@ -1,4 +1,4 @@
-"""An attention mask drawn by hand: the visitor chooses who may attend to whom.
+"""An attention mask drawn by hand: the visitor chooses which tokens may attend to which.
 
 Keys: Tab reaches the plane, the arrows move in it, Space or Enter changes a cell, Shift with the
 arrows chooses a rectangle.

@@ -1,4 +1,4 @@
-// Who may attend to whom, drawn by hand: a cell is a row's token attending to a column's. Dragging
+// Which tokens may attend to which, drawn by hand: a cell is a row's token and a column's. Dragging
 // changes a rectangle.
 
 import "../canvas/shared/shared.css";
@@ -42,7 +42,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   constructor(parent: Node) {
     this.plane = element("div", {
       className: "plane", tabIndex: 0, role: "application",
-      ariaLabel: "Who may attend to whom. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+      ariaLabel: "Which tokens may attend to which. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
       onpointerdown: (event: PointerEvent) => this.press(event),
       onpointermove: (event: PointerEvent) => this.move(event),
       onpointerup: () => { if (this.start) this.change(); },
@@ -54,7 +54,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
     const bar = element("div", { className: "bar", role: "group", ariaLabel: "Start from" },
       preset("All", "Every token may attend to every token", () => true),
-      preset("Not later ones", "To itself and those before, as in GPT", (row, column) => column <= row),
+      preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row),
       preset("Not itself", "To all others", (row, column) => this.size === 1 || column !== row),
       preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
     this.frame.open(parent, bar, this.plane, this.status);
@@ -244,7 +244,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     const [row, column] = place;
     const name = (index: number) => shorten(this.tokens[index], 40);
     if (row < 0 || column < 0) {
-      const what = row < 0 ? "which tokens may attend to" : "which tokens may be attended to by";
+      const what = row < 0 ? "what may attend to" : "what may be attended to by";
       this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
     } else {
       this.status.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} attend to ${name(column)}`;
