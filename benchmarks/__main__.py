@@ -55,16 +55,24 @@ def main() -> None:
     loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
     loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
     loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
-    tuned, given = finetune.OPTIONS, parser.add_argument_group("finetune")
-    given.add_argument("--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="its files")
-    given.add_argument("--checkpoint", default=tuned.checkpoint)
-    given.add_argument("--epochs", type=int, default=tuned.epochs)
-    given.add_argument("--seeds", type=int, default=tuned.num_seeds)
-    given.add_argument("--sentences", type=int, default=tuned.num_sentences, help="without files")
-    sets, asked = finetune_tasks.OPTIONS, parser.add_argument_group("finetune_tasks")
-    asked.add_argument("--tasks", type=Path, metavar="FOLDER", help="the labelled sets")
-    asked.add_argument("--runs", type=Path, default=sets.runs, help="kept here, continued here")
-    asked.add_argument("--only", nargs="+", default=[], metavar="SET", help="some of the sets")
+    tuned, finetune_group = finetune.OPTIONS, parser.add_argument_group("finetune")
+    finetune_group.add_argument(
+        "--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="its files"
+    )
+    finetune_group.add_argument("--checkpoint", default=tuned.checkpoint)
+    finetune_group.add_argument("--epochs", type=int, default=tuned.epochs)
+    finetune_group.add_argument("--seeds", type=int, default=tuned.num_seeds)
+    finetune_group.add_argument(
+        "--sentences", type=int, default=tuned.num_sentences, help="without files"
+    )
+    sets, tasks_group = finetune_tasks.OPTIONS, parser.add_argument_group("finetune_tasks")
+    tasks_group.add_argument("--tasks", type=Path, metavar="FOLDER", help="the labelled sets")
+    tasks_group.add_argument(
+        "--runs", type=Path, default=sets.runs, help="kept here, continued here"
+    )
+    tasks_group.add_argument(
+        "--only", nargs="+", default=[], metavar="SET", help="some of the sets"
+    )
     chosen = parser.parse_args()
     sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
     sets.num_seeds = chosen.seeds
@@ -97,7 +105,7 @@ def write(path: Path, name: str, table: str) -> None:
     pattern = re.compile(f"({re.escape(begin)}).*?({re.escape(end)})", flags=re.S)
     if not pattern.search(text):
         raise ValueError(f"{path} has no place for {name}: expected the lines {begin} and {end}.")
-    new = pattern.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", text)
+    new = pattern.sub(lambda match: f"{match[1]}\n{table}\n{match[2]}", text)
     path.write_text(new, encoding="utf-8")
 
 

@@ -191,14 +191,14 @@ def measure(
         rounds: How often.
     """
     num_bytes = len(drawn.encode()) if isinstance(drawn, str) else len(drawn.data)
-    found: list[Drawing] = []
+    drawings: list[Drawing] = []
     for _ in range(rounds):
         browser = playwright.chromium.launch(
             executable_path=str(find_browser()),
             args=[*LAUNCH_FLAGS, "--enable-precise-memory-info", "--js-flags=--expose-gc"],
         )
         try:
-            found.append(draw_once(browser, drawn))
+            drawings.append(draw_once(browser, drawn))
         except PlaywrightTimeout:
             return View(name, num_tokens, num_bytes, f"not in {TIMEOUT:.0f} s")
         except Error as error:
@@ -207,8 +207,8 @@ def measure(
             return View(name, num_tokens, num_bytes, "failed: the tab crashed")
         finally:
             browser.close()
-    seconds = statistics.median(drawing.seconds for drawing in found)
-    return View(name, num_tokens, num_bytes, "", seconds, found[-1].heap, found[-1].resident)
+    seconds = statistics.median(drawing.seconds for drawing in drawings)
+    return View(name, num_tokens, num_bytes, "", seconds, drawings[-1].heap, drawings[-1].resident)
 
 
 class Drawing(NamedTuple):
@@ -271,8 +271,8 @@ def draw_once(browser: Browser, drawn: bare_view.View | str) -> Drawing:
 
 def resident_bytes(browser: Browser) -> int | None:
     """Return the main memory of the largest tab's process; None where the system does not tell."""
-    found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
-    tabs = [process["id"] for process in found["processInfo"] if process["type"] == "renderer"]
+    answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+    tabs = [process["id"] for process in answer["processInfo"] if process["type"] == "renderer"]
     sizes = []
     for tab in tabs:
         try:

@@ -64,13 +64,13 @@ def run() -> str:
         folder = Path(place)
         train = options.train or make_sentences(folder / "train.tsv", options.num_sentences, 0)
         dev = options.dev or make_sentences(folder / "dev.tsv", 500, 1)
-        found: list[Measured] = []
+        measured: list[Measured] = []
         for seed in range(1, options.num_seeds + 1):
             for dtype in ("float32", "bfloat16"):
-                found.append(measure_trainer(folder, train, dev, seed=seed, dtype=dtype))
-                found.append(measure_ours(folder, train, dev, seed=seed, dtype=dtype))
+                measured.append(measure_trainer(folder, train, dev, seed=seed, dtype=dtype))
+                measured.append(measure_ours(folder, train, dev, seed=seed, dtype=dtype))
     of_name: dict[str, list[Measured]] = {}
-    for one in found:
+    for one in measured:
         of_name.setdefault(one.name, []).append(one)
     speed = {n: statistics.median(m.examples_per_second for m in ms) for n, ms in of_name.items()}
     accuracy = {n: statistics.median(m.accuracy for m in ms) for n, ms in of_name.items()}
@@ -157,8 +157,8 @@ def measure_trainer(folder: Path, train: Path, dev: Path, *, seed: int, dtype: s
     start = time.perf_counter()
     trainer.train()
     seconds = time.perf_counter() - start
-    said = trainer.predict(dev_rows)
-    accuracy = float((np.argmax(said.predictions, -1) == said.label_ids).mean())
+    output = trainer.predict(dev_rows)
+    accuracy = float((np.argmax(output.predictions, -1) == output.label_ids).mean())
     name = f"transformers Trainer, {dtype}"
     return Measured(name, OPTIONS.epochs * len(train_rows) / seconds, accuracy)
 

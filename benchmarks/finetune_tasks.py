@@ -166,18 +166,21 @@ def run() -> str:
         if OPTIONS.only and spec.name not in OPTIONS.only:
             continue
         num_seeds = min(OPTIONS.num_seeds, spec.most_seeds)
-        found = [fine_tune(spec, seed) for seed in range(1, num_seeds + 1)]
-        figures = [figure(spec, [one["metrics"] for one in found])]
+        results = [fine_tune(spec, seed) for seed in range(1, num_seeds + 1)]
+        figures = [figure(spec, [one["metrics"] for one in results])]
         spread = ""
-        if len(found) > 1:
-            values = [100 * one["metrics"][spec.metrics[0]] for one in found]
+        if len(results) > 1:
+            values = [100 * one["metrics"][spec.metrics[0]] for one in results]
             spread = f"{min(values):.1f} to {max(values):.1f}"
-        rate, seconds = found[0]["learning_rate"], statistics.median(f["seconds"] for f in found)
+        rate, seconds = (
+            results[0]["learning_rate"],
+            statistics.median(f["seconds"] for f in results),
+        )
         rows.append(
             (
                 spec.name,
                 spec.note,
-                f"{found[0]['num_train']:,}",
+                f"{results[0]['num_train']:,}",
                 ", ".join(spec.metrics).replace("_", " "),
                 *figures,
                 spread,
@@ -203,8 +206,8 @@ def fine_tune(spec: Spec, seed: int) -> dict[str, Any]:
     folder = OPTIONS.runs / spec.name.replace(", ", "-") / f"seed-{seed}"
     done = folder / RESULT
     if done.is_file():
-        found: dict[str, Any] = json.loads(done.read_text(encoding="utf-8"))
-        return found
+        result: dict[str, Any] = json.loads(done.read_text(encoding="utf-8"))
+        return result
     if (folder / SETTINGS_FILE).is_file():
         experiment = resume_experiment(folder)
     else:
@@ -223,15 +226,15 @@ def fine_tune(spec: Spec, seed: int) -> dict[str, Any]:
     assert report is not None
     best = report["best"]
     scores = best["scores"]["metrics"] if spec.test is None else judge(spec, folder)
-    found = {
+    result = {
         "metrics": scores,
         "learning_rate": best["learning_rate"],
         "num_train": report["num_train"],
         "seconds": best["seconds"],
     }
-    done.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    done.write_text(json.dumps(result) + "\n", encoding="utf-8")
     print(f"{spec.name}, seed {seed}: {figure(spec, [scores])}", flush=True)
-    return found
+    return result
 
 
 def judge(spec: Spec, folder: Path) -> dict[str, float]:
@@ -279,10 +282,10 @@ def split_lines(path: Path, folder: Path) -> tuple[Path, Path]:
     header, *lines = read(path).splitlines()
     random.Random(0).shuffle(lines)
     cut = len(lines) // 10
-    made = folder / "MRPC-train.tsv", folder / "MRPC-dev.tsv"
-    for place, part in zip(made, (lines[cut:], lines[:cut]), strict=True):
+    paths = folder / "MRPC-train.tsv", folder / "MRPC-dev.tsv"
+    for place, part in zip(paths, (lines[cut:], lines[:cut]), strict=True):
         place.write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
-    return made
+    return paths
 
 
 def join_questions(folder: Path) -> tuple[Path, Path]:
@@ -304,10 +307,10 @@ def join_questions(folder: Path) -> tuple[Path, Path]:
             break
         chosen.append(article)
         num += sum(len(paragraph["qas"]) for paragraph in article["paragraphs"])
-    made = folder / "QA-train.json", folder / "QA-dev.json"
-    for place, part in zip(made, (articles, chosen), strict=True):
+    paths = folder / "QA-train.json", folder / "QA-dev.json"
+    for place, part in zip(paths, (articles, chosen), strict=True):
         place.write_text(json.dumps({"version": "1.1", "data": part}), encoding="utf-8")
-    return made
+    return paths
 
 
 def read(path: Path) -> str:

@@ -43,8 +43,8 @@ def run() -> str:
             raise RuntimeError(f"the app showed errors: {session.errors[:3]}")
     columns = ("view changes", "resident memory", "growth", "of it kept results")
     verdict = tables.verdict(now - first, LARGEST_GROWTH)
-    said = f"Growth over {CHANGES:,} changes, aim {tables.megabytes(LARGEST_GROWTH)}: {verdict}."
-    return f"{tables.markdown(columns, rows)}\n\n{said}"
+    summary = f"Growth over {CHANGES:,} changes, aim {tables.megabytes(LARGEST_GROWTH)}: {verdict}."
+    return f"{tables.markdown(columns, rows)}\n\n{summary}"
 
 
 def resident_bytes(process: int) -> int:
@@ -55,5 +55,5 @@ def resident_bytes(process: int) -> int:
 
 def kept(session: Session) -> str:
     """Return what the sidebar said last of the results that are kept for all visitors."""
-    found = _KEPT.search(" ".join(session.page_texts))
-    return f"{found[1]} MB" if found else ""
+    match = _KEPT.search(" ".join(session.page_texts))
+    return f"{match[1]} MB" if match else ""

@@ -185,13 +185,13 @@ def edit_once(page: Page, word: str, *, send: bool) -> dict[str, float]:
         page.keyboard.press("Control+Enter")
     with contextlib.suppress(PlaywrightTimeout):
         page.wait_for_function("edit.strip && edit.chart", polling=50, timeout=TIMEOUT * 1000)
-    found: dict[str, Any] = page.evaluate("window.edit")
-    missing = [name for name in ("strip", "chart") if name not in found]
+    times: dict[str, Any] = page.evaluate("window.edit")
+    missing = [name for name in ("strip", "chart") if name not in times]
     if missing:
         raise RuntimeError(f"after an edit the {' and the '.join(missing)} did not change.")
     page.wait_for_timeout(800)  # the rest of the page, and the pause that sends once more
-    start = found["sent" if send else "typed"]
+    start = times["sent" if send else "typed"]
     return {
-        "token strip": (found["strip"] - start) / 1000,
-        "picture under it": (found["chart"] - start) / 1000,
+        "token strip": (times["strip"] - start) / 1000,
+        "picture under it": (times["chart"] - start) / 1000,
     }

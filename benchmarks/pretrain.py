@@ -123,14 +123,14 @@ def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) ->
 def _verdict(speeds: list[Speed], device: str, flop: float, peak: float) -> str:
     by_name = {speed.name: speed.tokens_per_second for speed in speeds}
     best = max(value for name, value in by_name.items() if name.startswith("ours"))
-    found = []
+    aims = []
     for name, aim in (("float32", FLOAT32_AIM), ("bfloat16", BFLOAT16_AIM)):
         ratio = best / by_name[f"transformers, {name}"]
         # `verdict` is for what should be small.
-        found.append(f"{aim:g} times {name} {tables.verdict(aim, ratio)} ({ratio:.2f})")
+        aims.append(f"{aim:g} times {name} {tables.verdict(aim, ratio)} ({ratio:.2f})")
     share, aim = best * flop / peak, PEAK_AIM[device]
-    found.append(f"{aim:.0%} of the peak {tables.verdict(aim, share)} ({share:.1%})")
-    return "Aims: " + "; ".join(found) + "."
+    aims.append(f"{aim:.0%} of the peak {tables.verdict(aim, share)} ({share:.1%})")
+    return "Aims: " + "; ".join(aims) + "."
 
 
 class Contender(NamedTuple):
@@ -143,7 +143,7 @@ class Contender(NamedTuple):
 
 def contenders(device: str, shape: BertConfig, batch: Batch) -> list[Contender]:
     """Return all that are measured; ours compiled only where a compiler is."""
-    made = [
+    entrants = [
         *(
             Contender(
                 f"transformers, {dtype}", Theirs(random_network(shape), device, dtype=dtype).step
@@ -154,29 +154,31 @@ def contenders(device: str, shape: BertConfig, batch: Batch) -> list[Contender]:
     can_compile = missing_for_compile(torch.device(device)) is None
     for optimizer in ("adamw", "muon"):
         name = "ours, AdamW" if optimizer == "adamw" else "ours, Muon and AdamW"
-        made.append(Contender(name, Ours(random_network(shape), device, optimizer=optimizer).step))
+        entrants.append(
+            Contender(name, Ours(random_network(shape), device, optimizer=optimizer).step)
+        )
         if can_compile:
             compiled = Ours(random_network(shape), device, optimizer=optimizer)
             seconds = compiled.train_step.compile([batch])
-            made.append(Contender(f"{name}, compiled", compiled.step, seconds))
-    return made
+            entrants.append(Contender(f"{name}, compiled", compiled.step, seconds))
+    return entrants
 
 
-def measure(found: list[Contender], batches: Batches, device: str) -> list[Speed]:
+def measure(entrants: list[Contender], batches: Batches, device: str) -> list[Speed]:
     """Let all take steps in turn until the time is over; return the medians.
 
     Each step returns its loss, so the device is done when the clock is read. Batches are made
     before it starts, for everybody alike.
     """
-    times: dict[str, list[float]] = {contender.name: [] for contender in found}
-    for contender in found:
+    times: dict[str, list[float]] = {contender.name: [] for contender in entrants}
+    for contender in entrants:
         for step in range(WARM_STEPS):
             contender.step(batches.batch(step))
     end = time.perf_counter() + SECONDS
     number = 0
     while number < MIN_ROUNDS or time.perf_counter() < end:
         batch = batches.batch(number)
-        for contender in found[:: 1 if number % 2 else -1]:
+        for contender in entrants[:: 1 if number % 2 else -1]:
             start = time.perf_counter()
             contender.step(batch)
             times[contender.name].append(time.perf_counter() - start)
@@ -188,7 +190,7 @@ def measure(found: list[Contender], batches: Batches, device: str) -> list[Speed
             tokens / statistics.median(times[contender.name]),
             contender.compile_seconds,
         )
-        for contender in found
+        for contender in entrants
     ]
 
 

@@ -74,7 +74,7 @@ def run() -> str:
         assert scores.nsp_accuracy is not None  # the rows are pairs
         return scores.mlm_loss, scores.nsp_accuracy
 
-    found = {
+    courses = {
         "ours": course(ours, batches, our_scores, options.seconds, spent=counting),
         "transformers, bfloat16": course(
             theirs, batches, lambda: theirs.held_out(held_out), options.seconds
@@ -88,9 +88,9 @@ def run() -> str:
             *(f"{loss:.3f} / {pairs:.1%}" for loss, pairs in scores),
             f"{tokens / 1e6:.2f} M",
         )
-        for name, (scores, tokens) in found.items()
+        for name, (scores, tokens) in courses.items()
     ]
-    last_ours, last_theirs = (scores[-1][0] for scores, _ in found.values())
+    last_ours, last_theirs = (scores[-1][0] for scores, _ in courses.values())
     return "\n\n".join(
         [
             f"{device}, {LAYERS} layers of {HIDDEN}, vocabulary {tokenizer.vocab_size:,}, 32 x 128 "

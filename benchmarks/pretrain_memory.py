@@ -38,8 +38,8 @@ def run() -> str:
         texts = [write_text(Path(place) / f"{size}.txt", size) for size in SIZES]
         held_out = write_text(Path(place) / "valid.txt", 20_000, seed=1)
         for start in STARTS:
-            found = [measure(text, held_out, Path(place), start) for text in texts]
-            for text, one in zip(texts, found, strict=True):
+            measured = [measure(text, held_out, Path(place), start) for text in texts]
+            for text, one in zip(texts, measured, strict=True):
                 rows.append(
                     (
                         start,
@@ -51,7 +51,7 @@ def run() -> str:
                         ),
                     )
                 )
-            peaks = [max(one["preparing"], one["training"]) for one in found]
+            peaks = [max(one["preparing"], one["training"]) for one in measured]
             growth = peaks[1] / peaks[0]
             verdict = tables.verdict(growth, GROWTH_AIM)
             verdicts.append(f"{start}: {growth:.2f} x {verdict}")
@@ -94,8 +94,8 @@ def measure(text: Path, held_out: Path, place: Path, start: str) -> dict[str, in
         text=True,
         check=True,
     )
-    found: dict[str, int] = json.loads(answer.stdout.splitlines()[-1])
-    return found
+    sizes: dict[str, int] = json.loads(answer.stdout.splitlines()[-1])
+    return sizes
 
 
 class Peak:

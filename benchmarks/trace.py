@@ -137,8 +137,8 @@ def random_inputs(num_tokens: int, device: str = "cpu") -> Inputs:
     """Return ids, segments and positions of one random text."""
     generator = torch.Generator().manual_seed(num_tokens)
     ids = torch.randint(0, CONFIG.vocab_size, (num_tokens,), generator=generator)
-    made = (ids, torch.zeros_like(ids), torch.arange(num_tokens))
-    return made[0].to(device), made[1].to(device), made[2].to(device)
+    inputs = (ids, torch.zeros_like(ids), torch.arange(num_tokens))
+    return inputs[0].to(device), inputs[1].to(device), inputs[2].to(device)
 
 
 # ---- time ----
@@ -198,9 +198,9 @@ def memory_row(who: str, num_tokens: int) -> tuple[str, ...]:
     )
     if answer.returncode:
         raise RuntimeError(f"measuring {name} failed: {answer.stderr.strip()[-500:]}")
-    found = json.loads(answer.stdout)
-    ratio = found["peak"] / found["returned"]
-    sizes = (found["weights"], found["returned"], found["peak"])
+    measured = json.loads(answer.stdout)
+    ratio = measured["peak"] / measured["returned"]
+    sizes = (measured["weights"], measured["returned"], measured["peak"])
     shown = tuple(tables.megabytes(size) for size in sizes)
     aim = tables.verdict(ratio, LARGEST_MEMORY) if who == "ours" else ""
     return (name, *shown, f"{ratio:.2f}", aim)

@@ -59,13 +59,13 @@ NEGATION = "The film was not good."
 # ---- numbers ----
 
 
-def answers(report: HeadReport, asked: Sequence[Measured]) -> str:
+def answers(report: HeadReport, questions: Sequence[Measured]) -> str:
     """Return what the app says of the best head for each question, as a list in Markdown."""
     lines = []
-    for measured in asked:
-        found = head_answer.best(report, measured)
-        if found is not None:
-            lines.append(f"- {head_answer.sentences(report, measured, found, is_best=True)}")
+    for measured in questions:
+        head = head_answer.best(report, measured)
+        if head is not None:
+            lines.append(f"- {head_answer.sentences(report, measured, head, is_best=True)}")
     return "\n".join(lines)
 
 
@@ -79,10 +79,10 @@ def treebank_numbers(path: Path) -> str:
     """Return the answers for the direct object on a file of trees."""
     data = path.read_bytes()
     name = path.name.removesuffix(".xz")
-    found = read_texts(lzma.decompress(data) if path.suffix == ".xz" else data, name)
+    texts = read_texts(lzma.decompress(data) if path.suffix == ".xz" else data, name)
     some = HeadTexts(bundled_sentences().sentences, ())
-    report = report_heads(bertcore.load("default"), some, found, num_resamples=200)
-    title = f"`{name}`, {len(found.trees):,} sentences:"
+    report = report_heads(bertcore.load("default"), some, texts, num_resamples=200)
+    title = f"`{name}`, {len(texts.trees):,} sentences:"
     return f"{title}\n\n{answers(report, (OBJECT, TO_VERB))}"
 
 
@@ -95,7 +95,7 @@ def write_between(text: str, mark: str, new: str) -> str:
     pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.DOTALL)
     if not pattern.search(text):
         raise ValueError(f"{GUIDE.name} has no mark <!-- {mark} --> ... <!-- end -->.")
-    return pattern.sub(lambda found: f"{found[1]}\n{new}\n\n{found[2]}", text)
+    return pattern.sub(lambda match: f"{match[1]}\n{new}\n\n{match[2]}", text)
 
 
 # ---- pictures ----
@@ -208,12 +208,12 @@ def inspect_swaps(visit: Visit, classifier: Path, labelled: Path) -> None:
     buttons = visit.page.get_by_role("button", name="Use this text")
     expect(buttons.first).to_be_visible()
     visit.settle()
-    found = visit.page.get_by_text(re.compile("swapped words? (is|are) enough"))
+    summary = visit.page.get_by_text(re.compile("swapped words? (is|are) enough"))
     cards = [
         buttons.nth(number).locator("xpath=ancestor::div[@data-testid='stVerticalBlock'][1]")
         for number in range(min(3, buttons.count()))
     ]
-    save(visit, "inspect-swaps", [found, *cards])
+    save(visit, "inspect-swaps", [summary, *cards])
 
 
 def inspect_file(visit: Visit, classifier: Path, labelled: Path) -> None:
@@ -317,33 +317,33 @@ def main() -> None:
     parser.add_argument("--labelled", type=Path, metavar="FILE")
     parser.add_argument("--treebank", type=Path, metavar="FILE")
     parser.add_argument("--numbers", action="store_true", help="the numbers alone")
-    asked = parser.parse_args()
-    unknown = [name for name in asked.names if name not in known]
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in known]
     if unknown:
         parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(known)}.")
-    if (asked.classifier is None) != (asked.labelled is None):
+    if (arguments.classifier is None) != (arguments.labelled is None):
         parser.error("--classifier and --labelled go together.")
     makers = dict(PICTURES)
-    if asked.classifier is not None:
-        folder, file = asked.classifier.absolute(), asked.labelled.absolute()
+    if arguments.classifier is not None:
+        folder, file = arguments.classifier.absolute(), arguments.labelled.absolute()
         makers = {
             name: partial(make, classifier=folder, labelled=file)
             for name, make in OF_CLASSIFIER.items()
         }
-    absent = [name for name in asked.names if name not in makers]
+    absent = [name for name in arguments.names if name not in makers]
     if absent:
         need = "needs" if absent[0] in OF_CLASSIFIER else "does not go with"
         parser.error(f"{absent[0]} {need} --classifier and --labelled.")
-    if asked.classifier is not None:
-        draw(makers, asked.names)
+    if arguments.classifier is not None:
+        draw(makers, arguments.names)
         return
     text = write_between(GUIDE.read_text(encoding="utf-8"), "numbers", own_numbers())
-    if asked.treebank is not None:
-        text = write_between(text, "treebank", treebank_numbers(asked.treebank))
+    if arguments.treebank is not None:
+        text = write_between(text, "treebank", treebank_numbers(arguments.treebank))
     GUIDE.write_text(text, encoding="utf-8")
-    if asked.numbers:
+    if arguments.numbers:
         return
-    draw(makers, asked.names)
+    draw(makers, arguments.names)
 
 
 def draw(makers: Mapping[str, Callable[[Visit], None]], names: Sequence[str]) -> None:

@@ -26,17 +26,17 @@ def bertviz(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Part:
     return of_view(of_trace(trace, kind, layer, heads))
 
 
-def of_view(found: BertvizView) -> Part:
+def of_view(view: BertvizView) -> Part:
     """Return a view of BertViz that is made already."""
     # A frame of the same file lives under the file's policy too, which knows scripts by hash.
-    scripts = re.findall(r"<script[^>]*>(.*?)</script>", found.html, re.S)
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", view.html, re.S)
     script = read_bundle(Path(__file__).with_name("framed")).script
     note = ""
-    if found.shown < found.total:
-        note = f"BertViz shows the first {found.shown} of {found.total} tokens."
+    if view.shown < view.total:
+        note = f"BertViz shows the first {view.shown} of {view.total} tokens."
     return Part(
-        script=f"{script}bundle.showFramed(%PLACE%, %DATA%, {found.height});\n",
-        data=[base64.b64encode(found.html.encode("utf-8", "replace")).decode()],
+        script=f"{script}bundle.showFramed(%PLACE%, %DATA%, {view.height});\n",
+        data=[base64.b64encode(view.html.encode("utf-8", "replace")).decode()],
         note=note,
         extra_hashes=[hash_of(script) for script in scripts],
     )

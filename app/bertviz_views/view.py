@@ -131,7 +131,7 @@ def page_of(written: str, tokens: Sequence[str], *, min_width: int = 0) -> str:
         min_width: Pixels below which the picture is scrolled, not cut.
     """
     body = _without_hosts(written)
-    body = _NAME.sub(lambda found: _as_string(tokens[int(found[1])]), body)
+    body = _NAME.sub(lambda match: _as_string(tokens[int(match[1])]), body)
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -181,10 +181,10 @@ def _libraries() -> str:
 
 def _read(package: str, path: str) -> str:
     try:
-        found = find_spec(package)
+        spec = find_spec(package)
     except ModuleNotFoundError:
-        found = None
-    folders = list(found.submodule_search_locations or ()) if found is not None else []
+        spec = None
+    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     for folder in folders:
         file = Path(folder) / path
         if file.is_file():

@@ -100,9 +100,9 @@ NEURONS = Picture(
     code="""
 from bertcore.analysis.mixing.neurons import head_neurons
 
-found = head_neurons(trace, {layer}, {head})
-products = found.products(1)  # [T, K]: the query of token 1 times every key
-found.scores, found.weights   # [T, T]: products' sums / sqrt(K), and their softmax
+neurons = head_neurons(trace, {layer}, {head})
+products = neurons.products(1)  # [T, K]: the query of token 1 times every key
+neurons.scores, neurons.weights   # [T, T]: products' sums / sqrt(K), and their softmax
 """,
 )
 

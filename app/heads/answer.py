@@ -71,8 +71,8 @@ def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
     """Return the head with the highest value; None if there is no number."""
     if not measured.direction:
         return report.statistics.best(measured.name)
-    found = report.scores.best(measured.name, measured.direction)
-    return found.layer, found.head
+    highest = report.scores.best(measured.name, measured.direction)
+    return highest.layer, highest.head
 
 
 def _relation(report: HeadReport, measured: Measured, mean: float, low: float, high: float) -> str:

@@ -68,7 +68,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
     OPEN.key(options=names)
     best = answer.best(report, measured)
     opened = best if OPEN.value == HIGHEST else _place(OPEN.value)
-    _ask(page, known, measured)
+    _show_questions(page, known, measured)
     if opened is not None:
         _answer(page, chosen, report, measured, opened, is_best=opened == best)
     pair = st.container(horizontal=True, key="heads_pair")
@@ -116,15 +116,15 @@ def pick(picture: Picture) -> Callable[[], None]:
     return clicked
 
 
-def _ask(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
+def _show_questions(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
     """Draw the prepared questions; the chosen one is the measure, if it is among them."""
     offered = [key for key in QUESTIONS if key in known]
     st.session_state["heads_find"] = measured.key if measured.key in offered else None
 
     def choose() -> None:
-        found = st.session_state["heads_find"]
-        if found is not None:  # else it was clicked again: the measure stays
-            MEASURE.put(found)
+        question = st.session_state["heads_find"]
+        if question is not None:  # else it was clicked again: the measure stays
+            MEASURE.put(question)
         OPEN.put(HIGHEST)
 
     st.pills(

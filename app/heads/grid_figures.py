@@ -52,19 +52,19 @@ def head_grid(
     `customdata`.
     """
     report, measured = heads_of
-    found = measured.values(report)
-    num_layers, num_heads = found.mean.shape
+    values = measured.values(report)
+    num_layers, num_heads = values.mean.shape
     layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
     words = [
         f"<b>layer {layer} head {head}</b><br>{interval_text(measured, report, layer, head)}"
         for layer, head in zip(layers.tolist(), heads.tolist(), strict=True)
     ]
-    top = float(np.nanmax(found.mean, initial=0.0))
+    top = float(np.nanmax(values.mean, initial=0.0))
     numbered = num_heads <= MAX_NUMBERED
-    numbers = np.round(100 * found.mean) if measured.is_share else np.round(found.mean, 1)
+    numbers = np.round(100 * values.mean) if measured.is_share else np.round(values.mean, 1)
     fig = go.Figure(
         go.Heatmap(
-            z=found.mean,
+            z=values.mean,
             zmin=0,
             zmax=max(top, 1e-6),
             colorscale=theme.SEQUENTIAL,
@@ -178,9 +178,9 @@ def interval_text(measured: Measured, report: HeadReport, layer: int, head: int)
     return f"{shown(mean)} (95%: {shown(low)} to {shown(high)}; {count})"
 
 
-def grid_table(found: MeasuredHeads) -> pd.DataFrame:
+def grid_table(heads_of: MeasuredHeads) -> pd.DataFrame:
     """Return the table of the measures, or of the relations if one of these is drawn."""
-    return (relations_table if found.measured.direction else measures_table)(found.report)
+    return (relations_table if heads_of.measured.direction else measures_table)(heads_of.report)
 
 
 def habits_table(one: OneHead) -> pd.DataFrame:
@@ -193,14 +193,14 @@ def measures_table(report: HeadReport) -> pd.DataFrame:
     """Return one row for each head and measure: mean, interval, uniform head, sentences."""
     rows = []
     for name in MEASURES:
-        found, index = report.statistics.of(name), measure_index(name)
-        for layer, head in np.ndindex(found.mean.shape):
+        values, index = report.statistics.of(name), measure_index(name)
+        for layer, head in np.ndindex(values.mean.shape):
             rows.append(
                 {
                     "layer": layer,
                     "head": head,
                     "measure": name,
-                    **{part: float(v[layer, head]) for part, v in found._asdict().items()},
+                    **{part: float(v[layer, head]) for part, v in values._asdict().items()},
                     "uniform": float(report.statistics.uniform[index]),
                     "sentences": int(report.statistics.num_sentences[index]),
                 }
@@ -217,7 +217,7 @@ def relations_table(report: HeadReport) -> pd.DataFrame:
             if not num_cases:
                 continue
             offset, baseline = scores.baseline(relation, direction)
-            found = scores.accuracy(relation, direction)
+            accuracy = scores.accuracy(relation, direction)
             rows += [
                 {
                     "relation": relation,
@@ -225,13 +225,13 @@ def relations_table(report: HeadReport) -> pd.DataFrame:
                     "direction": direction,
                     "layer": layer,
                     "head": head,
-                    "accuracy": float(found.mean[layer, head]),
-                    "low": float(found.low[layer, head]),
-                    "high": float(found.high[layer, head]),
+                    "accuracy": float(accuracy.mean[layer, head]),
+                    "low": float(accuracy.low[layer, head]),
+                    "high": float(accuracy.high[layer, head]),
                     "fixed_offset": offset,
                     "fixed_offset_accuracy": baseline,
                     "cases": num_cases,
                 }
-                for layer, head in np.ndindex(found.mean.shape)
+                for layer, head in np.ndindex(accuracy.mean.shape)
             ]
     return pd.DataFrame(rows)

@@ -34,13 +34,13 @@ def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:
         return report_heads(cache.opened(key), chosen.texts, chosen.trees, progress=progress)
 
     few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
-    found: HeadReport | None = waiting.result(
+    result: HeadReport | None = waiting.result(
         Work(("heads", key, chosen.key), work),
         "heads",
         patience=None if few else 0.0,
         stopped="Stopped. Nothing was measured.",
     )
-    return found
+    return result
 
 
 def head_places(key: cache.BertKey, chosen: Chosen, report: HeadReport) -> HeadMap | None:
@@ -54,8 +54,8 @@ def head_places(key: cache.BertKey, chosen: Chosen, report: HeadReport) -> HeadM
         return head_map(report.distances)
 
     wanted = Work(("heads-map", key, chosen.key), work)
-    found: HeadMap | None = waiting.result(wanted, "heads-map")
-    return found
+    result: HeadMap | None = waiting.result(wanted, "heads-map")
+    return result
 
 
 def setup_code(page: frame.Page, chosen: Chosen) -> str:

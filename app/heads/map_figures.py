@@ -32,7 +32,7 @@ class PlacedHeads(NamedTuple):
     """All heads of a report and where they lie on the map."""
 
     report: HeadReport
-    found: HeadMap
+    head_map: HeadMap
 
 
 def head_scatter(
@@ -50,8 +50,8 @@ def head_scatter(
         opened: The ringed head, or None.
         marks: The special tokens of the checkpoint.
     """
-    report, found = placed
-    places, num_heads = found.positions, report.distances.num_heads
+    report, head_map = placed
+    places, num_heads = head_map.positions, report.distances.num_heads
     layers, heads = np.divmod(np.arange(len(places)), num_heads)
     habits = habit_names(report)
     labels = np.array([f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)])
@@ -123,11 +123,11 @@ def habit_names(report: HeadReport) -> list[str]:
 
 def map_arrays(placed: PlacedHeads) -> dict[str, np.ndarray]:
     """Return distances, positions and habits, heads layer by layer."""
-    report, found = placed
+    report, head_map = placed
     return {
         "distances": report.distances.matrix,
-        "positions": found.positions,
-        "stress": np.array(found.stress),
+        "positions": head_map.positions,
+        "stress": np.array(head_map.stress),
         "num_heads": np.array(report.distances.num_heads),
         "strongest_habit": np.array(habit_names(report)),
     }

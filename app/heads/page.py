@@ -13,13 +13,13 @@ from .sources import Chosen, choose
 @st.fragment
 def views(page: frame.Page, chosen: Chosen) -> None:
     """Draw grid, list and map; a click in them runs only this, not the page."""
-    found = job.report(page.bert_key, chosen)
-    if found is None:  # it was evicted from the cache meanwhile
+    report = job.report(page.bert_key, chosen)
+    if report is None:  # it was evicted from the cache meanwhile
         return
     with frame.guard():
-        opened = show_grid(page, chosen, found)
-        show_ranked(page, chosen, found)
-        show_map(page, chosen, found, opened)
+        opened = show_grid(page, chosen, report)
+        show_ranked(page, chosen, report)
+        show_map(page, chosen, report, opened)
 
 
 def draw() -> None:

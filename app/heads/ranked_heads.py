@@ -185,11 +185,11 @@ def example(
 
 def link(key: cache.BertKey, text_a: str, text_b: str | None, head: tuple[int, int]) -> str:
     """Return the address of a head on the Attention page, with a sentence."""
-    asked = {"text_a": text_a, "text_b": text_b or "", "layer": head[0], "heads": head[1]}
+    query = {"text_a": text_a, "text_b": text_b or "", "layer": head[0], "heads": head[1]}
     if key.source != state.default_source():
-        asked["checkpoint"] = key.source
+        query["checkpoint"] = key.source
     # A parenthesis would end the link in Markdown; urlencode writes it as %28.
-    return f"attention?{urlencode(asked)}"
+    return f"attention?{urlencode(query)}"
 
 
 def _cut(text: str, start: int, end: int) -> str:

@@ -97,8 +97,8 @@ def _uploaded() -> Chosen | None:
     # A treebank takes seconds to read: once for each upload, not once for each click.
     if kept is None or kept[0] != upload.file_id:
         data = upload.getvalue()
-        found = read_texts(data, upload.name)
-        trees = "texts" if found.trees else "bundled_trees()"
+        texts = read_texts(data, upload.name)
+        trees = "texts" if texts.trees else "bundled_trees()"
         code = (
             f"texts = read_texts(Path({upload.name!r}).read_bytes(), {upload.name!r})\n"
             f"trees = {trees}\n"
@@ -106,7 +106,7 @@ def _uploaded() -> Chosen | None:
         key = _digest(upload.name.encode() + b"\0" + data)
         kept = (
             upload.file_id,
-            Chosen(found, found if found.trees else bundled_trees(), key, code),
+            Chosen(texts, texts if texts.trees else bundled_trees(), key, code),
         )
         st.session_state[_UPLOADED] = kept
     return kept[1]

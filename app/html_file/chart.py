@@ -51,8 +51,8 @@ class _Library:
 
 @cache
 def _library() -> _Library:
-    found = find_spec("plotly")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+    spec = find_spec("plotly")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = Path(folder) / "package_data" / "plotly.min.js"
         if path.is_file():
             return _Library(path.read_text(encoding="utf-8"))

@@ -93,7 +93,7 @@ class Report:
     """Python that makes the same numbers."""
     table: Table | None = None
     files: Sequence[File] = ()
-    made: datetime.datetime | None = None
+    created: datetime.datetime | None = None
     """When; now, if not given."""
     scheme: Scheme = "auto"
     """Colours: as the reader's system has it, or those of the picture."""
@@ -121,14 +121,14 @@ def to_html(report: Report) -> str:
         parts.append(_WrittenPart(part.title, part.note, part.caption, blocks, Markup(script)))
     extra = [one for part in report.parts for one in part.extra_hashes]
     hashes = dict.fromkeys([*(hash_of(part.script) for part in parts), *extra])
-    made = report.made or datetime.datetime.now(datetime.UTC)
+    created = report.created or datetime.datetime.now(datetime.UTC)
     return _TEMPLATE.render(
         report=report,
         parts=parts,
         policy=Markup(_policy(hashes)),
         color_scheme=_SCHEMES[report.scheme],
         css=_CSS,
-        facts={**report.facts, "Made": f"{made:%Y-%m-%d %H:%M} UTC with BertScope"},
+        facts={**report.facts, "Made": f"{created:%Y-%m-%d %H:%M} UTC with BertScope"},
     )
 
 

@@ -83,8 +83,8 @@ def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap 
         Exception: The error that stopped UMAP.
     """
     work = umap_work(key, points, view)
-    found: LayerMap | None = waiting.result(work, "umap", patience=0.0, say=_say)
-    return found
+    result: LayerMap | None = waiting.result(work, "umap", patience=0.0, say=_say)
+    return result
 
 
 def _say(job: Job) -> str:

@@ -15,40 +15,42 @@ from ..plots import theme
 HEIGHT = 316
 
 
-def separation_curve(found: Separation) -> go.Figure:
+def separation_curve(separation: Separation) -> go.Figure:
     """Draw how well the labels separate in the full space, layer by layer."""
     fig = go.Figure(
         [
-            _line(found.purity, f"neighbours with the same label (of {found.k})", 0),
-            _line(found.silhouette, "silhouette", 1, dash="dot"),
+            _line(separation.purity, f"neighbours with the same label (of {separation.k})", 0),
+            _line(separation.silhouette, "silhouette", 1, dash="dot"),
         ]
     )
     fig.add_hline(
-        y=found.chance,
+        y=separation.chance,
         line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
         annotation={"text": "purity by chance", "font": {"size": 11, "color": theme.SPECIAL}},
         annotation_position="bottom right",
     )
-    low = min(0.0, float(found.silhouette.min())) - 0.03
+    low = min(0.0, float(separation.silhouette.min())) - 0.03
     return _over_layers(fig, "Where do the labels separate?", "fraction; silhouette", [low, 1.05])
 
 
-def isotropy_curve(found: Isotropy) -> go.Figure:
+def isotropy_curve(isotropy: Isotropy) -> go.Figure:
     """Draw the mean cosine of a layer's vectors, of all pairs and of a repeated word."""
-    fig = go.Figure([_line(found.any_pair, "any two points", 0)])
+    fig = go.Figure([_line(isotropy.any_pair, "any two points", 0)])
     # Where all points are one word both curves are the same.
-    if np.isfinite(found.same_word).any() and not np.allclose(found.same_word, found.any_pair):
-        fig.add_trace(_line(found.same_word, "the same word twice", 1, dash="dot"))
-    low = min(0.0, float(np.nanmin([0.0, *found.any_pair, *found.same_word]))) - 0.03
+    if np.isfinite(isotropy.same_word).any() and not np.allclose(
+        isotropy.same_word, isotropy.any_pair
+    ):
+        fig.add_trace(_line(isotropy.same_word, "the same word twice", 1, dash="dot"))
+    low = min(0.0, float(np.nanmin([0.0, *isotropy.any_pair, *isotropy.same_word]))) - 0.03
     return _over_layers(fig, "How alike are the vectors?", "mean cosine", [low, 1.05])
 
 
-def faithfulness_curve(found: Faithfulness, layer_map: LayerMap) -> go.Figure:
+def faithfulness_curve(faithfulness: Faithfulness, layer_map: LayerMap) -> go.Figure:
     """Draw how much of the full space's neighbourhoods, and of its variance, the map keeps."""
     fig = go.Figure(
         [
-            _line(found.trustworthiness, "trustworthiness", 0),
-            _line(found.overlap, f"shared neighbours (of {found.k})", 1, dash="dot"),
+            _line(faithfulness.trustworthiness, "trustworthiness", 0),
+            _line(faithfulness.overlap, f"shared neighbours (of {faithfulness.k})", 1, dash="dot"),
         ]
     )
     if layer_map.method == "pca":
@@ -80,19 +82,19 @@ def _over_layers(fig: go.Figure, title: str, unit: str, span: list[float]) -> go
     return fig
 
 
-def separation_table(found: Separation) -> pd.DataFrame:
+def separation_table(separation: Separation) -> pd.DataFrame:
     """Return a row for each layer."""
-    return _by_layer(silhouette=found.silhouette, purity=found.purity)
+    return _by_layer(silhouette=separation.silhouette, purity=separation.purity)
 
 
-def isotropy_table(found: Isotropy) -> pd.DataFrame:
+def isotropy_table(isotropy: Isotropy) -> pd.DataFrame:
     """Return a row for each layer."""
-    return _by_layer(any_pair=found.any_pair, same_word=found.same_word)
+    return _by_layer(any_pair=isotropy.any_pair, same_word=isotropy.same_word)
 
 
-def faithfulness_table(found: Faithfulness) -> pd.DataFrame:
+def faithfulness_table(faithfulness: Faithfulness) -> pd.DataFrame:
     """Return a row for each layer."""
-    return _by_layer(trustworthiness=found.trustworthiness, overlap=found.overlap)
+    return _by_layer(trustworthiness=faithfulness.trustworthiness, overlap=faithfulness.overlap)
 
 
 def _by_layer(**columns: NDArray[np.floating]) -> pd.DataFrame:

@@ -60,12 +60,14 @@ FAITHFULNESS = Picture(
     code="""
 from bertcore.analysis.space.map_quality import faithfulness
 
-faithfulness(table.vectors, found.coordinates, metric={metric!r})
+faithfulness(table.vectors, layer_map.coordinates, metric={metric!r})
 """,
 )
 
 
-def show_curves(page: frame.Page, points: Points, view: View, found: LayerMap, code: str) -> None:
+def show_curves(
+    page: frame.Page, points: Points, view: View, layer_map: LayerMap, code: str
+) -> None:
     """Draw the measures side by side; that of the labels where there are at least two."""
     places = columns()
     with frame.guard():
@@ -76,6 +78,6 @@ def show_curves(page: frame.Page, points: Points, view: View, found: LayerMap, c
         with next(places):
             ISOTROPY.show(page, isotropy(page.bert_key, points), setup=code)
         with next(places):
-            faithful = faithfulness(page.bert_key, points, view, found)
-            drawn = {"layer_map": found}
+            faithful = faithfulness(page.bert_key, points, view, layer_map)
+            drawn = {"layer_map": layer_map}
             FAITHFULNESS.show(page, faithful, drawn=drawn, setup=code, metric=view.umap.metric)

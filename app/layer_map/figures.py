@@ -13,7 +13,7 @@ from .places import at, display_places, reach_of
 from .point_styles import Marks, names_at, parts_of, points, rings, trails
 
 MAX_TRAILS = 12
-"""Paths through the layers are drawn for as many found points."""
+"""Paths through the layers are drawn for as many highlighted points."""
 STEP_MS = 700
 CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
 TWEENS = 6
@@ -21,32 +21,32 @@ TWEENS = 6
 
 
 def travel(
-    found: LayerMap, marks: Marks, *, layer: int, ink: str = "", height: int = 600
+    layer_map: LayerMap, marks: Marks, *, layer: int, ink: str = "", height: int = 600
 ) -> go.Figure:
     """Draw one layer's points, with a slider and a play button that move them through all layers.
 
     Args:
-        found: Coordinates [L+1, N, 2 or 3].
+        layer_map: Coordinates [L+1, N, 2 or 3].
         marks: Colours, hovers and names of the N points.
         layer: The layer shown first.
         ink: Colour of the names; empty for the theme's.
         height: In pixels.
     """
-    places = display_places(found)
+    places = display_places(layer_map)
     num_layers, _, dims = places.shape
     layer = min(max(layer, 0), num_layers - 1)
     parts = parts_of(marks)
     names = names_at(places, marks)
     fig = go.Figure([points(places[layer], marks, part, names, ink) for part in parts])
     moving = list(range(len(parts)))
-    if marks.found.any():
-        if found.space == "joint" and marks.found.sum() <= MAX_TRAILS:
-            fig.add_traces(trails(places[:, marks.found], dims))
-        fig.add_trace(rings(places[layer][marks.found], dims))
+    if marks.highlighted.any():
+        if layer_map.space == "joint" and marks.highlighted.sum() <= MAX_TRAILS:
+            fig.add_traces(trails(places[:, marks.highlighted], dims))
+        fig.add_trace(rings(places[layer][marks.highlighted], dims))
         moving.append(len(fig.data) - 1)
     rows = [part[0] for part in parts]
-    if marks.found.any():
-        rows.append(np.flatnonzero(marks.found))
+    if marks.highlighted.any():
+        rows.append(np.flatnonzero(marks.highlighted))
     kind = "scatter" if dims == 2 else "scatter3d"
     fig.frames = [
         go.Frame(
@@ -56,7 +56,7 @@ def travel(
         )
         for name, place in _stations(places, dims)
     ]
-    axes = [f"{found.method.upper()} axis {axis + 1}" for axis in range(dims)]
+    axes = [f"{layer_map.method.upper()} axis {axis + 1}" for axis in range(dims)]
     theme.plot_layout(fig, "", axes[0], axes[1], height)
     _frame_axes(fig, places, axes)
     _controls(fig, num_layers, layer, dims)

@@ -31,20 +31,20 @@ class Mapped(NamedTuple):
     marks: Marks
 
 
-def _travel(found: Mapped, *, layer: int, ink: str) -> go.Figure:
-    return travel(found.layer_map, found.marks, layer=layer, ink=ink)
+def _travel(mapped: Mapped, *, layer: int, ink: str) -> go.Figure:
+    return travel(mapped.layer_map, mapped.marks, layer=layer, ink=ink)
 
 
-def _coordinates(found: Mapped) -> pd.DataFrame:
-    return coordinates_table(found.table, found.layer_map)
+def _coordinates(mapped: Mapped) -> pd.DataFrame:
+    return coordinates_table(mapped.table, mapped.layer_map)
 
 
-def _overview(found: Mapped) -> go.Figure:
-    return overview(found.layer_map, found.marks)
+def _overview(mapped: Mapped) -> go.Figure:
+    return overview(mapped.layer_map, mapped.marks)
 
 
-def _arrays(found: Mapped) -> dict[str, NDArray]:  # type: ignore[type-arg]
-    return overview_arrays(found.table, found.layer_map)
+def _arrays(mapped: Mapped) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    return overview_arrays(mapped.table, mapped.layer_map)
 
 
 LAYER_MAP = Picture(
@@ -60,7 +60,7 @@ LAYER_MAP = Picture(
         "before."
     ),
     code="""
-found.coordinates                           # [L+1, N, dims]
+layer_map.coordinates                       # [L+1, N, dims]
 """,
 )
 METHODS = {
@@ -84,17 +84,17 @@ OVERVIEW = Picture(
         "than 600 points, 600 are drawn, evenly spaced; of a 3-D map, the first two axes."
     ),
     code="""
-table.vectors, found.coordinates            # [L+1, N, D], [L+1, N, dims]
+table.vectors, layer_map.coordinates        # [L+1, N, D], [L+1, N, dims]
 """,
 )
 
 
-def show_map(page: frame.Page, found: Mapped, code: str) -> None:
+def show_map(page: frame.Page, mapped: Mapped, code: str) -> None:
     """Draw the map with its slider over the layers."""
     keep_layer(page.bert.config.num_hidden_layers)
-    method = METHODS[found.layer_map.method]
+    method = METHODS[mapped.layer_map.method]
     drawn = {"layer": LAYER.value, "ink": theme.INK[page.is_dark]}
-    LAYER_MAP.show(page, found, drawn=drawn, setup=code, method=method)
+    LAYER_MAP.show(page, mapped, drawn=drawn, setup=code, method=method)
 
 
 @st.fragment
@@ -106,7 +106,7 @@ def keep_layer(num_layers: int) -> None:
     LAYER.key(default=num_layers, low=0, high=num_layers)
 
 
-def show_overview(page: frame.Page, found: Mapped, code: str) -> None:
+def show_overview(page: frame.Page, mapped: Mapped, code: str) -> None:
     """Draw every layer as a small map."""
     st.subheader("All layers at a glance", anchor=False)
-    OVERVIEW.show(page, found, setup=code)
+    OVERVIEW.show(page, mapped, setup=code)

@@ -20,9 +20,9 @@ MAX_OVERVIEW = 600
 """Points in each small picture of the overview; they are spread evenly over the table."""
 
 
-def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
+def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
     """Draw every layer as a small picture; a 3-D map shows its first two axes."""
-    places = display_places(found)
+    places = display_places(layer_map)
     num_layers = len(places)
     columns = min(columns, num_layers)
     num_rows = -(-num_layers // columns)
@@ -72,11 +72,11 @@ def overview(found: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
     return fig
 
 
-def overview_arrays(table: VectorTable, found: LayerMap) -> dict[str, NDArray[Any]]:
+def overview_arrays(table: VectorTable, layer_map: LayerMap) -> dict[str, NDArray[Any]]:
     """Return the full vectors [L+1, N, D], the coordinates, and what each point is."""
     return {
         "vectors": table.vectors,
-        "coordinates": found.coordinates,
+        "coordinates": layer_map.coordinates,
         "tokens": np.array(table.tokens),
         "words": np.array(table.words),
         "sentence_ids": np.array(table.sentence_ids),
@@ -93,8 +93,8 @@ def _small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
     """Return the marker of many points at once, a colour for each: no legend comes of it."""
     colouring, codes = marks.colouring, marks.colouring.codes[rows]
     marker: dict[str, Any] = {"size": 5, "opacity": 0.85}
-    if marks.found.any():
-        marker["opacity"] = np.where(marks.found[rows], 0.95, 0.3).tolist()
+    if marks.highlighted.any():
+        marker["opacity"] = np.where(marks.highlighted[rows], 0.95, 0.3).tolist()
     if not colouring.groups:
         return marker | {"color": codes.tolist(), "colorscale": theme.SEQUENTIAL}
     marker["color"] = [colouring.colours[code] for code in codes]

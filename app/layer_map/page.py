@@ -26,19 +26,19 @@ def draw() -> None:
     points, chosen, colour = choose_view(sentences)
     with frame.guard(stop=True), patience(sentences):
         table = view.table(page.bert_key, points)
-        found = view.layer_map(page.bert_key, points, chosen)
+        layer_map = view.layer_map(page.bert_key, points, chosen)
         if chosen.method == "umap":
-            found = umap_when_ready(page.bert_key, points, chosen) or found
-    for note in (*table.notes, *found.notes):
+            layer_map = umap_when_ready(page.bert_key, points, chosen) or layer_map
+    for note in (*table.notes, *layer_map.notes):
         st.caption(plain(note))
     marks = Marks(
         colouring=colouring(table, colour),
         hover=hover_texts(table),
         labels=point_labels(table),
-        found=searched(table, points),
+        highlighted=searched(table, points),
     )
-    mapped = Mapped(table, found, marks)
-    code = view.code_of(page.bert_key.source, points, chosen._replace(method=found.method))
+    mapped = Mapped(table, layer_map, marks)
+    code = view.code_of(page.bert_key.source, points, chosen._replace(method=layer_map.method))
     show_map(page, mapped, code)
     show_overview(page, mapped, code)
-    show_curves(page, points, chosen, found, code)
+    show_curves(page, points, chosen, layer_map, code)

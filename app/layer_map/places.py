@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from bertcore.analysis.space.projection import LayerMap
 
 
-def display_places(found: LayerMap) -> NDArray[np.float32]:
+def display_places(layer_map: LayerMap) -> NDArray[np.float32]:
     """Return the coordinates centred for the eye, [L+1, N, dims].
 
     Maps of each layer by itself are brought to one size too: their units have nothing in common.
     """
-    places = found.coordinates
-    if found.space == "joint":
+    places = layer_map.coordinates
+    if layer_map.space == "joint":
         finite = places.reshape(-1, places.shape[-1])
         low, high = np.nanmin(finite, 0), np.nanmax(finite, 0)
         centred: NDArray[np.float32] = places - (low + high) / 2

@@ -16,7 +16,7 @@ from .places import at
 from .points import Colouring
 
 MAX_LABELS = {2: 60, 3: 25}
-"""With more points than this in 2-D and 3-D names are drawn for the found ones only."""
+"""With more points than this in 2-D and 3-D names are drawn for the highlighted ones only."""
 SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 SYMBOLS_3D = ("circle", "diamond", "square", "cross", "circle-open", "diamond-open")
 
@@ -30,7 +30,7 @@ class Marks:
     """Escaped text of the hover, [N]."""
     labels: Sequence[str]
     """Escaped short name, [N]."""
-    found: NDArray[np.bool_]
+    highlighted: NDArray[np.bool_]
     """True for the points that the visitor searched for, [N]."""
 
 
@@ -51,7 +51,7 @@ def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], lis
     dims = places.shape[-1]
     written = np.ones(len(marks.labels), dtype=bool)
     if len(marks.labels) > MAX_LABELS[dims]:
-        written = marks.found & (marks.found.sum() <= MAX_LABELS[dims])
+        written = marks.highlighted & (marks.highlighted.sum() <= MAX_LABELS[dims])
     names = [label if w else "" for label, w in zip(marks.labels, written, strict=True)]
     if written.sum() > 1 and len(set(names) - {""}) == 1:
         names = [""] * len(names)  # the same name at each point says nothing
@@ -85,7 +85,7 @@ def points(
         text=shown,
         textposition=[names[1][i] for i in rows],
         textfont={"size": 12, **({"color": ink} if ink else {})},
-        marker=_marker(marks.colouring, rows, code, dims, dim=marks.found),
+        marker=_marker(marks.colouring, rows, code, dims, dim=marks.highlighted),
         hovertext=[marks.hover[i] for i in rows],
         hoverinfo="text",
         name=_group_name(marks.colouring, code),
@@ -105,7 +105,7 @@ def _marker(
     marker: dict[str, Any] = {"size": size, "opacity": 0.85}
     if dims == 2:
         marker["line"] = {"width": 1, "color": "rgba(255, 255, 255, 0.7)"}
-        if dim is not None and dim.any():  # the found ones stand out against the rest
+        if dim is not None and dim.any():  # the highlighted ones stand out against the rest
             marker["opacity"] = [0.95 if dim[i] else 0.3 for i in rows]
     if colouring.groups:
         marker["color"] = colouring.colours[code]
@@ -123,7 +123,7 @@ def _marker(
 
 
 def rings(places: NDArray[np.floating], dims: int) -> go.Scatter | go.Scatter3d:
-    """Return a ring around each found point."""
+    """Return a ring around each highlighted point."""
     look = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
     if dims == 2:
         ring = {
@@ -138,7 +138,7 @@ def rings(places: NDArray[np.floating], dims: int) -> go.Scatter | go.Scatter3d:
 
 
 def trails(places: NDArray[np.floating], dims: int) -> list[go.Scatter | go.Scatter3d]:
-    """Return the path of each found point through the layers, from [L+1, N, dims]."""
+    """Return the path of each highlighted point through the layers, from [L+1, N, dims]."""
     trace = go.Scatter if dims == 2 else go.Scatter3d
     line = {"color": theme.ACCENT, "width": 1 if dims == 2 else 2}
     return [

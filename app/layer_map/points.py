@@ -137,9 +137,9 @@ def point_labels(table: VectorTable) -> list[str]:
     return [theme.escape(shorten(token, 22)) for token in table.tokens]
 
 
-def coordinates_table(table: VectorTable, found: LayerMap) -> pd.DataFrame:
+def coordinates_table(table: VectorTable, layer_map: LayerMap) -> pd.DataFrame:
     """Return one row for each point at each layer: what it is and where it lies."""
-    num_layers, num_points, dims = found.coordinates.shape
+    num_layers, num_points, dims = layer_map.coordinates.shape
     what = {
         "layer": np.repeat(np.arange(num_layers), num_points),
         "token": np.tile(np.array(table.tokens, dtype=object), num_layers),
@@ -150,7 +150,7 @@ def coordinates_table(table: VectorTable, found: LayerMap) -> pd.DataFrame:
         "label": np.tile(np.array(table.labels, dtype=object), num_layers),
     }
     axes = {
-        name: found.coordinates[:, :, axis].reshape(-1)
+        name: layer_map.coordinates[:, :, axis].reshape(-1)
         for axis, name in enumerate(("x", "y", "z")[:dims])
     }
     texts = np.array([table.sentences[i].text for i in table.sentence_ids], dtype=object)

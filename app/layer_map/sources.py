@@ -43,12 +43,12 @@ def sentences_of(source: str, text_a: str, text_b: str | None) -> tuple[Sentence
         return (Sentence(text_a, text_b),)
     if source == "senses":
         return word_senses.SETS[_word()]
-    found = _pasted() if source == "pasted" else _uploaded()
-    if found is None:
+    texts = _pasted() if source == "pasted" else _uploaded()
+    if texts is None:
         return ()
-    for note in found.notes:
+    for note in texts.notes:
         st.caption(plain(note))
-    return found.sentences
+    return texts.sentences
 
 
 def _suit_to_source() -> None:
@@ -92,20 +92,20 @@ def _uploaded() -> Texts | None:
     )
     if upload is not None:
         data = upload.getvalue()
-        found = read_upload(data, upload.name)
-        if found.columns:
-            found = _with_columns(found, data, upload.name)
-        st.session_state[_UPLOADED] = found
-        return found
+        texts = read_upload(data, upload.name)
+        if texts.columns:
+            texts = _with_columns(texts, data, upload.name)
+        st.session_state[_UPLOADED] = texts
+        return texts
     kept: Texts | None = st.session_state.get(_UPLOADED)
     if kept is not None:
         st.caption(f"Still shown: the {len(kept.sentences):,} sentences of your last file.")
     return kept
 
 
-def _with_columns(found: Texts, data: bytes, name: str) -> Texts:
+def _with_columns(texts: Texts, data: bytes, name: str) -> Texts:
     row = st.container(horizontal=True)
-    columns, absent = list(found.columns), ""
+    columns, absent = list(texts.columns), ""
 
     def choose(label: str, value: str, options: list[str]) -> str:
         chosen: str = row.selectbox(
@@ -118,7 +118,7 @@ def _with_columns(found: Texts, data: bytes, name: str) -> Texts:
         )
         return chosen
 
-    text = choose("Column of the sentences", found.text_column, columns)
-    pair = choose("Column of sentence B", found.pair_column, [absent, *columns])
-    label = choose("Column of the labels", found.label_column, [absent, *columns])
+    text = choose("Column of the sentences", texts.text_column, columns)
+    pair = choose("Column of sentence B", texts.pair_column, [absent, *columns])
+    label = choose("Column of the labels", texts.label_column, [absent, *columns])
     return read_upload(data, name, text_column=text, pair_column=pair, label_column=label)

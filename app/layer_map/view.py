@@ -85,10 +85,12 @@ def umap_work(key: cache.BertKey, points: Points, view: View) -> Work:
     return Work(("umap", key, points, view), work)
 
 
-def faithfulness(key: cache.BertKey, points: Points, view: View, found: LayerMap) -> Faithfulness:
-    """Return the faithfulness of the map `found` of `view`."""
+def faithfulness(
+    key: cache.BertKey, points: Points, view: View, projection: LayerMap
+) -> Faithfulness:
+    """Return the faithfulness of the map `projection` of `view`."""
     # A LayerMap is a key by its identity: the same map is measured once.
-    return cache.call(_faithfulness, key, key, points, view.umap.metric, found)
+    return cache.call(_faithfulness, key, key, points, view.umap.metric, projection)
 
 
 def separation(key: cache.BertKey, points: Points) -> Separation | None:
@@ -102,7 +104,7 @@ def isotropy(key: cache.BertKey, points: Points) -> Isotropy:
 
 
 def code_of(source: str, points: Points, view: View) -> str:
-    """Return Python that computes the points (`table`) and their coordinates (`found`)."""
+    """Return Python that computes the points (`table`) and their coordinates (`layer_map`)."""
     few = len(points.sentences) <= 60
     listed = "".join(f"    {sentence!r},\n" for sentence in points.sentences if few)
     pooled = points.unit in ("mean", "cls")
@@ -138,7 +140,7 @@ def code_of(source: str, points: Points, view: View) -> str:
     elif points.hide_special and not pooled:
         lines.append("table = table.select(~table.is_special)")
     lines += [
-        "found = map_layers(",
+        "layer_map = map_layers(",
         f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
         f"    level_layers={view.level_layers}, umap={view.umap!r},",
         ")",
@@ -149,34 +151,36 @@ def code_of(source: str, points: Points, view: View) -> str:
 def _table(bert: Model, points: Points) -> VectorTable:
     if points.unit in ("mean", "cls"):
         return collect_sentences(bert, points.sentences, pooling=points.unit)
-    found = collect_tokens(bert, points.sentences)
+    collected = collect_tokens(bert, points.sentences)
     if points.unit in ("words", "word"):
-        found = whole_words(found)
+        collected = whole_words(collected)
     if points.unit == "word":
-        return _one_word(found, points.word)
-    if points.hide_special and not found.is_special.all():
-        found = found.select(~found.is_special)
-    return found
+        return _one_word(collected, points.word)
+    if points.hide_special and not collected.is_special.all():
+        collected = collected.select(~collected.is_special)
+    return collected
 
 
-def _one_word(found: VectorTable, word: str) -> VectorTable:
-    keep = matches(found, word)
+def _one_word(collected: VectorTable, word: str) -> VectorTable:
+    keep = matches(collected, word)
     if not keep.any():
-        there = list(dict.fromkeys(w for w in found.words if w.isalnum()))
+        there = list(dict.fromkeys(w for w in collected.words if w.isalnum()))
         listed = ", ".join(there[:12]) or "none"
-        asked = f"the word {word[:40]!r} is not in these sentences" if word else "no word is chosen"
+        problem = (
+            f"the word {word[:40]!r} is not in these sentences" if word else "no word is chosen"
+        )
         more = f" and {len(there) - 12} more" if len(there) > 12 else ""
-        raise ValueError(f"{asked}. Type one of those there are: {listed}{more}.")
-    return found.select(keep)
+        raise ValueError(f"{problem}. Type one of those there are: {listed}{more}.")
+    return collected.select(keep)
 
 
-def matches(found: VectorTable, word: str) -> NDArray[np.bool_]:
+def matches(collected: VectorTable, word: str) -> NDArray[np.bool_]:
     """Return which points are the word, or a piece of it, [N]; none for an empty word."""
     wanted = word.strip().lower()
     return np.array(
         [
             bool(wanted) and wanted in (w.lower(), token.lower())
-            for w, token in zip(found.words, found.tokens, strict=True)
+            for w, token in zip(collected.words, collected.tokens, strict=True)
         ],
         dtype=bool,
     )
@@ -192,20 +196,24 @@ def _layer_map(bert: Model, key: cache.BertKey, points: Points, view: View) -> L
 
 
 def _faithfulness(
-    bert: Model, key: cache.BertKey, points: Points, metric: str, found: LayerMap
+    bert: Model, key: cache.BertKey, points: Points, metric: str, projection: LayerMap
 ) -> Faithfulness:
     vectors = table(key, points).vectors
-    return map_quality.faithfulness(vectors, found.coordinates, metric=metric)
+    return map_quality.faithfulness(vectors, projection.coordinates, metric=metric)
 
 
 def _separation(bert: Model, key: cache.BertKey, points: Points) -> Separation | None:
-    found = table(key, points)
-    return map_quality.separation(found.vectors, found.labels, groups=found.sentence_ids)
+    collected = table(key, points)
+    return map_quality.separation(
+        collected.vectors, collected.labels, groups=collected.sentence_ids
+    )
 
 
 def _isotropy(bert: Model, key: cache.BertKey, points: Points) -> Isotropy:
-    found = table(key, points)
+    collected = table(key, points)
     # Of a word in two places its first pieces are held together, its second pieces, and so on; two
     # pieces of one word in one place are no word twice.
-    same = [f"{word} {token}" for word, token in zip(found.words, found.tokens, strict=True)]
-    return map_quality.isotropy(found.vectors, same)
+    same = [
+        f"{word} {token}" for word, token in zip(collected.words, collected.tokens, strict=True)
+    ]
+    return map_quality.isotropy(collected.vectors, same)

@@ -51,18 +51,18 @@ class SeparatorShares(NamedTuple):
 
 def agreement(agreed: Agreement) -> go.Figure:
     """Draw the rank correlation of each two measures as a table of colours."""
-    measures, found = agreed
+    measures, correlations = agreed
     names = [SHORT[name] for name in measures]
-    known = np.isfinite(found)
+    known = np.isfinite(correlations)
     fig = go.Figure(
         go.Heatmap(
-            z=found,
+            z=correlations,
             x=names,
             y=names,
             zmin=-1,
             zmax=1,
             colorscale=theme.DIVERGING,
-            text=np.where(known, np.char.mod("%.2f", np.nan_to_num(found)), "–"),
+            text=np.where(known, np.char.mod("%.2f", np.nan_to_num(correlations)), "–"),
             texttemplate="%{text}",
             textfont={"size": 11},
             xgap=1,
@@ -85,16 +85,16 @@ def agreement_table(agreed: Agreement) -> pd.DataFrame:
     return table
 
 
-def separator_fade(found: SeparatorShares, *, separator: str = "[SEP]") -> go.Figure:
+def separator_fade(separator_shares: SeparatorShares, *, separator: str = "[SEP]") -> go.Figure:
     """Draw the fraction of [SEP] by layer: in the weights, in the norms, after the residual.
 
     A dot for each head, a line for their mean.
 
     Args:
-        found: What is drawn.
+        separator_shares: What is drawn.
         separator: What the checkpoint calls it.
     """
-    weights, norms, block, _ = found
+    weights, norms, block, _ = separator_shares
     layers = np.arange(len(weights))
     fig = go.Figure()
     kinds = ((weights, "attention weights", -SIDE), (norms, "norm-weighted", SIDE))
@@ -133,9 +133,9 @@ def separator_fade(found: SeparatorShares, *, separator: str = "[SEP]") -> go.Fi
     return fig
 
 
-def separator_table(found: SeparatorShares) -> pd.DataFrame:
+def separator_table(separator_shares: SeparatorShares) -> pd.DataFrame:
     """Return the same numbers: a row for each head; `block` is the same for a layer's heads."""
-    weights, norms, block, _ = found
+    weights, norms, block, _ = separator_shares
     num_layers, num_heads = weights.shape
     return pd.DataFrame(
         {

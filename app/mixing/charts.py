@@ -16,7 +16,7 @@ from .chart_figures import (
     separator_table,
 )
 from .choices import ALL
-from .measures import Choice, Found
+from .measures import Choice, MixingMaps
 from .python_shown import maps_code
 
 AGREEMENT = Picture(
@@ -59,15 +59,15 @@ blocks.mixing_ratio.mean(-1)                        # [L]
 )
 
 
-def show_agreement(page: frame.Page, choice: Choice, view: str, found: Found) -> None:
+def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMaps) -> None:
     """Draw how far the measures put the tokens in the same order."""
-    agreed = Agreement(list(found.maps), rank_agreement(list(found.maps.values())))
+    agreed = Agreement(list(mixing.maps), rank_agreement(list(mixing.maps.values())))
     rows = "slice(None)" if view == ALL else "[token]"
     AGREEMENT.show(page, agreed, setup=maps_code(page, choice), rows=rows)
 
 
 def show_separator(page: frame.Page, where: Texts) -> None:
     """Draw how much comes from [SEP] in the weights, the norms, and after the residual."""
-    found = measures.separator_shares(where)
-    ratios = ", ".join(f"{ratio:.0%}" for ratio in found.mixing_ratio)
-    SEPARATOR.show(page, found, drawn={"separator": page.marks.others}, ratios=ratios)
+    separator_shares = measures.separator_shares(where)
+    ratios = ", ".join(f"{ratio:.0%}" for ratio in separator_shares.mixing_ratio)
+    SEPARATOR.show(page, separator_shares, drawn={"separator": page.marks.others}, ratios=ratios)

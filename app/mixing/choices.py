@@ -13,7 +13,7 @@ from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import measures
 from .figures import NAMES
-from .measures import Choice, Found
+from .measures import Choice, MixingMaps
 
 ONE, ALL = "token", "all"
 VIEWS = {ONE: "One token", ALL: "Every token"}
@@ -128,9 +128,9 @@ def _about(seconds: float) -> str:
     return f"about {round(seconds / 60)} minutes"
 
 
-def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
+def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
     """Say in a sentence each what is not in the picture and why."""
-    if "flow" not in {*found.maps, *found.waiting, *found.offered}:
+    if "flow" not in {*mixing.maps, *mixing.waiting, *mixing.offered}:
         st.caption(
             f"Flow is left out: through {choice.layer + 1} layers, for every one of "
             f"{page.trace.num_tokens} tokens, it would take more than minutes. Its cost grows with "
@@ -161,7 +161,7 @@ def show_notes(page: frame.Page, found: Found, choice: Choice) -> None:
             "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, "
             "for a pair, a next-sentence head, so there is no output to take it of."
         )
-    elif "gradient" in found.maps and not found.maps["gradient"].any():
+    elif "gradient" in mixing.maps and not mixing.maps["gradient"].any():
         st.caption(
             "The strip of the gradient is empty: nothing that this token receives in this layer "
             "reaches the chosen output. Next sentence is read off \\[CLS\\] alone."

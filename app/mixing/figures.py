@@ -67,9 +67,9 @@ class AllTokens(NamedTuple):
     """T strings; any text."""
 
 
-def strips(found: OneToken) -> go.Figure:
+def strips(one_token: OneToken) -> go.Figure:
     """Draw a strip for each measure over one axis of tokens; the receiving token is framed."""
-    groups, tokens, token = found
+    groups, tokens, token = one_token
     shown = {title: rows for title, rows in groups.items() if rows}
     num_rows = sum(len(rows) for rows in shown.values())
     inner = num_rows * ROW + GAP * len(shown) + 34
@@ -142,9 +142,9 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
     )
 
 
-def small_maps(found: AllTokens) -> go.Figure:
+def small_maps(all_tokens: AllTokens) -> go.Figure:
     """Draw the whole map of every measure, all with the same axes: zooming one zooms all."""
-    maps, tokens = found
+    maps, tokens = all_tokens
     columns, side = (4, MAP) if len(tokens) < MANY else (2, LARGE_MAP)
     rows = math.ceil(len(maps) / columns)
     fig = make_subplots(
@@ -216,18 +216,20 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
     return f"{start}, but losing {own} would change it most {change}."
 
 
-def strips_table(found: OneToken) -> pd.DataFrame:
+def strips_table(one_token: OneToken) -> pd.DataFrame:
     """Return the strips as a table: a row for each token, a column for each measure."""
-    table = pd.DataFrame({"position": range(len(found.tokens)), "token": list(found.tokens)})
-    table["receives"] = table["position"] == found.token
-    for rows in found.groups.values():
+    table = pd.DataFrame(
+        {"position": range(len(one_token.tokens)), "token": list(one_token.tokens)}
+    )
+    table["receives"] = table["position"] == one_token.token
+    for rows in one_token.groups.values():
         table = table.assign(**rows)
     return table
 
 
-def maps_arrays(found: AllTokens) -> dict[str, NDArray[np.generic]]:
+def maps_arrays(all_tokens: AllTokens) -> dict[str, NDArray[np.generic]]:
     """Return the map of each measure, [T, T], and the tokens."""
-    return {**found.maps, "tokens": np.array(found.tokens)}
+    return {**all_tokens.maps, "tokens": np.array(all_tokens.tokens)}
 
 
 def _or_blank(row: NDArray[np.float32], num_tokens: int) -> NDArray[np.float32]:

@@ -56,8 +56,8 @@ class Choice(NamedTuple):
 
 
 @dataclass(slots=True)
-class Found:
-    """What is computed so far."""
+class MixingMaps:
+    """The maps that are computed so far."""
 
     maps: dict[str, Array]
     """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
@@ -95,27 +95,27 @@ def usual_token(trace: Trace, mask_id: int) -> int:
     return words[-1] if words else 0
 
 
-def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
+def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps:
     """Return every measure's row of the chosen token.
 
     Args:
         slow: With those that take longer than AT_ONCE; else they are offered.
     """
     row = slice(choice.token, choice.token + 1)
-    found = _at_once(texts, choice, row)
+    mixing = _at_once(texts, choice, row)
     if "zeroing" in measures(cache.opened(texts.key)):
         zeroing = cache.call(parts.zeroing_row, texts.key, texts, choice.token)
-        found.maps["zeroing"] = zeroing[choice.layer][None]
-    asked = _asked(found, texts, choice, 1, slow=slow)
-    if "flow" in asked:
-        _take(found, "flow", _flow_work(texts, choice, choice.token), lambda made: made)
-    if "zeroing_rollout" in asked:
+        mixing.maps["zeroing"] = zeroing[choice.layer][None]
+    to_compute = _choose_measures(mixing, texts, choice, 1, slow=slow)
+    if "flow" in to_compute:
+        _take(mixing, "flow", _flow_work(texts, choice, choice.token), lambda flow: flow)
+    if "zeroing_rollout" in to_compute:
         work = _zeroing_work(texts)
-        _take(found, "zeroing_rollout", work, lambda made: made[1][choice.layer, row])
-    return _in_order(found)
+        _take(mixing, "zeroing_rollout", work, lambda maps: maps[1][choice.layer, row])
+    return _in_order(mixing)
 
 
-def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
+def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps:
     """Return every measure's whole map, [T, T]; see `one_token`.
 
     Raises:
@@ -127,15 +127,15 @@ def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> Found:
             f"the maps of all tokens are drawn for at most {MOST_MAPPED} tokens; this input has "
             f"{num_tokens}. Look at one token, or use a shorter text."
         )
-    found = _at_once(texts, choice, slice(None))
-    asked = _asked(found, texts, choice, num_tokens, slow=slow)
-    if "zeroing" in asked:
+    mixing = _at_once(texts, choice, slice(None))
+    to_compute = _choose_measures(mixing, texts, choice, num_tokens, slow=slow)
+    if "zeroing" in to_compute:
         zeroing = _zeroing_work(texts)
-        _take(found, "zeroing", zeroing, lambda made: made[0][choice.layer])
-        _take(found, "zeroing_rollout", zeroing, lambda made: made[1][choice.layer])
-    if "flow" in asked:
-        _take(found, "flow", _flow_work(texts, choice, None), lambda made: made)
-    return _in_order(found)
+        _take(mixing, "zeroing", zeroing, lambda maps: maps[0][choice.layer])
+        _take(mixing, "zeroing_rollout", zeroing, lambda maps: maps[1][choice.layer])
+    if "flow" in to_compute:
+        _take(mixing, "flow", _flow_work(texts, choice, None), lambda flow: flow)
+    return _in_order(mixing)
 
 
 def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
@@ -150,13 +150,13 @@ def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
     wide, inner = config.hidden_size, config.intermediate_size
     each = 2 * wide * (2 * inner + wide)  # of one vector through the rest of a layer
     zeroing = config.num_hidden_layers * num_tokens**2 * each / ZEROING_RATE
-    found = {}
+    seconds = {}
     if "zeroing" in known:
-        found = {"zeroing": zeroing} if num_rows > 1 else {}
-        found["zeroing_rollout"] = zeroing
+        seconds = {"zeroing": zeroing} if num_rows > 1 else {}
+        seconds["zeroing_rollout"] = zeroing
     if work <= MOST_WORK:
-        found["flow"] = work / FLOW_RATE
-    return found
+        seconds["flow"] = work / FLOW_RATE
+    return seconds
 
 
 def slow_measures(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
@@ -181,12 +181,14 @@ def stop(keys: Iterable[Hashable]) -> None:
         background.leave(key)
 
 
-def _asked(found: Found, texts: Texts, choice: Choice, num_rows: int, *, slow: bool) -> set[str]:
+def _choose_measures(
+    mixing: MixingMaps, texts: Texts, choice: Choice, num_rows: int, *, slow: bool
+) -> set[str]:
     """Return the measures to compute; the others are offered."""
     known = seconds_of(texts, choice, num_rows)
     if not slow:
-        found.offered = slow_measures(texts, choice, num_rows)
-    return set(known) - set(found.offered)
+        mixing.offered = slow_measures(texts, choice, num_rows)
+    return set(known) - set(mixing.offered)
 
 
 def separator_shares(texts: Texts) -> SeparatorShares:
@@ -194,49 +196,49 @@ def separator_shares(texts: Texts) -> SeparatorShares:
     return cache.call(parts.separator_shares, texts.key, texts)
 
 
-def _at_once(texts: Texts, choice: Choice, rows: slice) -> Found:
+def _at_once(texts: Texts, choice: Choice, rows: slice) -> MixingMaps:
     """Return the measures that take no time."""
     layer, head = choice.layer, choice.head
-    own = cache.call(parts.layer_maps, texts.key, texts, layer, head)
-    maps = {name: values[rows] for name, values in own.items()}
+    layer_maps = cache.call(parts.layer_maps, texts.key, texts, layer, head)
+    maps = {name: values[rows] for name, values in layer_maps.items()}
     maps["rollout"] = cache.call(parts.rollouts, texts.key, texts, head)[layer, rows]
     if choice.target is not None:
         token = choice.token if choice.target == "word" else None
         maps["gradient"] = cache.call(parts.gradient, texts.key, texts, token, head)[layer, rows]
-    return Found(maps, {})
+    return MixingMaps(maps, {})
 
 
-def _take(found: Found, name: str, work: Work, part: Callable[..., Array]) -> None:
-    """Put the part of a job's result that is drawn into `found`, or say that it is awaited."""
+def _take(mixing: MixingMaps, name: str, work: Work, part: Callable[..., Array]) -> None:
+    """Put the part of a job's result that is drawn into `mixing`, or say that it is awaited."""
     job = background.ask(*work)
     deadline = time.monotonic() + MOMENT
     while not job.done and time.monotonic() < deadline:
         time.sleep(0.01)
     if not job.done:
-        found.waiting[name] = work
+        mixing.waiting[name] = work
     elif job.error is not None:
         raise job.error
     else:
-        found.maps[name] = part(job.result)
+        mixing.maps[name] = part(job.result)
 
 
-def _in_order(found: Found) -> Found:
+def _in_order(mixing: MixingMaps) -> MixingMaps:
     names = (*IN_LAYER, *THROUGH_LAYERS)
-    maps = {n: found.maps[n] for n in names if n in found.maps}
-    return Found(maps, found.waiting, found.offered)
+    maps = {n: mixing.maps[n] for n in names if n in mixing.maps}
+    return MixingMaps(maps, mixing.waiting, mixing.offered)
 
 
 def _flow_work(texts: Texts, choice: Choice, token: int | None) -> Work:
     """Return the work on the flow to one token, [1, T], or to all, [T, T]."""
 
     def work(progress: background.Progress) -> Array:
-        found = attention_flow(
+        flow = attention_flow(
             texts.trace.attentions[: choice.layer + 1],
             head=choice.head,
             tokens=None if token is None else [token],
             progress=lambda share: progress(share, "Attention flow"),
         )
-        return shares(found.values)
+        return shares(flow.values)
 
     return Work(("flow", _flow_key(texts, choice, token)), work)
 
@@ -267,9 +269,9 @@ def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, A
         maps: By measure, [R, T].
         tokens: The token of each row, [R].
     """
-    found = {}
+    remaining = {}
     for name, values in maps.items():
         others = values.copy()
         others[np.arange(len(tokens)), list(tokens)] = 0
-        found[name] = shares(torch.from_numpy(others))
-    return found
+        remaining[name] = shares(torch.from_numpy(others))
+    return remaining

@@ -17,7 +17,7 @@ from .choices import (
     show_notes,
 )
 from .explained import MEASURES_EXPLAINED
-from .measures import Found
+from .measures import MixingMaps
 from .views import picture_of, show_picture
 
 
@@ -31,17 +31,17 @@ def show(page: frame.Page) -> None:
         if view == "token":
             choose_token(page, choice)
 
-        def below(found: Found) -> None:
+        def below(mixing: MixingMaps) -> None:
             draw_controls(page)
             offer_slow(page, where, choice, view)
-            show_notes(page, found, choice)
+            show_notes(page, mixing, choice)
             picture_of(view).caption()
             with st.expander("What each measure is, and what it does not see"):
                 st.markdown(MEASURES_EXPLAINED)
 
-        found = show_picture(page, where, choice, view, below)
-        show_agreement(page, choice, view, found)
-        if "norms" in found.maps:
+        mixing = show_picture(page, where, choice, view, below)
+        show_agreement(page, choice, view, mixing)
+        if "norms" in mixing.maps:
             show_separator(page, where)
 
 

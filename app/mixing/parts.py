@@ -57,8 +57,8 @@ def blocks(bert: Model, texts: Texts) -> BlockNorms:
 
 def rollouts(bert: Model, texts: Texts, head: int | None) -> Array:
     """Return the rollout from every layer, [L, T, T]."""
-    found: Array = attention_rollout(texts.trace.attentions, head=head).numpy()
-    return found
+    maps: Array = attention_rollout(texts.trace.attentions, head=head).numpy()
+    return maps
 
 
 def zeroing_row(bert: Model, texts: Texts, token: int) -> Array:
@@ -74,10 +74,10 @@ def gradient(bert: Model, texts: Texts, token: int | None, head: int | None) -> 
     """
     trace = texts.trace
     target: Target = NextSentenceLogit() if token is None else best_word(bert, trace, token)
-    found = attention_gradients(bert, trace, target)
-    require_finite(found.gradients, "gradients")
+    gradients = attention_gradients(bert, trace, target)
+    require_finite(gradients.gradients, "gradients")
     # One layer at a time: of 144 heads at 512 tokens the product is 151 MB.
-    sizes = (found.product(layer).float().abs() for layer in range(len(found.weights)))
+    sizes = (gradients.product(layer).float().abs() for layer in range(len(gradients.weights)))
     return shares(torch.stack([maps.mean(0) if head is None else maps[head] for maps in sizes]))
 
 
@@ -100,5 +100,5 @@ def separator_shares(bert: Model, texts: Texts) -> SeparatorShares:
 
 def shares(values: Tensor) -> Array:
     """Return numbers >= 0 with each row divided by its sum."""
-    found: Array = row_shares(values.float()).numpy()
-    return found
+    rows: Array = row_shares(values.float()).numpy()
+    return rows

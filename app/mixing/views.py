@@ -25,7 +25,7 @@ from .figures import (
     strips_table,
     verdict,
 )
-from .measures import Choice, Found
+from .measures import Choice, MixingMaps
 from .python_shown import maps_code
 
 ONE_TOKEN = Picture(
@@ -61,7 +61,7 @@ shares = {{name: row_shares(values.float()) for name, values in maps.items()}}  
 """,
 )
 
-_ASKED = "_mix_asked"
+_JOB_KEYS = "_mix_job_keys"
 
 
 def picture_of(view: str) -> Picture:
@@ -70,8 +70,8 @@ def picture_of(view: str) -> Picture:
 
 
 def show_picture(
-    page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[Found], None]
-) -> Found:
+    page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[MixingMaps], None]
+) -> MixingMaps:
     """Draw the picture, at first without what takes long, which appears later; return its numbers.
 
     Args:
@@ -79,26 +79,26 @@ def show_picture(
         below: Draws what stands under the picture.
     """
     keys = measures.job_keys(where, choice, view)
-    measures.stop(st.session_state.get(_ASKED, keys) - keys)  # of the choice before
-    st.session_state[_ASKED] = keys
+    measures.stop(st.session_state.get(_JOB_KEYS, keys) - keys)  # of the choice before
+    st.session_state[_JOB_KEYS] = keys
     measure = measures.every_token if view == ALL else measures.one_token
     measure = partial(measure, slow=SLOW.value)
     place, bars = st.container(), st.container()
-    found = measure(where, choice)
+    mixing = measure(where, choice)
     with bars:
-        if _await(found):
-            found = measure(where, choice)
-    below(found)
-    found = _shown(page, found, choice, view)
+        if _await(mixing):
+            mixing = measure(where, choice)
+    below(mixing)
+    mixing = _without_itself(page, mixing, choice, view)
     with place:
-        _draw(page, found, choice, view)
-    return found
+        _draw(page, mixing, choice, view)
+    return mixing
 
 
-def _await(found: Found) -> bool:
+def _await(mixing: MixingMaps) -> bool:
     """Draw the progress of what is awaited; return whether some of it has come meanwhile."""
     works: dict[Work, list[str]] = {}
-    for measure, work in found.waiting.items():
+    for measure, work in mixing.waiting.items():
         works.setdefault(work, []).append(measure)
     has_come = False
     for work, measured in works.items():
@@ -113,35 +113,35 @@ def _progress(named: str, job: Job) -> str:
     return f"{named}: {job.stage.lower()}"
 
 
-def _shown(page: frame.Page, found: Found, choice: Choice, view: str) -> Found:
+def _without_itself(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> MixingMaps:
     """Return the rows as they are drawn: with or without the token itself."""
     if not OTHERS.value:
-        return found
+        return mixing
     rows = range(page.trace.num_tokens) if view == ALL else [choice.token]
-    return Found(measures.without_itself(found.maps, rows), found.waiting, found.offered)
+    return MixingMaps(measures.without_itself(mixing.maps, rows), mixing.waiting, mixing.offered)
 
 
-def _draw(page: frame.Page, found: Found, choice: Choice, view: str) -> None:
+def _draw(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> None:
     """Draw the title and the picture; the files wait until nothing is awaited."""
     result: OneToken | AllTokens
     if view == ALL:
         st.markdown(f"#### Where does every token get its information? Layer {choice.layer}")
-        result = AllTokens(found.maps, page.trace.tokens)
+        result = AllTokens(mixing.maps, page.trace.tokens)
     else:
-        result = _one_token(page, found, choice)
+        result = _one_token(page, mixing, choice)
     picture = picture_of(view)
-    if found.waiting:
+    if mixing.waiting:
         assert picture.figure is not None
         st.plotly_chart(picture.figure(result))
         return
     picture.show(page, result, setup=maps_code(page, choice), with_caption=False)
 
 
-def _one_token(page: frame.Page, found: Found, choice: Choice) -> OneToken:
+def _one_token(page: frame.Page, mixing: MixingMaps, choice: Choice) -> OneToken:
     """Write the title and the verdict; return the strips, with room for what is awaited."""
     tokens, layer = page.trace.tokens, choice.layer
-    rows = {name: shares[0] for name, shares in found.maps.items()}
-    rows |= dict.fromkeys(found.waiting, np.empty(0, dtype=np.float32))
+    rows = {name: shares[0] for name, shares in mixing.maps.items()}
+    rows |= dict.fromkeys(mixing.waiting, np.empty(0, dtype=np.float32))
     named = [plain(token) for token in tokens]
     st.markdown(f"#### Where does “{named[choice.token]}” get its information?")
     st.markdown(f"In layer {layer}, {verdict(rows, named, choice.token)}")

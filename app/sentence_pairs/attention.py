@@ -42,6 +42,6 @@ def show_attention(page: frame.Page, segments: str) -> None:
     st.subheader("How much the sentences look at each other", anchor=False)
     ids = segment_ids(page.trace, segments)
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
-    found = attention_mass(trace)
+    mass = attention_mass(trace)
     view = one_of("View", VIEWS, VIEW)
-    MASS.show(page, found, drawn={"every_head": view == EVERY_HEAD}, segments=segments)
+    MASS.show(page, mass, drawn={"every_head": view == EVERY_HEAD}, segments=segments)

@@ -11,22 +11,22 @@ from ..html_file.chart import Data
 from ..plots import theme
 
 
-def mass_figure(found: AttentionMass, *, every_head: bool = False) -> go.Figure:
+def mass_figure(attention_mass: AttentionMass, *, every_head: bool = False) -> go.Figure:
     """Draw the attention between the texts: by layer, or of every head."""
-    return mass_heatmaps(found) if every_head else mass_lines(found)
+    return mass_heatmaps(attention_mass) if every_head else mass_lines(attention_mass)
 
 
-def mass_lines(found: AttentionMass) -> go.Figure:
+def mass_lines(attention_mass: AttentionMass) -> go.Figure:
     """Draw the attention mass from A to B and back by layer: mean over heads, and their range.
 
     Layers and heads are counted from 0, as in the attention views.
     """
-    num_layers = found.mass.shape[0]
+    num_layers = attention_mass.mass.shape[0]
     layers = list(range(num_layers))
     fig = go.Figure()
     ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
     for source, target, colour in ways:
-        mass = found.between(source, target)
+        mass = attention_mass.between(source, target)
         name = f"{source} to {target}"
         band = [*mass.max(1), *mass.min(1)[::-1]]
         fig.add_trace(
@@ -55,7 +55,7 @@ def mass_lines(found: AttentionMass) -> go.Figure:
                 hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
             )
         )
-        even = float(found.share[("A", "B", "special").index(target)])
+        even = float(attention_mass.share[("A", "B", "special").index(target)])
         fig.add_trace(
             go.Scatter(
                 x=layers,
@@ -74,15 +74,15 @@ def mass_lines(found: AttentionMass) -> go.Figure:
     return fig
 
 
-def mass_heatmaps(found: AttentionMass) -> go.Figure:
+def mass_heatmaps(attention_mass: AttentionMass) -> go.Figure:
     """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
-    num_layers, num_heads = found.mass.shape[:2]
+    num_layers, num_heads = attention_mass.mass.shape[:2]
     ways = (("A", "B"), ("B", "A"))
     fig = make_subplots(1, 2, horizontal_spacing=0.06)
     for column, (source, target) in enumerate(ways, start=1):
         fig.add_trace(
             go.Heatmap(
-                z=found.between(source, target),
+                z=attention_mass.between(source, target),
                 x=list(range(num_heads)),
                 y=list(range(num_layers)),
                 coloraxis="coloraxis",
@@ -100,7 +100,7 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
-            "cmax": max(float(found.between(*way).max()) for way in ways),
+            "cmax": max(float(attention_mass.between(*way).max()) for way in ways),
             "colorbar": theme.bar_above("share of the attention", tickformat=".0%"),
         },
     )
@@ -113,6 +113,6 @@ def mass_heatmaps(found: AttentionMass) -> go.Figure:
     return fig
 
 
-def mass_arrays(found: AttentionMass) -> Data:
+def mass_arrays(attention_mass: AttentionMass) -> Data:
     """Return the attention between the groups of tokens, and the fraction of tokens in each."""
-    return {"mass": found.mass, "share": found.share}
+    return {"mass": attention_mass.mass, "share": attention_mass.share}

@@ -24,9 +24,9 @@ class PairMatrix(NamedTuple):
     """That the column's sentence follows the row's, [N, N]; NaN on the diagonal."""
 
 
-def pair_matrix(found: PairMatrix) -> go.Figure:
+def pair_matrix(pairs: PairMatrix) -> go.Figure:
     """Draw the probability that the column's sentence follows the row's; the diagonal is empty."""
-    sentences, matrix = found
+    sentences, matrix = pairs
     count = len(sentences)
     places, numbers = list(range(count)), [str(n) for n in range(1, count + 1)]
     hover = [
@@ -63,13 +63,13 @@ def pair_matrix(found: PairMatrix) -> go.Figure:
     return fig
 
 
-def matrix_table(found: PairMatrix) -> pd.DataFrame:
+def matrix_table(pairs: PairMatrix) -> pd.DataFrame:
     """Return a row for each ordered pair of different sentences."""
     return pd.DataFrame(
         [
-            {"text_a": a, "text_b": b, "p_is_next": float(found.probabilities[i][j])}
-            for i, a in enumerate(found.sentences)
-            for j, b in enumerate(found.sentences)
+            {"text_a": a, "text_b": b, "p_is_next": float(pairs.probabilities[i][j])}
+            for i, a in enumerate(pairs.sentences)
+            for j, b in enumerate(pairs.sentences)
             if i != j
         ]
     )

@@ -37,7 +37,7 @@ class Job:
     result: Any = None
     error: Exception | None = None
     done: bool = False
-    asked: float = field(default_factory=time.monotonic)
+    asked_at: float = field(default_factory=time.monotonic)
     """When somebody last asked for it."""
 
 
@@ -70,7 +70,7 @@ def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
         if job is None or isinstance(job.error, GivenUp):
             job = _jobs[key] = Job()
             _worker.submit(_run, job, work)
-        job.asked = time.monotonic()
+        job.asked_at = time.monotonic()
         _jobs.move_to_end(key)
         for old in [k for k, j in _jobs.items() if j.done][: max(0, len(_jobs) - MAX_JOBS)]:
             del _jobs[old]
@@ -86,12 +86,13 @@ def leave(key: Hashable, *, grace: float = 0.0) -> None:
     with _lock:
         job = _jobs.get(key)
         if job is not None:
-            job.asked = min(job.asked, time.monotonic() - PATIENCE + grace) if grace else -math.inf
+            expires = time.monotonic() - PATIENCE + grace if grace else -math.inf
+            job.asked_at = min(job.asked_at, expires)
 
 
 def _run(job: Job, work: Callable[[Progress], Any]) -> None:
     def report(share: float, stage: str) -> None:
-        if time.monotonic() - job.asked > PATIENCE:
+        if time.monotonic() - job.asked_at > PATIENCE:
             raise GivenUp
         job.share, job.stage = share, stage
 

@@ -57,7 +57,7 @@ class Texts(NamedTuple):
 
 @dataclass(slots=True)
 class _Entry:
-    made: Any
+    value: Any
     num_bytes: int
 
 
@@ -80,21 +80,21 @@ class Store:
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
-                return self._entries[key].made
+                return self._entries[key].value
             own = self._making.setdefault(key, threading.Lock())
         with own:  # thirty visitors of one class open a checkpoint once, not thirty times
             with self._lock:
                 if key in self._entries:
-                    return self._entries[key].made
+                    return self._entries[key].value
             try:
-                made = make()
+                value = make()
                 with self._lock:
-                    self._entries[key] = _Entry(made, num_bytes(made))
+                    self._entries[key] = _Entry(value, num_bytes(value))
                     self._shrink()
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return made
+        return value
 
     def _shrink(self) -> None:
         while len(self._entries) > 1 and (
@@ -160,7 +160,7 @@ def opened(key: BertKey) -> Model:
     if error is not None and time.monotonic() - when < FAILURE_SECONDS:
         raise error
     try:
-        found: Model = _berts().get(
+        model: Model = _berts().get(
             key,
             lambda: bertcore.load(
                 key.source, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
@@ -170,7 +170,7 @@ def opened(key: BertKey) -> Model:
         failures.clear()
         failures[key] = (time.monotonic(), error)
         raise
-    return found
+    return model
 
 
 @st.cache_resource(show_spinner=False)
@@ -188,8 +188,8 @@ def trace(
     """Return the trace of a text or pair; with other segment or position ids where given."""
     segments = None if segment_ids is None else tuple(segment_ids)
     positions = None if position_ids is None else tuple(position_ids)
-    found: Trace = call(_trace, key, text_a, text_b, segments, positions)
-    return found
+    result: Trace = call(_trace, key, text_a, text_b, segments, positions)
+    return result
 
 
 def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
@@ -197,11 +197,11 @@ def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
 
     `function` lives at the top of a module and does the same for the same arguments.
     """
-    found: T = _results().get(
+    value: T = _results().get(
         (function.__module__, function.__qualname__, key, args),
         lambda: function(opened(key), *args),
     )
-    return found
+    return value
 
 
 def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:
@@ -216,12 +216,12 @@ def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:
     def make() -> tuple[Hashable, T]:
         return stamp, function(path, *args)
 
-    kept, found = _results().get(key, make)
+    kept, value = _results().get(key, make)
     if kept != stamp:
         _results().drop(lambda entry: entry == key)
-        _, found = _results().get(key, make)
-    made: T = found
-    return made
+        _, value = _results().get(key, make)
+    result: T = value
+    return result
 
 
 def _stamp_of(path: Path) -> tuple[int, int] | None:
@@ -251,7 +251,7 @@ def unload(key: BertKey | None = None) -> None:
         torch.cuda.empty_cache()
 
 
-def num_bytes(made: Any) -> int:
+def num_bytes(value: Any) -> int:
     """Estimate the memory of a result: tensors, arrays and text inside it, at any depth."""
     seen: set[int] = set()
 
@@ -279,7 +279,7 @@ def num_bytes(made: Any) -> int:
             return sum(size(getattr(part, field.name)) for field in fields(part))
         return 64
 
-    return size(made)
+    return size(value)
 
 
 def _trace(

@@ -220,5 +220,5 @@ def own_tokens(text: str) -> str:
 
 def shown() -> Shown:
     """Return what the visitor looks at."""
-    found: Shown = st.session_state.get(_SHOWN, Shown("BertScope", None))
-    return found
+    current: Shown = st.session_state.get(_SHOWN, Shown("BertScope", None))
+    return current

@@ -114,16 +114,16 @@ def figure_file(
 
 def facts(of: Origin) -> dict[str, str]:
     """Return checkpoint, fingerprint and choices by their names."""
-    found = {}
+    values = {}
     if of.key is not None:
         bert = cache.opened(of.key)
-        found["Checkpoint"] = of.key.source
+        values["Checkpoint"] = of.key.source
         if bert.report is not None:
-            found["Fingerprint of the weights"] = bert.report.fingerprint
-        found["Device, precision"] = f"{bert.device}, {str(bert.dtype).removeprefix('torch.')}"
+            values["Fingerprint of the weights"] = bert.report.fingerprint
+        values["Device, precision"] = f"{bert.device}, {str(bert.dtype).removeprefix('torch.')}"
     if of.choices:
-        found["Choices"] = "\n".join(f"{name} = {chosen}" for name, chosen in of.choices.items())
-    return found
+        values["Choices"] = "\n".join(f"{name} = {chosen}" for name, chosen in of.choices.items())
+    return values
 
 
 def _written(report: Report) -> bytes:

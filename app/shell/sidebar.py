@@ -143,13 +143,13 @@ def local_checkpoints() -> list[str]:
     folders = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
     # What `bertscope finetune --keep-epochs` keeps.
     epochs = ("checkpoints/*/runs/*/checkpoints/*", "runs/*/runs/*/checkpoints/*")
-    found = [
+    checkpoints = [
         path
         for pattern in (*folders, *epochs)
         for path in Path.cwd().glob(pattern)
         if is_checkpoint(path)
     ]
-    return [str(path) for path in sorted(found)[:MAX_LOCAL]]
+    return [str(path) for path in sorted(checkpoints)[:MAX_LOCAL]]
 
 
 def short_name(source: str) -> str:

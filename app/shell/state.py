@@ -100,15 +100,15 @@ class Field(Generic[T]):
         """The value: of the live widget, the session, the address, or the default."""
         name, url = self.name, self.url or self.name
         kept = st.session_state.setdefault(_KEPT, {})
-        found: Any = self.default
+        value: Any = self.default
         if name in st.session_state:
-            found = st.session_state[name]
+            value = st.session_state[name]
         elif name in kept:
-            found = kept[name]
+            value = kept[name]
         elif url in st.query_params:
             parsed = _parse(st.query_params.get_all(url), self.default, None)
-            found = self.default if parsed is _ABSENT else parsed
-        return cast(T, found)
+            value = self.default if parsed is _ABSENT else parsed
+        return cast(T, value)
 
     def put(self, new: T) -> None:
         """Set it, from a callback or before its widget is drawn in this run."""
@@ -133,19 +133,19 @@ def choices() -> dict[str, str]:
     Texts and the checkpoint are not among them.
     """
     kept, defaults = st.session_state.get(_KEPT, {}), st.session_state.get(_DEFAULTS, {})
-    found = {}
+    by_name = {}
     for name in sorted(used() - {*ALWAYS_IN_URL, *TEXTS}):
         if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
             chosen = _format(kept[name])
-            found[_in_url(name)] = chosen if isinstance(chosen, str) else ", ".join(chosen)
-    return found
+            by_name[_in_url(name)] = chosen if isinstance(chosen, str) else ", ".join(chosen)
+    return by_name
 
 
 def texts() -> dict[str, str]:
     """Return the visitor's texts on this page by their names in TEXTS, without blank ones."""
     kept = st.session_state.get(_KEPT, {})
-    found = {name: st.session_state.get(name, kept.get(name)) for name in TEXTS if name in used()}
-    return {name: text for name, text in found.items() if text and text.strip()}
+    typed = {name: st.session_state.get(name, kept.get(name)) for name in TEXTS if name in used()}
+    return {name: text for name, text in typed.items() if text and text.strip()}
 
 
 def begin_run() -> None:
@@ -200,8 +200,8 @@ def too_long_for_url() -> bool:
 
 def _in_url(name: str) -> str:
     """Return what a kept name is called in the address."""
-    found: str = st.session_state.get(_IN_URL, {}).get(name, name)
-    return found
+    url_name: str = st.session_state.get(_IN_URL, {}).get(name, name)
+    return url_name
 
 
 def _page_hash() -> str:

@@ -26,7 +26,7 @@ LOOK_SECONDS = 1.0
 """Between two looks at the work."""
 GRACE_SECONDS = 3 * LOOK_SECONDS
 """In which another visitor who waits for the same work is sure to look at it."""
-_ASKED, _STOPPED = "_asked_work", "_stopped_work"
+_AWAITED, _STOPPED = "_awaited_work", "_stopped_work"
 
 
 def stage(job: Job) -> str:
@@ -62,10 +62,10 @@ def result(
         icon = ":material/play_arrow:"
         st.button(again, key=f"again_{name}", on_click=_start, args=(name,), icon=icon)
         return None
-    asked = st.session_state.setdefault(_ASKED, {})
-    if asked.get(name, work.key) != work.key:  # of the choice before: this one's turn comes sooner
-        background.leave(asked[name], grace=GRACE_SECONDS)
-    asked[name] = work.key
+    awaited = st.session_state.setdefault(_AWAITED, {})
+    if awaited.get(name, work.key) != work.key:  # of the choice before: this one begins sooner
+        background.leave(awaited[name], grace=GRACE_SECONDS)
+    awaited[name] = work.key
     end = time.monotonic() + (PATIENCE_SECONDS if patience is None else patience)
     job = background.ask(*work)
     while not job.done and time.monotonic() < end:

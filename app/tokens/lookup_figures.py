@@ -53,24 +53,24 @@ def position_arrays(cosines: Matrix) -> dict[str, Matrix]:
     return {"cosines": cosines}
 
 
-def position_row(found: PositionRow) -> go.Figure:
+def position_row(row: PositionRow) -> go.Figure:
     """Draw the similarity of each position to one as a curve."""
     fig = go.Figure()
     fig.add_scatter(
-        x=np.arange(len(found.cosines)),
-        y=found.cosines,
+        x=np.arange(len(row.cosines)),
+        y=row.cosines,
         mode="lines",
         line={"color": theme.SEGMENT_A, "width": 1.5},
         hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
     )
-    theme.plot_layout(fig, "", "position", f"cosine to position {found.position}", 260)
-    fig.add_vline(x=found.position, line={"color": theme.ACCENT, "width": 1.5})
+    theme.plot_layout(fig, "", "position", f"cosine to position {row.position}", 260)
+    fig.add_vline(x=row.position, line={"color": theme.ACCENT, "width": 1.5})
     return fig
 
 
-def position_row_table(found: PositionRow) -> pd.DataFrame:
+def position_row_table(row: PositionRow) -> pd.DataFrame:
     """Return a row for each position."""
-    return pd.DataFrame({"position": range(len(found.cosines)), "cosine": found.cosines})
+    return pd.DataFrame({"position": range(len(row.cosines)), "cosine": row.cosines})
 
 
 def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> go.Figure:

@@ -73,12 +73,12 @@ def show_positions(page: frame.Page, index: int) -> None:
     row = page.trace.position_ids[index]
     POSITIONS.show(page, cosines, drawn={"position": row}, with_caption=False, size=size)
     if row < size:
-        found = PositionRow(row, cosines[row])
-        POSITION_ROW.show(page, found, with_caption=False, size=size, row=row)
+        similarities = PositionRow(row, cosines[row])
+        POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row)
     POSITIONS.caption()
 
 
 def show_nearest(page: frame.Page, index: int) -> None:
     """Draw the nearest rows of the token table."""
-    found = cache.call(embeddings.nearest_words, page.bert_key, page.trace.input_ids[index])
-    NEAREST.show(page, found, drawn={"word": page.trace.tokens[index]}, index=index)
+    nearest = cache.call(embeddings.nearest_words, page.bert_key, page.trace.input_ids[index])
+    NEAREST.show(page, nearest, drawn={"word": page.trace.tokens[index]}, index=index)

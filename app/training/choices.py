@@ -98,9 +98,9 @@ Options = dict[str, object]
 
 def choose_model(start: str, objective: str) -> list[str]:
     """Draw the choice of shape and rhythm; return all as options of the command."""
-    found: Options = {"--objective": objective}
+    options: Options = {"--objective": objective}
     if start == "checkpoint":
-        found |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
+        options |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
     else:
         left, right = st.columns(2)
         with left:
@@ -116,10 +116,15 @@ def choose_model(start: str, objective: str) -> list[str]:
         with right:
             hidden = st.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
             row = _choose_row()
-        found |= {"--start": start, "--layers": layers, "--hidden": hidden, "--vocab-size": pieces}
-        found |= {"--max-seq-length": row}
-    found |= _choose_rhythm()
-    return [str(part) for option in found.items() for part in option]
+        options |= {
+            "--start": start,
+            "--layers": layers,
+            "--hidden": hidden,
+            "--vocab-size": pieces,
+        }
+        options |= {"--max-seq-length": row}
+    options |= _choose_rhythm()
+    return [str(part) for option in options.items() for part in option]
 
 
 def _choose_row() -> int:

@@ -112,15 +112,15 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     for wanted in filter(None, (path, held_out)):
         if not wanted.exists():
             raise ValueError(f"{str(wanted)!r} is not on this machine. Check the path.")
-    found = [path]
+    files = [path]
     if path.is_dir():
-        found = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
-        found = [p for p in found if held_out is None or p.resolve() != held_out.resolve()]
-        if not found:
+        files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
+        files = [p for p in files if held_out is None or p.resolve() != held_out.resolve()]
+        if not files:
             raise ValueError(
                 f"no .txt, .xz or .gz file is in {str(path)!r}. Choose another folder."
             )
-    return Corpus(tuple(found), held_out)
+    return Corpus(tuple(files), held_out)
 
 
 def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> None:

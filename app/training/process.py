@@ -126,9 +126,9 @@ def last_error(run: Path) -> str:
             lines = log.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    said = [line.strip() for line in lines if line.strip()]
-    if not said or not said[-1].startswith("Error: "):
+    messages = [line.strip() for line in lines if line.strip()]
+    if not messages or not messages[-1].startswith("Error: "):
         # A bug of ours ends in a traceback, whose last line names it.
-        is_traceback = any(line.startswith("Traceback ") for line in said[-60:])
-        return said[-1] if is_traceback and not said[-1].startswith("$ ") else ""
-    return said[-1].removeprefix("Error: ")
+        is_traceback = any(line.startswith("Traceback ") for line in messages[-60:])
+        return messages[-1] if is_traceback and not messages[-1].startswith("$ ") else ""
+    return messages[-1].removeprefix("Error: ")

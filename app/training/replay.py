@@ -101,12 +101,12 @@ head_history(read_probes(Path({path!r}))).spread                     # [S, L, H]
 def show_replay(path: Path) -> None:
     """Draw the replay of a run, or say that it has no probes."""
     with frame.guard():  # inside the fragment: it must not let an error out
-        found = probes(path)
-        if not found:
+        recorded = probes(path)
+        if not recorded:
             st.info(NO_PROBES)
             return
-        _play(path, found)
-        HEADS.show(None, head_history(found), setup="", path=str(path))
+        _play(path, recorded)
+        HEADS.show(None, head_history(recorded), setup="", path=str(path))
 
 
 @st.fragment
@@ -119,13 +119,13 @@ def _keep_moment(count: int) -> None:
     MOMENT.key(default=count - 1, low=0, high=count - 1)
 
 
-def _play(path: Path, found: list[Probe]) -> None:
+def _play(path: Path, recorded: list[Probe]) -> None:
     """Draw the controls and the replay."""
-    sentence, layer, head = _choose(found[-1])
-    drawn = [found[index] for index in spread_moments(len(found))]
-    shown = Shown(found, drawn, probe_map(drawn))
+    sentence, layer, head = _choose(recorded[-1])
+    drawn = [recorded[index] for index in spread_moments(len(recorded))]
+    shown = Shown(recorded, drawn, probe_map(drawn))
     _keep_moment(len(drawn))
-    has_pairs = any(one.is_next is not None for one in found[-1].sentences)
+    has_pairs = any(one.is_next is not None for one in recorded[-1].sentences)
     reading: dict[str, Any] = {
         "explained": f"{shown.mapped.explained[-1]:.0%}",
         "pairs": PAIRS if has_pairs else "",
@@ -148,8 +148,8 @@ def _play(path: Path, found: list[Probe]) -> None:
         head=max(head, 0),
         **reading,
     )
-    if len(drawn) < len(found):
-        st.caption(f"{len(drawn)} of {len(found)} steps are under the slider.")
+    if len(drawn) < len(recorded):
+        st.caption(f"{len(drawn)} of {len(recorded)} steps are under the slider.")
     REPLAY.caption(**reading)
 
 

@@ -35,7 +35,7 @@ def spread_moments(count: int) -> list[int]:
 
 def replay(
     probes: Sequence[Probe],
-    found: ProbeMap,
+    probe_map: ProbeMap,
     *,
     sentence: int,
     layer: int,
@@ -47,7 +47,7 @@ def replay(
 
     Args:
         probes: The moments under the slider.
-        found: The map of the same moments.
+        probe_map: The map of the same moments.
         sentence: Which of the probes' sentences the attention and the words are of.
         layer, head: Whose attention; None for the mean of the layer's heads.
         moment: Which is shown first.
@@ -62,11 +62,12 @@ def replay(
         row_heights=[0.58, 0.42],
     )
     moments = [
-        _moving_parts(probes, found, index, sentence, layer, head) for index in range(len(probes))
+        _moving_parts(probes, probe_map, index, sentence, layer, head)
+        for index in range(len(probes))
     ]
     first = moments[moment]
     _draw_attention(fig, first.attention, probes[-1].sentences[sentence].tokens)
-    _draw_map(fig, first, found, probes[-1], sentence, ink)
+    _draw_map(fig, first, probe_map, probes[-1], sentence, ink)
     _draw_guesses(fig, first.guesses)
     moving = list(range(len(fig.data)))
     _draw_answers(fig, probes, sentence)
@@ -83,7 +84,7 @@ def replay(
         )
         for probe, parts in zip(probes, moments, strict=True)
     ]
-    lay_out(fig, probes, found, sentence=sentence, moment=moment)
+    lay_out(fig, probes, probe_map, sentence=sentence, moment=moment)
     return fig
 
 
@@ -115,7 +116,7 @@ class _MovingParts(NamedTuple):
 
 def _moving_parts(
     probes: Sequence[Probe],
-    found: ProbeMap,
+    probe_map: ProbeMap,
     moment: int,
     sentence: int,
     layer: int,
@@ -128,16 +129,16 @@ def _moving_parts(
     trails_y: list[float | None] = []
     start = max(0, moment - TRAIL)
     if moment > start:
-        path = found.coordinates[start : moment + 1]
+        path = probe_map.coordinates[start : moment + 1]
         for point in range(path.shape[1]):
             trails_x += [*_round(path[:, point, 0]), None]
             trails_y += [*_round(path[:, point, 1]), None]
     points = [
         {
-            "x": _round(found.coordinates[moment, rows, 0]),
-            "y": _round(found.coordinates[moment, rows, 1]),
+            "x": _round(probe_map.coordinates[moment, rows, 0]),
+            "y": _round(probe_map.coordinates[moment, rows, 1]),
         }
-        for rows in (_rows(found, code) for code in _kinds(found))
+        for rows in (_rows(probe_map, code) for code in _kinds(probe_map))
     ]
     words = zip(probe.top_words, probe.top_probabilities, strict=True)
     guesses = {
@@ -183,7 +184,7 @@ def _draw_attention(fig: go.Figure, part: dict[str, Any], tokens: Sequence[str])
 
 
 def _draw_map(
-    fig: go.Figure, parts: _MovingParts, found: ProbeMap, probe: Probe, sentence: int, ink: str
+    fig: go.Figure, parts: _MovingParts, probe_map: ProbeMap, probe: Probe, sentence: int, ink: str
 ) -> None:
     """Draw the trails and the points of each kind; words of the chosen sentence stand out."""
     fig.add_trace(
@@ -198,9 +199,9 @@ def _draw_map(
         row=1,
         col=2,
     )
-    for place, (code, points) in enumerate(zip(_kinds(found), parts.points, strict=True)):
-        rows = _rows(found, code)
-        own = [found.sentences[row] == sentence for row in rows]
+    for place, (code, points) in enumerate(zip(_kinds(probe_map), parts.points, strict=True)):
+        rows = _rows(probe_map, code)
+        own = [probe_map.sentences[row] == sentence for row in rows]
         fig.add_trace(
             go.Scatter(
                 **points,
@@ -212,12 +213,12 @@ def _draw_map(
                     "opacity": [0.95 if mine else 0.45 for mine in own],
                 },
                 text=[
-                    theme.escape(shorten(found.tokens[row], 12)) if mine else ""
+                    theme.escape(shorten(probe_map.tokens[row], 12)) if mine else ""
                     for row, mine in zip(rows, own, strict=True)
                 ],
                 textposition="top center",
                 textfont={"size": 11, **({"color": ink} if ink else {})},
-                hovertext=[_whose(found, probe, row) for row in rows],
+                hovertext=[_whose(probe_map, probe, row) for row in rows],
                 hoverinfo="text",
             ),
             row=1,
@@ -282,20 +283,20 @@ def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> Non
         )
 
 
-def _kinds(found: ProbeMap) -> list[str]:
+def _kinds(probe_map: ProbeMap) -> list[str]:
     """Return the kinds of words that occur, in the order of KINDS, unknown last."""
-    there = set(found.kinds)
+    there = set(probe_map.kinds)
     return [code for code in (*KINDS, "") if code in there]
 
 
-def _rows(found: ProbeMap, code: str) -> list[int]:
-    return [row for row, kind in enumerate(found.kinds) if kind == code]
+def _rows(probe_map: ProbeMap, code: str) -> list[int]:
+    return [row for row, kind in enumerate(probe_map.kinds) if kind == code]
 
 
-def _whose(found: ProbeMap, probe: Probe, row: int) -> str:
-    text = probe.sentences[found.sentences[row]].text
+def _whose(probe_map: ProbeMap, probe: Probe, row: int) -> str:
+    text = probe.sentences[probe_map.sentences[row]].text
     whole = text.text_a + (f" {text.text_b}" if text.text_b else "")
-    return f"<b>{theme.escape(found.tokens[row])}</b><br>{theme.escape(shorten(whole, 80))}"
+    return f"<b>{theme.escape(probe_map.tokens[row])}</b><br>{theme.escape(shorten(whole, 80))}"
 
 
 def _round(values: Any) -> list[float]:
@@ -308,16 +309,16 @@ def probe_answers(probes: Sequence[Probe]) -> pd.DataFrame:
         [
             {
                 "step": probe.step,
-                "text_a": found.text.text_a,
-                "text_b": found.text.text_b,
-                "hidden": found.word,
-                "p_hidden": found.probability,
-                "rank_hidden": found.rank,
-                "best_guess": found.top_words[0],
-                "p_best_guess": found.top_probabilities[0],
-                "p_is_next": found.is_next,
+                "text_a": sentence.text.text_a,
+                "text_b": sentence.text.text_b,
+                "hidden": sentence.word,
+                "p_hidden": sentence.probability,
+                "rank_hidden": sentence.rank,
+                "best_guess": sentence.top_words[0],
+                "p_best_guess": sentence.top_probabilities[0],
+                "p_is_next": sentence.is_next,
             }
             for probe in probes
-            for found in probe.sentences
+            for sentence in probe.sentences
         ]
     )

@@ -17,7 +17,7 @@ HEIGHT = 860
 
 
 def lay_out(
-    fig: go.Figure, probes: Sequence[Probe], found: ProbeMap, *, sentence: int, moment: int
+    fig: go.Figure, probes: Sequence[Probe], probe_map: ProbeMap, *, sentence: int, moment: int
 ) -> None:
     """Give the replay its axes, the same at every moment, its legends and its controls."""
     theme.plot_layout(fig, "", "", "", HEIGHT)
@@ -28,7 +28,7 @@ def lay_out(
     fig.update_xaxes(type="category", dtick=1, row=1, col=1)
     fig.update_yaxes(type="category", dtick=1, row=1, col=1)
     # The same at every moment, so that only the points move.
-    low, high = found.coordinates.min((0, 1)), found.coordinates.max((0, 1))
+    low, high = probe_map.coordinates.min((0, 1)), probe_map.coordinates.max((0, 1))
     room = 0.08 * np.maximum(high - low, 1e-6)
     box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
     for axis, update in enumerate((fig.update_xaxes, fig.update_yaxes)):

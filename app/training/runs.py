@@ -75,8 +75,8 @@ class Run:
     def unigram_entropy(self) -> float | None:
         """Of the training text, nats; None for a run of an older version."""
         report = self.config.get("data_report", {}).get("train", {})
-        found = report.get("unigram_entropy")
-        return None if found is None else float(found)
+        entropy = report.get("unigram_entropy")
+        return None if entropy is None else float(entropy)
 
 
 def default_folder() -> Path:
@@ -198,10 +198,10 @@ def _worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict) or not isinstance(found.get("train"), dict):
+    config = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(config, dict) or not isinstance(config.get("train"), dict):
         raise ValueError(f"{str(path)!r} does not hold the settings of a run")
-    return found
+    return config
 
 
 def _read_metrics(path: Path) -> list[Line]:

@@ -166,11 +166,11 @@ def _show_state(run: Run) -> None:
     may_start = process.may_start()
     if run.is_active and run.pid and process.CAN_STOP and may_start:
         help_text = "It saves first, and can be resumed."
-        if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_asked(run)):
+        if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_is_stopping(run)):
             process.stop(run.pid, has_begun=run.state == "running")
             st.session_state["_stopping"] = (str(run.path), run.pid)
             st.rerun(scope="app")
-        if _asked(run):
+        if _is_stopping(run):
             row.caption("Asked to stop; it saves after this step.")
     elif run.is_active and may_start:
         row.caption(f"Running {plain(run.detail)}: it can be stopped there.")
@@ -187,7 +187,7 @@ def _show_state(run: Run) -> None:
         _show_numbers(run)
 
 
-def _asked(run: Run) -> bool:
+def _is_stopping(run: Run) -> bool:
     return st.session_state.get("_stopping") == (str(run.path), run.pid)
 
 
@@ -231,8 +231,8 @@ def _show_coach(run: Run) -> None:
 
 
 def _heads(path: Path) -> HeadHistory | None:
-    found = probes(path, latest=LATEST_PROBES)
-    return head_history(found) if found else None
+    recorded = probes(path, latest=LATEST_PROBES)
+    return head_history(recorded) if recorded else None
 
 
 def probes(path: Path, *, latest: int | None = None) -> list[Probe]:
@@ -263,14 +263,14 @@ def _show_curves(run: Run) -> None:
 
 
 def _show_checkpoints(path: Path) -> None:
-    found = checkpoints(path)
+    folders = checkpoints(path)
     st.subheader("Checkpoints of the run", anchor=False)
-    if not found:
+    if not folders:
         st.caption("No checkpoint is saved yet.")
         return
     st.caption(HOW_CHECKPOINTS)
     best = best_checkpoint(path)
-    for folder in reversed(found):
+    for folder in reversed(folders):
         row = st.container(horizontal=True, vertical_alignment="center")
         chosen = sidebar.CHECKPOINT.value == str(folder)
         marks = [mark for mark, holds in (("best", folder == best), ("open here", chosen)) if holds]
@@ -299,5 +299,5 @@ def _open(folder: Path) -> None:
 
 
 def _score(run: Run, name: str) -> float | None:
-    found = None if run.scores is None else run.scores.get(name)
-    return None if found is None else round(float(found), 3)
+    value = None if run.scores is None else run.scores.get(name)
+    return None if value is None else round(float(value), 3)

@@ -72,9 +72,9 @@ def message(
         "light": [colour for _, colour in theme.DIVERGING],
         "dark": [colour for _, colour in theme.DIVERGING_DARK],
     }
-    found = head_neurons(trace, layer, head)
+    neurons = head_neurons(trace, layer, head)
     weights = trace.attentions[layer, head].float()  # those that BERT used, whatever its precision
-    blocks = (found.queries, found.keys, found.scores, weights)
+    blocks = (neurons.queries, neurons.keys, neurons.scores, weights)
     return transport.pack(header, *(block.numpy() for block in blocks))
 
 

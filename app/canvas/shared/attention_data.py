@@ -68,11 +68,11 @@ def layer_arrays(trace: Trace, layer: int) -> dict[str, NDArray[np.generic]]:
 
 def neuron_arrays(trace: Trace, layer: int, head: int) -> dict[str, NDArray[np.generic]]:
     """Return one head's steps for an NPZ file: queries, keys [T, K], scores, attention [T, T]."""
-    found = head_neurons(trace, layer, head)
+    neurons = head_neurons(trace, layer, head)
     return {
-        "queries": found.queries.numpy(),
-        "keys": found.keys.numpy(),
-        "scores": found.scores.numpy(),
+        "queries": neurons.queries.numpy(),
+        "keys": neurons.keys.numpy(),
+        "scores": neurons.scores.numpy(),
         "attention": trace.attentions[layer, head].float().numpy(),
         "tokens": np.array(trace.tokens),
     }

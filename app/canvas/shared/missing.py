@@ -16,8 +16,8 @@ def count_missing(attentions: Tensor) -> NDArray[np.int64]:
     """Return how many weights [L, H, T, T] of each head are not numbers, [L, H]."""
     # One layer at a time: at 512 tokens the flags of all layers would be 38 MB.
     counts = [layer.isnan().sum((-2, -1)).cpu().numpy() for layer in attentions]
-    found: NDArray[np.int64] = np.stack(counts)
-    return found
+    stacked: NDArray[np.int64] = np.stack(counts)
+    return stacked
 
 
 def missing_sentence(
@@ -42,12 +42,12 @@ def missing_sentence(
         broken = [head for head, number in zip(head_names, row, strict=True) if number]
         if broken:
             places.append(f"layer {layer} {_heads(broken, counts.shape[1])}")
-    said = "; ".join(places[:MOST_LAYERS])
+    listed = "; ".join(places[:MOST_LAYERS])
     if len(places) > MOST_LAYERS:
-        said += f"; and {len(places) - MOST_LAYERS} more layers"
+        listed += f"; and {len(places) - MOST_LAYERS} more layers"
     return (
         f"{counts.sum():,} of {counts.size * num_tokens**2:,} weights are not numbers (NaN), in "
-        f"{said}. The checkpoint's weights are damaged."
+        f"{listed}. The checkpoint's weights are damaged."
     )
 
 

@@ -83,14 +83,14 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any] | Deflated) -> bytes:
     blocks: list[list[int]] = []
     start = 0
     parts: list[bytes] = []
-    for given in arrays:
-        if isinstance(given, Deflated):
-            part = _deflate(np.ascontiguousarray(given.array).tobytes())
+    for array in arrays:
+        if isinstance(array, Deflated):
+            part = _deflate(np.ascontiguousarray(array.array).tobytes())
         else:
-            part = np.ascontiguousarray(given).tobytes()
+            part = np.ascontiguousarray(array).tobytes()
         # 4-byte alignment, so that the browser can look at float32 without copying.
         padding = -len(part) % 4
-        blocks.append([start, len(part), *([1] if isinstance(given, Deflated) else [])])
+        blocks.append([start, len(part), *([1] if isinstance(array, Deflated) else [])])
         parts.append(part + bytes(padding))
         start += len(part) + padding
     return _with_header({**header, "blocks": blocks}) + b"".join(parts)
@@ -116,5 +116,5 @@ def _deflate(data: bytes) -> bytes:
     half or less of a byte (at most about 4.1 bits for any 512 weights). Looking for repeated
     strings as well (level 1) came out larger; level 6 took ten times as long and gained little.
     """
-    made = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, 9, zlib.Z_RLE)
-    return made.compress(data) + made.flush()
+    compressor = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, 9, zlib.Z_RLE)
+    return compressor.compress(data) + compressor.flush()

@@ -22,7 +22,7 @@ PART = Part(script="draw(%PLACE%, %DATA%);", data=["AAEC", "/w=="])
 
 
 def test_a_file_holds_all_that_it_is_given() -> None:
-    made = datetime.datetime(2024, 2, 29, 7, 5, tzinfo=datetime.UTC)
+    created = datetime.datetime(2024, 2, 29, 7, 5, tzinfo=datetime.UTC)
     written = to_html(
         Report(
             title="A & B",
@@ -33,7 +33,7 @@ def test_a_file_holds_all_that_it_is_given() -> None:
             code="x < 1",
             table=Table(["a", "b"], [[1, 0.25], ["<i>", None]], 7),
             files=[File("x.csv", "text/csv", b"a,b")],
-            made=made,
+            created=created,
         )
     )
     assert "<title>A &amp; B</title>" in written

@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from app.layer_map import curve_figures
-from app.layer_map import figures as layer_map
+from app.layer_map import curve_figures, figures
 from app.layer_map.figures import travel
 from app.layer_map.overview_figures import MAX_OVERVIEW, overview
 from app.layer_map.places import display_places
@@ -43,8 +42,8 @@ def pair() -> VectorTable:
 
 
 def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
-    found = np.array([bool(word) and w == word for w in table.words])
-    return Marks(colouring(table, by), hover_texts(table), point_labels(table), found)
+    highlighted = np.array([bool(word) and w == word for w in table.words])
+    return Marks(colouring(table, by), hover_texts(table), point_labels(table), highlighted)
 
 
 def drawn(fig: object) -> int:
@@ -57,11 +56,11 @@ def drawn(fig: object) -> int:
 @pytest.mark.parametrize("word", ["", "bank"])
 def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, word: str) -> None:
     table = pair()
-    found = map_layers(table.vectors, dims=dims)
-    fig = travel(found, marks_of(table, by, word), layer=1)
+    layer_map = map_layers(table.vectors, dims=dims)
+    fig = travel(layer_map, marks_of(table, by, word), layer=1)
     json.loads(fig.to_json())
     assert drawn(fig) == len(table)
-    places = display_places(found)
+    places = display_places(layer_map)
     frames = {frame.name: frame for frame in fig.frames}
     for layer in range(len(places)):
         frame = frames[str(layer)]
@@ -86,29 +85,29 @@ def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, wo
 
 def test_playing_goes_through_frames_that_exist() -> None:
     for dims in (2, 3):
-        found = map_layers(pair().vectors, dims=dims)
-        fig = travel(found, marks_of(pair()), layer=0)
+        layer_map = map_layers(pair().vectors, dims=dims)
+        fig = travel(layer_map, marks_of(pair()), layer=0)
         names = {frame.name for frame in fig.frames}
         play = fig.layout.updatemenus[0].buttons[0]
         assert set(play.args[0]) == names
         assert play.args[0][0] == "0"
         assert play.args[0][-1] == "2"
-        assert len(names) == (3 if dims == 2 else 3 + 2 * (layer_map.TWEENS - 1))
+        assert len(names) == (3 if dims == 2 else 3 + 2 * (figures.TWEENS - 1))
 
 
 def test_axes_hold_all_points_of_all_layers() -> None:
     for space in ("joint", "separate"):
-        found = map_layers(pair().vectors, space=space)
-        fig = travel(found, marks_of(pair()), layer=0)
-        places = display_places(found)
+        layer_map = map_layers(pair().vectors, space=space)
+        fig = travel(layer_map, marks_of(pair()), layer=0)
+        places = display_places(layer_map)
         assert fig.layout.xaxis.range[1] > np.abs(places[..., 0]).max()
         assert fig.layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
         assert fig.layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
 
 
 def test_separate_maps_are_drawn_at_one_size() -> None:
-    found = map_layers(pair().vectors * np.array([1, 10, 100])[:, None, None], space="separate")
-    size = np.sqrt((display_places(found) ** 2).sum(-1).mean(1))
+    layer_map = map_layers(pair().vectors * np.array([1, 10, 100])[:, None, None], space="separate")
+    size = np.sqrt((display_places(layer_map) ** 2).sum(-1).mean(1))
     np.testing.assert_allclose(size, 1, atol=1e-5)
 
 
@@ -118,12 +117,12 @@ def test_separate_maps_are_drawn_at_one_size() -> None:
 def test_few_points_are_drawn(num_points: int, dims: int, space: str) -> None:
     table = table_of(Sentence("the"))
     table = table.select(np.arange(len(table)) < num_points)
-    found = map_layers(table.vectors, dims=dims, space=space)
-    fig = travel(found, marks_of(table), layer=9)
+    layer_map = map_layers(table.vectors, dims=dims, space=space)
+    fig = travel(layer_map, marks_of(table), layer=9)
     assert drawn(fig) == len(table)
     reaches = [fig.layout.xaxis.range] if dims == 2 else [fig.layout.scene.xaxis.range]
     assert all(low < high for low, high in reaches)
-    json.loads(overview(found, marks_of(table)).to_json())
+    json.loads(overview(layer_map, marks_of(table)).to_json())
 
 
 def test_points_with_nan_are_gaps() -> None:
@@ -135,13 +134,13 @@ def test_points_with_nan_are_gaps() -> None:
     assert "NaN" not in fig.to_json()
 
 
-def test_found_points_get_a_ring_a_path_and_stand_out() -> None:
+def test_highlighted_points_get_a_ring_a_path_and_stand_out() -> None:
     table = pair()
-    found = map_layers(table.vectors)
-    fig = travel(found, marks_of(table, word="bank"), layer=2)
+    layer_map = map_layers(table.vectors)
+    fig = travel(layer_map, marks_of(table, word="bank"), layer=2)
     paths = [trace for trace in fig.data if trace.mode == "lines"]
     assert [len(trace.x) for trace in paths] == [3]
-    bank = display_places(found)[:, table.words.index("bank"), 0]
+    bank = display_places(layer_map)[:, table.words.index("bank"), 0]
     np.testing.assert_allclose(paths[0].x, bank, rtol=1e-3)
     assert fig.data[-1].marker.symbol == "circle-open"
     opacities = {o for trace in fig.data if trace.hoverinfo == "text" for o in trace.marker.opacity}
@@ -157,10 +156,10 @@ def test_names_are_written_for_few_points_only() -> None:
     few = travel(map_layers(pair().vectors), marks_of(pair()), layer=0)
     assert "bank" in [text for trace in few.data for text in trace.text or ()]
     table = table_of(*[Sentence(f"the river bank was {i}") for i in range(20)])
-    found = map_layers(table.vectors)
-    many = travel(found, marks_of(table), layer=0)
+    layer_map = map_layers(table.vectors)
+    many = travel(layer_map, marks_of(table), layer=0)
     assert not any(text for trace in many.data for text in trace.text or ())
-    searched = travel(found, marks_of(table, word="7"), layer=0)
+    searched = travel(layer_map, marks_of(table, word="7"), layer=0)
     assert [t for trace in searched.data for t in trace.text or () if t] == ["7"]
 
 
@@ -180,10 +179,10 @@ def test_hostile_text_is_escaped_wherever_plotly_reads_html() -> None:
     table = table_of(Sentence(HOSTILE, "<b>B</b>", "<i>label</i>"))
     sentences = collect_sentences(BERT, table.sentences)
     for points in (table, sentences):
-        found = map_layers(points.vectors)
+        layer_map = map_layers(points.vectors)
         for by in COLOUR_BY:
             marks = marks_of(points, by)
-            for fig in (travel(found, marks, layer=0), overview(found, marks)):
+            for fig in (travel(layer_map, marks, layer=0), overview(layer_map, marks)):
                 for trace in fig.data:
                     shown = [trace.name or "", *(trace.text or ()), *(trace.hovertext or ())]
                     plain = " ".join(shown).replace("<b>", "").replace("</b>", "")
@@ -221,11 +220,11 @@ def test_the_commonest_groups_have_colours_and_the_rest_is_counted() -> None:
 
 def test_the_table_has_a_row_for_each_point_and_layer() -> None:
     table = pair()
-    found: LayerMap = map_layers(table.vectors, dims=3)
-    rows = coordinates_table(table, found)
+    layer_map: LayerMap = map_layers(table.vectors, dims=3)
+    rows = coordinates_table(table, layer_map)
     assert len(rows) == 3 * len(table)
     row = rows[(rows.layer == 2) & (rows.token == "bank")].iloc[0]
-    place = found.coordinates[2, table.tokens.index("bank")]
+    place = layer_map.coordinates[2, table.tokens.index("bank")]
     np.testing.assert_allclose(row[["x", "y", "z"]].to_numpy(float), place)
     assert (row.sentence, row.label, row.text) == (1, "a", "The river bank was steep.")
 
@@ -241,8 +240,8 @@ def test_frames_of_the_overview_stay_apart() -> None:
 
 def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
     table = table_of(*[Sentence("the river bank was steep and old")] * 100)
-    found = map_layers(table.vectors)
-    fig = overview(found, marks_of(table, "position"))
+    layer_map = map_layers(table.vectors)
+    fig = overview(layer_map, marks_of(table, "position"))
     assert [a.text for a in fig.layout.annotations] == ["embeddings", "layer 1", "layer 2"]
     assert len(table) > MAX_OVERVIEW
     assert [len(trace.x) for trace in fig.data] == [MAX_OVERVIEW] * 3
@@ -251,7 +250,7 @@ def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
 def test_curves_draw_the_measures() -> None:
     sentences = [Sentence("the river bank", None, "a"), Sentence("the old bank", None, "b")] * 3
     table = table_of(*sentences)
-    found = map_layers(table.vectors)
+    layer_map = map_layers(table.vectors)
     parted = separation(table.vectors, table.labels)
     assert parted is not None
     fig = curve_figures.separation_curve(parted)
@@ -264,9 +263,9 @@ def test_curves_draw_the_measures() -> None:
     np.testing.assert_allclose(fig.data[1].y, narrow.same_word)
     one_word = table.select(np.array([word == "bank" for word in table.words]))
     assert len(curve_figures.isotropy_curve(isotropy(one_word.vectors, one_word.words)).data) == 1
-    true = faithfulness(table.vectors, found.coordinates)
-    fig = curve_figures.faithfulness_curve(true, found)
-    np.testing.assert_allclose(fig.data[2].y, found.explained.sum(1))
+    true = faithfulness(table.vectors, layer_map.coordinates)
+    fig = curve_figures.faithfulness_curve(true, layer_map)
+    np.testing.assert_allclose(fig.data[2].y, layer_map.explained.sum(1))
     rows = curve_figures.faithfulness_table(true)
     assert list(rows.columns) == ["layer", "trustworthiness", "overlap"]
     assert len(rows) == 3

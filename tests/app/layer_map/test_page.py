@@ -200,7 +200,7 @@ def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> No
     exec(code, scope)
     vectors = map_view._table(bert, points).vectors
     expected = map_view.map_layers(vectors, dims=3, space="separate", level_layers=False)
-    np.testing.assert_allclose(scope["found"].coordinates, expected.coordinates, atol=1e-5)
+    np.testing.assert_allclose(scope["layer_map"].coordinates, expected.coordinates, atol=1e-5)
 
 
 def test_pieces_of_one_word_are_no_word_twice(page: AppTest) -> None:
