@@ -97,7 +97,7 @@ def run() -> str:
 
 
 def measure_ours(folder: Path, train: Path, dev: Path, *, seed: int, dtype: str) -> Measured:
-    """Run `bertscope finetune`'s loop; looks at the dev data and saves are not in the time."""
+    """Run `bertscope finetune`'s loop; neither evaluations nor saves are in the time."""
     settings = make_settings(
         task="classify",
         train=train,

@@ -17,7 +17,7 @@ from tests.support.browser.running import running_app
 from tests.support.session import Session
 from tests.support.view_changes import make_changes, view_changes
 
-CHANGES, WARM_UP, LOOKS = 2000, 300, 8
+CHANGES, WARM_UP, NUM_SAMPLES = 2000, 300, 8
 LARGEST_GROWTH = 50e6
 _KEPT = re.compile(r"Kept results: ([\d.,]+) MB")
 
@@ -32,10 +32,10 @@ def run() -> str:
         make_changes(changes, WARM_UP)
         first = resident_bytes(app.process)
         rows.append(("after the warm-up", tables.megabytes(first), "", kept(session)))
-        for look in range(1, LOOKS + 1):
-            make_changes(changes, CHANGES // LOOKS)
+        for sample in range(1, NUM_SAMPLES + 1):
+            make_changes(changes, CHANGES // NUM_SAMPLES)
             now = resident_bytes(app.process)
-            done = f"{look * CHANGES // LOOKS:,}"
+            done = f"{sample * CHANGES // NUM_SAMPLES:,}"
             rows.append(
                 (done, tables.megabytes(now), f"{(now - first) / 1e6:+.1f} MB", kept(session))
             )

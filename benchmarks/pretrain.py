@@ -36,12 +36,12 @@ MANY_ROWS = 1024
 """On a GPU in addition: what fills it."""
 FLOAT32_AIM, BFLOAT16_AIM = 7.0, 3.5
 PEAK_AIM = {"cpu": 0.60, "cuda": 0.30}
-"""Share of the matrix peak: at 6 layers of 384 on a CPU, and from there on for a GPU."""
+"""Fraction of the matrix peak: at 6 layers of 384 on a CPU, and from there on for a GPU."""
 SECONDS = 120.0
 """For each shape, warming up not counted."""
 WARM_STEPS, MIN_ROUNDS = 2, 4
 DENSE_BFLOAT16 = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
-"""FLOP/s that the makers give for GPUs; MFU is the share of it."""
+"""FLOP/s that the makers give for GPUs; MFU is the fraction of it."""
 
 
 class Speed(NamedTuple):
@@ -128,8 +128,8 @@ def _verdict(speeds: list[Speed], device: str, flop: float, peak: float) -> str:
         ratio = best / by_name[f"transformers, {name}"]
         # `verdict` is for what should be small.
         aims.append(f"{aim:g} times {name} {tables.verdict(aim, ratio)} ({ratio:.2f})")
-    share, aim = best * flop / peak, PEAK_AIM[device]
-    aims.append(f"{aim:.0%} of the peak {tables.verdict(aim, share)} ({share:.1%})")
+    fraction, aim = best * flop / peak, PEAK_AIM[device]
+    aims.append(f"{aim:.0%} of the peak {tables.verdict(aim, fraction)} ({fraction:.1%})")
     return "Aims: " + "; ".join(aims) + "."
 
 
@@ -197,12 +197,12 @@ def measure(entrants: list[Contender], batches: Batches, device: str) -> list[Sp
 def flop_per_token(layers: int, hidden: int, batch: Batch) -> float:
     """Return the useful FLOP a token: forward and backward, head at hidden positions only.
 
-    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the share of hidden tokens. What somebody
+    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the fraction of hidden tokens. What somebody
     computes beyond it (logits at other positions) is not useful and does not count for them.
     """
     length = batch.masked.input_ids.shape[1]
-    share = batch.totals.num_masked / batch.totals.num_tokens
-    matrices = 12 * layers * hidden**2 + share * (hidden * VOCAB_SIZE + hidden**2)
+    fraction = batch.totals.num_masked / batch.totals.num_tokens
+    matrices = 12 * layers * hidden**2 + fraction * (hidden * VOCAB_SIZE + hidden**2)
     return 6 * matrices + 12 * layers * hidden * length
 
 
@@ -221,14 +221,14 @@ def measured_peak(device: str) -> float:
 
 
 def find_peak(device: str) -> tuple[str, float]:
-    """Return in a sentence what shares are of, and its FLOP/s.
+    """Return in a sentence what fractions are of, and its FLOP/s.
 
-    The maker's figure for a known GPU, so that the share is the MFU; else what was measured.
+    The maker's figure for a known GPU, so that the fraction is the MFU; else what was measured.
     """
     measured = measured_peak(device)
     line = f"{device}: bfloat16 matrix products reach {measured / 1e9:,.0f} GFLOP/s"
     name = torch.cuda.get_device_name() if device == "cuda" else ""
     for key, peak in DENSE_BFLOAT16.items():
         if key in name:
-            return f"{line}; shares are of the maker's {peak / 1e12:.0f} TFLOP/s (MFU).", peak
-    return f"{line}, the peak that shares are of.", measured
+            return f"{line}; fractions are of the maker's {peak / 1e12:.0f} TFLOP/s (MFU).", peak
+    return f"{line}, the peak that fractions are of.", measured

@@ -31,7 +31,7 @@ from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.start.warm_start import warm_start
 
 LAYERS, HIDDEN = 4, 256
-NUM_LOOKS = 4
+NUM_EVALUATIONS = 4
 """Times at which both are scored, spread evenly."""
 HELD_OUT_ROWS = 256
 
@@ -80,7 +80,7 @@ def run() -> str:
             theirs, batches, lambda: theirs.held_out(held_out), options.seconds
         ),
     }
-    marks = [options.seconds * (look + 1) / NUM_LOOKS for look in range(NUM_LOOKS)]
+    marks = [options.seconds * (index + 1) / NUM_EVALUATIONS for index in range(NUM_EVALUATIONS)]
     columns = ("held-out masked-word loss / pairs right", *(f"{m:.0f} s" for m in marks), "tokens")
     rows = [
         (
@@ -122,7 +122,7 @@ def course(
     schedule = OptimizerConfig(warmup_ratio=0.05)
     scores: list[tuple[float, float]] = []
     step = num_tokens = 0
-    while len(scores) < NUM_LOOKS:
+    while len(scores) < NUM_EVALUATIONS:
         start = time.perf_counter()
         batch = batches.batch(step)
         trainer.set_rate(schedule.rate_at(min(1.0, spent / seconds)))
@@ -130,6 +130,8 @@ def course(
         spent += time.perf_counter() - start
         step += 1
         num_tokens += batch.num_tokens
-        while len(scores) < NUM_LOOKS and spent >= seconds * (len(scores) + 1) / NUM_LOOKS:
+        while (
+            len(scores) < NUM_EVALUATIONS and spent >= seconds * (len(scores) + 1) / NUM_EVALUATIONS
+        ):
             scores.append(score())
     return scores, num_tokens

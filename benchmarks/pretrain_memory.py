@@ -75,10 +75,10 @@ def write_text(path: Path, num_words: int, *, seed: int = 0) -> Path:
     """Write documents of ten sentences of ten words; return the path."""
     names_rng, rng = Random(0), Random(seed)  # all texts have the same words
     names = ["".join(names_rng.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(WORDS)]
-    shares = [1 / rank for rank in range(1, WORDS + 1)]
+    weights = [1 / rank for rank in range(1, WORDS + 1)]
     with path.open("w", encoding="utf-8") as lines:
         for _ in range(num_words // 100):
-            words = rng.choices(names, shares, k=100)
+            words = rng.choices(names, weights, k=100)
             for start in range(0, 100, 10):
                 lines.write(" ".join(words[start : start + 10]) + ".\n")
             lines.write("\n")
@@ -130,7 +130,7 @@ def _status() -> Iterator[tuple[str, str]]:
 
 
 def train(text: Path, held_out: Path, out: Path, start: str) -> dict[str, int]:
-    """Be the fresh process: prepare a run and train it, and look at the memory meanwhile."""
+    """Be the fresh process: prepare a run and train it, and sample the memory meanwhile."""
     from bertcore.config import bert_of
     from bertcore.pretraining import (
         DataConfig,

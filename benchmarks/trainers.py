@@ -49,9 +49,9 @@ class Ours:
             network, self.optimizers, processes, dtype="bfloat16", max_grad_norm=1.0
         )
 
-    def set_rate(self, share: float) -> None:
-        """Set the learning rates to a share of their peaks."""
-        set_rate(self.optimizers, share)
+    def set_rate(self, fraction: float) -> None:
+        """Set the learning rates to a fraction of their peaks."""
+        set_rate(self.optimizers, fraction)
 
     def step(self, batch: Batch) -> float:
         """Train on a batch; return its loss, for which the device must be done."""
@@ -70,10 +70,10 @@ class Theirs:
         self.model = their_model(network).to(self.device).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=PLAIN_RATE)
 
-    def set_rate(self, share: float) -> None:
-        """Set the learning rate to a share of its peak."""
+    def set_rate(self, fraction: float) -> None:
+        """Set the learning rate to a fraction of its peak."""
         for group in self.optimizer.param_groups:
-            group["lr"] = PLAIN_RATE * share
+            group["lr"] = PLAIN_RATE * fraction
 
     def step(self, batch: Batch) -> float:
         """Train on a batch; return its loss, for which the device must be done."""
@@ -151,8 +151,8 @@ def synthetic_corpus(vocab_size: int, num_tokens: int) -> PackedCorpus:
     """Return random sentences in four long documents, words as frequent as Zipf's law has it."""
     rng = np.random.default_rng(0)
     ranks = np.arange(1, vocab_size - len(SPECIAL_TOKENS) + 1)
-    shares = 1 / ranks / (1 / ranks).sum()
-    ids = rng.choice(len(ranks), size=num_tokens, p=shares) + len(SPECIAL_TOKENS)
+    probabilities = 1 / ranks / (1 / ranks).sum()
+    ids = rng.choice(len(ranks), size=num_tokens, p=probabilities) + len(SPECIAL_TOKENS)
     ends = np.cumsum(rng.integers(5, 45, size=num_tokens // 20))
     starts = np.concatenate([[0], ends[ends < num_tokens], [num_tokens]])
     documents = np.linspace(0, len(starts) - 1, 5).astype(np.int64)

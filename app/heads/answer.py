@@ -48,7 +48,7 @@ def sentences(
     """
     begin = f"**Layer {head[0]} head {head[1]}**" + (" does it most: " if is_best else ": ")
     mean, low, high = (float(part[head]) for part in measured.values(report))
-    if not measured.is_share or math.isnan(low):
+    if not measured.is_fraction or math.isnan(low):
         value = grid_figures.interval_text(measured, report, *head)
         return f"{begin}{plain(measured.title)} {value}."
     if measured.direction:
@@ -56,14 +56,14 @@ def sentences(
     interval = f"95%: {low:.1%} to {high:.1%}; {measured.count(report):,} sentences"
     if measured.name == "evenness":
         return (
-            f"{begin}its attention is {mean:.1%} uniform ({interval}); 100% is a head that looks "
-            "at all tokens alike."
+            f"{begin}its attention is {mean:.1%} uniform ({interval}); 100% is a head that "
+            "attends to all tokens alike."
         )
     uniform = measured.baseline(report)
     verdict = "." if is_habit(measured, mean, uniform) else ", so this is no habit."
     return (
         f"{begin}{mean:.1%} of its attention goes to {plain(HABITS[measured.name])} ({interval}). "
-        f"A head that looks at all tokens alike gives {uniform:.1%}{verdict}"
+        f"A head that attends to all tokens alike gives {uniform:.1%}{verdict}"
     )
 
 
@@ -84,14 +84,14 @@ def _relation(report: HeadReport, measured: Measured, mean: float, low: float, h
     elif high < baseline:
         verdict = ": the head does worse."
     return (
-        f"from {start}, the word it looks at most is {end} in {mean:.1%} of "
+        f"from {start}, the word it attends to most is {end} in {mean:.1%} of "
         f"{measured.count(report):,} cases (95%: {low:.1%} to {high:.1%}). Always taking the "
         f"{place_name(offset)} is right in {baseline:.1%}{verdict}"
     )
 
 
 def ends(measured: Measured) -> tuple[str, str]:
-    """Return the word that looks and the one to be found, in plain words.
+    """Return the attending word and the word to be found, in plain words.
 
     >>> ends(Measured("obj", "to_dependent"))
     ('a verb', 'its direct object')
@@ -122,7 +122,7 @@ def place_name(offset: int) -> str:
 
 
 def is_habit(measured: Measured, mean: float, uniform: float) -> bool:
-    """Return whether a share is one that `HeadStatistics.dominant` takes for a habit."""
+    """Return whether a fraction counts as a habit, as in `HeadStatistics.dominant`."""
     if measured.name == "evenness":
         return mean >= BROAD
     return mean - uniform >= STANDS_OUT * (1 - uniform)

@@ -35,7 +35,7 @@ _HOW = (
     "Each cell is a head; its number is the mean over {sentences} sentences (for a relation: how "
     "often it is right), in percent where it is a fraction. {opening}The bars show all habits of "
     "the open head with 95% intervals: of 1,000 draws of as many sentences, 950 have a mean "
-    "within. The orange marks are a head that looks at all tokens alike and so has no habit. "
+    "within. The orange marks are a head that attends to all tokens alike and so has no habit. "
     "Habits may overlap: a full stop before \\[SEP\\] is both the token before and punctuation."
 )
 OPEN_EXAMPLE = "See it in a sentence"
@@ -128,7 +128,7 @@ def _show_questions(page: frame.Page, known: Mapping[str, Measured], measured: M
         OPEN.put(HIGHEST)
 
     st.pills(
-        "Find a head that looks at …",
+        "Find a head that attends to …",
         offered,
         format_func=lambda name: own_text(QUESTIONS[name], page.marks),
         key="heads_find",

@@ -61,7 +61,7 @@ def head_grid(
     ]
     top = float(np.nanmax(values.mean, initial=0.0))
     numbered = num_heads <= MAX_NUMBERED
-    numbers = np.round(100 * values.mean) if measured.is_share else np.round(values.mean, 1)
+    numbers = np.round(100 * values.mean) if measured.is_fraction else np.round(values.mean, 1)
     fig = go.Figure(
         go.Heatmap(
             z=values.mean,
@@ -74,7 +74,7 @@ def head_grid(
             texttemplate="%{text}" if numbered else None,
             hoverinfo="skip",
             colorbar={
-                "tickformat": ".0%" if measured.is_share else ".1f",
+                "tickformat": ".0%" if measured.is_fraction else ".1f",
                 "thickness": 12,
             },
         )
@@ -89,7 +89,7 @@ def head_grid(
         hover="%{text}<extra></extra>",
         opened=opened,
     )
-    title = f"Looks at: {measured.title}" if measured.name in HABITS else measured.title
+    title = f"Attends to: {measured.title}" if measured.name in HABITS else measured.title
     height = grid_height(report)
     theme.plot_layout(fig, theme.escape(title), "head", "layer", height)
     fig.update_xaxes(range=[-0.5, num_heads - 0.5], dtick=1 if num_heads <= 24 else 4)
@@ -139,7 +139,7 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> go.Figure:
         x=uniform,
         y=names,
         mode="markers",
-        name="a head that looks at all tokens alike",
+        name="a head that attends to all tokens alike",
         marker={
             "symbol": "line-ns-open",
             "size": 13,
@@ -148,8 +148,8 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> go.Figure:
         },
         hovertemplate="all alike: %{x:.1%}<extra></extra>",
     )
-    title = f"What layer {layer} head {head} looks at"
-    theme.plot_layout(fig, title, "share of its attention", "", 400)
+    title = f"What layer {layer} head {head} attends to"
+    theme.plot_layout(fig, title, "fraction of its attention", "", 400)
     fig.update_layout(height=grid_height(report), hovermode="closest")
     fig.update_layout(legend={"y": -0.2, "yanchor": "top", "x": 0, "xanchor": "left"})
     fig.update_xaxes(range=[0, 1.02], tickformat=".0%")
@@ -169,7 +169,7 @@ def interval_text(measured: Measured, report: HeadReport, layer: int, head: int)
         return "not a number: no sentence has it, or the weights hold NaN"
 
     def shown(value: float) -> str:
-        return f"{value:.1%}" if measured.is_share else f"{value:.2f}"
+        return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
 
     kind = "cases" if measured.direction else "sentences"
     count = f"{measured.count(report):,} {kind}"

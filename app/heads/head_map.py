@@ -1,4 +1,4 @@
-"""The map of all heads: near ones look at the same tokens."""
+"""The map of all heads: near ones attend to the same tokens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAP = Picture(
         "averaged over {compared} tokens and laid out in 2-D by multidimensional scaling. Only "
         "distances have a meaning, not left or right. Stress {stress}: 0 is a map without error; "
         "above 0.2 do not trust single distances. A habit counts as a head's strongest if the head "
-        "has at least 15% of what is possible beyond a head that looks at all tokens alike."
+        "has at least 15% of what is possible beyond a head that attends to all tokens alike."
     ),
     code="""
 from bertcore.analysis.heads.similarity import head_map
@@ -44,7 +44,7 @@ def show_map(
     page: frame.Page, chosen: Chosen, report: HeadReport, opened: tuple[int, int] | None
 ) -> None:
     """Draw the map when it is laid out, with the open head ringed."""
-    st.subheader("Heads that look alike", anchor=False)
+    st.subheader("Heads that attend alike", anchor=False)
     places = job.head_places(page.bert_key, chosen, report)
     if places is None:
         return

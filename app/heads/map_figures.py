@@ -1,4 +1,4 @@
-"""All heads as points: near ones look alike."""
+"""All heads as points: near ones attend alike."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ HABITS = {
     "b_to_a": "from text B to text A",
     "evenness": "all tokens alike",
 }
-"""Measures between 0 and 1, a head's habits; each name goes on from "looks at"."""
+"""Measures between 0 and 1, a head's habits; each name continues "attends to"."""
 
 OTHER_MEASURES = {
     "entropy": "entropy, in nats",
@@ -71,7 +71,7 @@ DIRECTION_NAMES = {
     "to_head": "dependent → head word",
     "to_dependent": "head word → dependent",
 }
-"""Which word looks for which; "head word", for the attention's heads are heads too."""
+"""From which word to which; "head word", since attention has heads as well."""
 
 QUESTIONS = {
     "to_previous": "the word before",
@@ -82,7 +82,7 @@ QUESTIONS = {
     "to_same_word": "the same word",
     "to_separator": "[SEP]",
 }
-"""What one looks for first, by the key of a `Measured`; each goes on from "looks at"."""
+"""What one searches for first, by the key of a `Measured`; each continues "attends to"."""
 
 
 class Measured(NamedTuple):
@@ -106,8 +106,8 @@ class Measured(NamedTuple):
         return f"{relation_title(self.name)}; {DIRECTION_NAMES[self.direction]}"
 
     @property
-    def is_share(self) -> bool:
-        """Whether it lies between 0 and 1 and is shown in per cent."""
+    def is_fraction(self) -> bool:
+        """Whether it lies between 0 and 1 and is shown in percent."""
         return bool(self.direction) or self.name in HABITS
 
     def values(self, report: HeadReport) -> Interval:

@@ -55,7 +55,7 @@ BEST_RELATIONS = Picture(
     name="heads-best-relations",
     table=relations_table,
     how=(
-        "Each head is read as a parser: the word it looks at most, itself, \\[CLS\\] and "
+        "Each head is read as a parser: the word it attends to most, itself, \\[CLS\\] and "
         "\\[SEP\\] left out, is its answer. *Right* is how often that is the word at the other "
         "end of the relation (Clark et al. 2019, section 4), measured on {trees} sentences{whose} "
         "The baseline is the *fixed offset*: always the word so many places before (−) or after "
@@ -120,7 +120,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
     if not rows:
         return "No relation has so many cases. Switch the rare ones on."
     is_habits = not rows[0].direction
-    titles = ("looks at", "best head", "mean", "95%", "all alike", "for example")
+    titles = ("attends to", "best head", "mean", "95%", "all alike", "for example")
     if not is_habits:
         titles = ("relation", "best head", "right", "95%", "fixed offset", "for example")
     lines = ["| " + " | ".join(titles) + " |", "|:--|:--|--:|:--|--:|:--|"]

@@ -88,7 +88,7 @@ def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap 
 
 
 def _say(job: Job) -> str:
-    first = " The first one on this server takes up to a minute." if job.share < 0.3 else ""
+    first = " The first one on this server takes up to a minute." if job.fraction_done < 0.3 else ""
     return f"UMAP. {job.stage}.{first} Until then this is the PCA map."
 
 

@@ -84,8 +84,8 @@ def _stations(places: NDArray[np.floating], dims: int) -> list[tuple[str, NDArra
         return stations
     for layer in range(len(places) - 1):
         for step in range(1, TWEENS):
-            share = step / TWEENS
-            eased = share * share * (3 - 2 * share)
+            fraction = step / TWEENS
+            eased = fraction * fraction * (3 - 2 * fraction)
             between = (1 - eased) * places[layer] + eased * places[layer + 1]
             stations.append((f"{layer}+{step}", between))
     return stations

@@ -36,7 +36,7 @@ class Agreement(NamedTuple):
     """Spearman's rank correlation of each two, [M, M]; NaN where there is none."""
 
 
-class SeparatorShares(NamedTuple):
+class SeparatorFractions(NamedTuple):
     """The fraction of [SEP] in what tokens receive, by layer, and how much they mix at all."""
 
     weights: NDArray[np.float32]
@@ -85,24 +85,26 @@ def agreement_table(agreed: Agreement) -> pd.DataFrame:
     return table
 
 
-def separator_fade(separator_shares: SeparatorShares, *, separator: str = "[SEP]") -> go.Figure:
+def separator_fade(
+    separator_fractions: SeparatorFractions, *, separator: str = "[SEP]"
+) -> go.Figure:
     """Draw the fraction of [SEP] by layer: in the weights, in the norms, after the residual.
 
     A dot for each head, a line for their mean.
 
     Args:
-        separator_shares: What is drawn.
+        separator_fractions: What is drawn.
         separator: What the checkpoint calls it.
     """
-    weights, norms, block, _ = separator_shares
+    weights, norms, block, _ = separator_fractions
     layers = np.arange(len(weights))
     fig = go.Figure()
     kinds = ((weights, "attention weights", -SIDE), (norms, "norm-weighted", SIDE))
-    for place, (shares, name, side) in enumerate(kinds):
-        num_heads = shares.shape[1]
+    for place, (fractions, name, side) in enumerate(kinds):
+        num_heads = fractions.shape[1]
         fig.add_scatter(
             x=np.repeat(layers + side, num_heads),
-            y=shares.ravel(),
+            y=fractions.ravel(),
             customdata=[(layer, head) for layer in layers for head in range(num_heads)],
             mode="markers",
             marker={"size": 6, "color": theme.CATEGORICAL[place], "opacity": 0.45},
@@ -125,7 +127,7 @@ def separator_fade(separator_shares: SeparatorShares, *, separator: str = "[SEP]
             hovertemplate="layer %{x}: %{y:.1%}<extra>" + name + "</extra>",
         )
     title = f"How much comes from {theme.escape(separator)}?"
-    theme.plot_layout(fig, title, "Layer", "share of the row", 340)
+    theme.plot_layout(fig, title, "Layer", "fraction of the row", 340)
     fig.update_yaxes(rangemode="tozero", tickformat=".0%")
     fig.update_xaxes(dtick=1, range=[-0.4, len(layers) - 0.6])
     legend = {"y": -0.24, "yanchor": "top", "font": {"size": 11}}
@@ -133,9 +135,9 @@ def separator_fade(separator_shares: SeparatorShares, *, separator: str = "[SEP]
     return fig
 
 
-def separator_table(separator_shares: SeparatorShares) -> pd.DataFrame:
+def separator_table(separator_fractions: SeparatorFractions) -> pd.DataFrame:
     """Return the same numbers: a row for each head; `block` is the same for a layer's heads."""
-    weights, norms, block, _ = separator_shares
+    weights, norms, block, _ = separator_fractions
     num_layers, num_heads = weights.shape
     return pd.DataFrame(
         {

@@ -68,6 +68,6 @@ def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMa
 
 def show_separator(page: frame.Page, where: Texts) -> None:
     """Draw how much comes from [SEP] in the weights, the norms, and after the residual."""
-    separator_shares = measures.separator_shares(where)
-    ratios = ", ".join(f"{ratio:.0%}" for ratio in separator_shares.mixing_ratio)
-    SEPARATOR.show(page, separator_shares, drawn={"separator": page.marks.others}, ratios=ratios)
+    separator_fractions = measures.separator_fractions(where)
+    ratios = ", ".join(f"{ratio:.0%}" for ratio in separator_fractions.mixing_ratio)
+    SEPARATOR.show(page, separator_fractions, drawn={"separator": page.marks.others}, ratios=ratios)

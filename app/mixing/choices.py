@@ -37,7 +37,7 @@ def kept_choice(page: frame.Page) -> Choice:
     config, num_tokens = page.bert.config, page.trace.num_tokens
     TOKEN.key(low=-1, high=num_tokens - 1)
     layers = list(range(config.num_hidden_layers))
-    # In the middle: early layers look at neighbours, the last ones mix little.
+    # In the middle: early layers attend to neighbours, the last ones mix little.
     LAYER.key(default=len(layers) // 2, options=layers)
     HEAD.key(options=head_names(page))
     targets = measures.targets(page.bert, page.text_b)
@@ -134,7 +134,7 @@ def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
         st.caption(
             f"Flow is left out: through {choice.layer + 1} layers, for every one of "
             f"{page.trace.num_tokens} tokens, it would take more than minutes. Its cost grows with "
-            "the fourth power of the length. Look at one token, at a lower layer, or use a shorter "
+            "the fourth power of the length. Choose one token, a lower layer, or a shorter "
             "text."
         )
     family = page.bert.config.family
@@ -149,13 +149,13 @@ def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
         )
     if isinstance(family, OtherFamily) and family.has_decoder:
         st.caption(
-            f"Shown is {family.name}'s encoder. Where its decoder looks is a view of the page "
-            "Attention."
+            f"Shown is {family.name}'s encoder. What its decoder attends to is a view of the "
+            "page Attention."
         )
     if left_out:
         names = ", ".join(NAMES[name] for name in left_out)
         reason = capabilities.reason(page.bert, "parts")
-        st.caption(f"Left out: {names}. They look inside the layers, but {reason}")
+        st.caption(f"Left out: {names}. They need the inside of the layers, but {reason}")
     elif choice.target is None:
         st.caption(
             "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, "

@@ -42,7 +42,7 @@ MAP, LARGE_MAP = 270, 420
 MANY = 128
 """Tokens from which on there are two: of less than a pixel, many a cell would not be drawn."""
 STEPS = 255
-"""Of the square root of a share, in which a small map's colours are sent: a byte for each."""
+"""Steps of the square root of a fraction: a small map sends each colour as one byte."""
 MOST_LABELS = 36
 """Names below the strips: of every token, or of every second, third ..."""
 
@@ -98,7 +98,7 @@ def strips(one_token: OneToken) -> go.Figure:
         "y": 1,
         "yanchor": "bottom",
         "ypad": 0,
-        "title": {"text": "share of the strip", "side": "top"},
+        "title": {"text": "fraction of the strip", "side": "top"},
     }
     # The token itself often has most, and by its colour all others would be dark.
     ready = [row for rows in shown.values() for row in rows.values() if row.size]
@@ -123,18 +123,18 @@ def strips(one_token: OneToken) -> go.Figure:
 
 def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Heatmap:
     """Return the strips of one group."""
-    shares = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
+    fractions = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
     names = np.array([theme.escape(shorten(name, ON_AXIS)) for name in tokens], dtype=object)
-    hover = np.broadcast_to(names, shares.shape)
+    hover = np.broadcast_to(names, fractions.shape)
     numbered = len(tokens) <= MOST_NUMBERED
     return go.Heatmap(
-        z=np.sqrt(shares),
-        customdata=np.dstack([hover, shares.astype(object)]),
+        z=np.sqrt(fractions),
+        customdata=np.dstack([hover, fractions.astype(object)]),
         y=[NAMES[name] for name in rows],
         coloraxis="coloraxis",
         xgap=1 if len(tokens) <= 80 else 0,
         ygap=3,
-        text=[_numbers(row) for row in shares] if numbered else None,
+        text=[_numbers(row) for row in fractions] if numbered else None,
         texttemplate="%{text}" if numbered else None,
         textfont={"size": 11 if len(tokens) <= 24 else 9},
         hoverongaps=False,
@@ -158,10 +158,10 @@ def small_maps(all_tokens: AllTokens) -> go.Figure:
     )
     # A category for each place: equal tokens stay apart.
     names = [f"{theme.escape(shorten(name, ON_AXIS))} {place}" for place, name in enumerate(tokens)]
-    for place, (name, shares) in enumerate(maps.items()):
+    for place, (name, fractions) in enumerate(maps.items()):
         fig.add_heatmap(
-            z=np.rint(STEPS * np.sqrt(shares)).astype(np.uint8),  # a colour needs no more
-            customdata=shares,
+            z=np.rint(STEPS * np.sqrt(fractions)).astype(np.uint8),  # a colour needs no more
+            customdata=fractions,
             x=names,
             y=names,
             coloraxis="coloraxis",
@@ -189,28 +189,28 @@ def small_maps(all_tokens: AllTokens) -> go.Figure:
 
 
 def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], token: int) -> str:
-    """Return in a sentence whether the token that is looked at most also matters most.
+    """Return in a sentence whether the token that gets most attention also matters most.
 
     Args:
-        rows: Shares by measure, [T]; of "weights" and, if it is there, "zeroing" is spoken.
+        rows: Fractions by measure, [T]: "weights" and, where computed, "zeroing".
         tokens: As they may stand in Markdown.
         token: The token that receives.
     """
-    looked = int(rows["weights"].argmax())
+    attended = int(rows["weights"].argmax())
 
     def name(place: int) -> str:
         twin = f" (position {place})" if list(tokens).count(tokens[place]) > 1 else ""
         return "itself" if place == token else f"**{tokens[place]}**{twin}"
 
     start = (
-        f"**{tokens[token]}** looks most at {name(looked)}, "
-        f"with {rows['weights'][looked]:.0%} of its attention"
+        f"**{tokens[token]}** attends most to {name(attended)}, "
+        f"with {rows['weights'][attended]:.0%} of its attention"
     )
     if "zeroing" not in rows:
         return f"{start}."
     lost = int(rows["zeroing"].argmax())
     change = f"({rows['zeroing'][lost]:.0%} of all changes)"
-    if looked == lost:
+    if attended == lost:
         return f"{start}, and losing that value would change it most {change}."
     own = "its own value" if lost == token else f"the value of {name(lost)}"
     return f"{start}, but losing {own} would change it most {change}."
@@ -240,33 +240,33 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
     """Return the percent signs' numbers of the largest cells, and nothing for the others."""
     largest = set(np.argsort(-row)[:NUMBERED].tolist())
     return [
-        f"{100 * share:.0f}" if place in largest and share >= 0.01 else ""
-        for place, share in enumerate(row.tolist())
+        f"{100 * fraction:.0f}" if place in largest and fraction >= 0.01 else ""
+        for place, fraction in enumerate(row.tolist())
     ]
 
 
 def _colours(
     fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: Any
 ) -> None:
-    """Give all maps one scale: the square root of the share, so that small ones are seen.
+    """Give all maps one scale: the square root of the fraction, so that small ones are seen.
 
     Args:
-        fig, values: The figure, and all shares in it.
+        fig, values: The figure, and all fractions in it.
         steps_of_one: What the root of 1 is in the maps.
         bar: How the legend differs from the usual one.
     """
     top = max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
     steps = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if top >= 0.1 else (0.0, 0.002, 0.01, 0.03, 0.06)
-    ticks = [share for share in steps if share <= top]
+    ticks = [fraction for fraction in steps if fraction <= top]
     fig.update_layout(
         coloraxis={
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
             "cmax": steps_of_one * math.sqrt(top),
             "colorbar": {
-                "title": {"text": "share of the row", "side": "right"},
-                "tickvals": [steps_of_one * math.sqrt(share) for share in ticks],
-                "ticktext": [f"{share:.3g}%" for share in (100 * tick for tick in ticks)],
+                "title": {"text": "fraction of the row", "side": "right"},
+                "tickvals": [steps_of_one * math.sqrt(fraction) for fraction in ticks],
+                "ticktext": [f"{fraction:.3g}%" for fraction in (100 * tick for tick in ticks)],
                 "thickness": 12,
                 **bar,
             },

@@ -1,4 +1,4 @@
-"""What the page "How tokens mix" computes: each measure as rows of shares, kept in memory.
+"""What the page "How tokens mix" computes: each measure as rows of fractions, kept in memory.
 
 Rows are the tokens that receive, columns those that give; every row is divided by its sum, so
 that measures in units of their own can stand below each other.
@@ -24,15 +24,15 @@ from ..shell import background, cache
 from ..shell.background import Work
 from ..shell.cache import Texts
 from . import parts
-from .chart_figures import SeparatorShares
-from .parts import Array, shares
+from .chart_figures import SeparatorFractions
+from .parts import Array, fractions
 
 IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
 """Measures of one layer."""
 THROUGH_LAYERS = ("rollout", "flow", "zeroing_rollout")
 """Measures from a layer's output down to the input."""
 ATTENTION_ALONE = ("weights", "rollout", "flow")
-"""Measures that need no more than the attention weights; the others look inside the layers."""
+"""Measures of the attention weights alone; the others need the inside of the layers."""
 MOMENT = 0.7
 """Seconds to wait for a job before the page is drawn without it."""
 MOST_MAPPED = 512
@@ -62,7 +62,7 @@ class MixingMaps:
     maps: dict[str, Array]
     """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
     waiting: dict[str, Work]
-    """Measures that are not computed yet, and their work; two may share it."""
+    """Measures that are not computed yet, and their work; two may have one work."""
     offered: dict[str, float] = field(default_factory=dict)
     """Measures that take longer and were not asked for: about how many seconds."""
 
@@ -125,7 +125,7 @@ def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMa
     if num_tokens > MOST_MAPPED:
         raise ValueError(
             f"the maps of all tokens are drawn for at most {MOST_MAPPED} tokens; this input has "
-            f"{num_tokens}. Look at one token, or use a shorter text."
+            f"{num_tokens}. Choose one token, or use a shorter text."
         )
     mixing = _at_once(texts, choice, slice(None))
     to_compute = _choose_measures(mixing, texts, choice, num_tokens, slow=slow)
@@ -191,9 +191,9 @@ def _choose_measures(
     return set(known) - set(mixing.offered)
 
 
-def separator_shares(texts: Texts) -> SeparatorShares:
+def separator_fractions(texts: Texts) -> SeparatorFractions:
     """Return how [SEP] fades when one measures what is passed on and not the weights."""
-    return cache.call(parts.separator_shares, texts.key, texts)
+    return cache.call(parts.separator_fractions, texts.key, texts)
 
 
 def _at_once(texts: Texts, choice: Choice, rows: slice) -> MixingMaps:
@@ -236,9 +236,9 @@ def _flow_work(texts: Texts, choice: Choice, token: int | None) -> Work:
             texts.trace.attentions[: choice.layer + 1],
             head=choice.head,
             tokens=None if token is None else [token],
-            progress=lambda share: progress(share, "Attention flow"),
+            progress=lambda fraction: progress(fraction, "Attention flow"),
         )
-        return shares(flow.values)
+        return fractions(flow.values)
 
     return Work(("flow", _flow_key(texts, choice, token)), work)
 
@@ -254,7 +254,7 @@ def _zeroing_work(texts: Texts) -> Work:
         bert = cache.opened(texts.key)
         scores = row_shares(
             value_zeroing(
-                bert, texts.trace, progress=lambda share: progress(share, "Value zeroing")
+                bert, texts.trace, progress=lambda fraction: progress(fraction, "Value zeroing")
             )
         )
         return scores.numpy(), rollout(scores).numpy()
@@ -263,7 +263,7 @@ def _zeroing_work(texts: Texts) -> Work:
 
 
 def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, Array]:
-    """Return the same rows with the receiving token's own share left out, the rest made 1.
+    """Return the rows without the receiving token's own fraction, the rest scaled to sum to 1.
 
     Args:
         maps: By measure, [R, T].
@@ -273,5 +273,5 @@ def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, A
     for name, values in maps.items():
         others = values.copy()
         others[np.arange(len(tokens)), list(tokens)] = 0
-        remaining[name] = shares(torch.from_numpy(others))
+        remaining[name] = fractions(torch.from_numpy(others))
     return remaining

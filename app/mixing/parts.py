@@ -27,7 +27,7 @@ from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
 from ..shell import cache
 from ..shell.cache import Texts
-from .chart_figures import SeparatorShares
+from .chart_figures import SeparatorFractions
 
 Array = NDArray[np.float32]
 
@@ -39,7 +39,7 @@ def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[
     """
     trace = texts.trace
     if "parts" not in bert.capabilities:
-        return {"weights": shares(one_map_a_layer(trace.attentions, head)[layer])}
+        return {"weights": fractions(one_map_a_layer(trace.attentions, head)[layer])}
     block = cache.call(blocks, texts.key, texts)
     if head is None:
         norms = block.summed[layer]
@@ -47,7 +47,7 @@ def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[
         norms = trace.attentions[layer, head].float() * passed_norms(bert, trace)[layer, head]
     weights = one_map_a_layer(trace.attentions[layer : layer + 1], head)[0]
     maps = {"weights": weights, "norms": norms, "block": block.normalized[layer]}
-    return {name: shares(values) for name, values in maps.items()}
+    return {name: fractions(values) for name, values in maps.items()}
 
 
 def blocks(bert: Model, texts: Texts) -> BlockNorms:
@@ -63,11 +63,11 @@ def rollouts(bert: Model, texts: Texts, head: int | None) -> Array:
 
 def zeroing_row(bert: Model, texts: Texts, token: int) -> Array:
     """Return one row of value zeroing in every layer, [L, T]."""
-    return shares(value_zeroing(bert, texts.trace, tokens=[token])[:, 0])
+    return fractions(value_zeroing(bert, texts.trace, tokens=[token])[:, 0])
 
 
 def gradient(bert: Model, texts: Texts, token: int | None, head: int | None) -> Array:
-    """Return |gradient x weight| of all layers as shares, [L, T, T].
+    """Return |gradient x weight| of all layers as fractions, [L, T, T].
 
     Args:
         token: Where the predicted word's logit is read; None for the next-sentence logit.
@@ -78,27 +78,29 @@ def gradient(bert: Model, texts: Texts, token: int | None, head: int | None) -> 
     require_finite(gradients.gradients, "gradients")
     # One layer at a time: of 144 heads at 512 tokens the product is 151 MB.
     sizes = (gradients.product(layer).float().abs() for layer in range(len(gradients.weights)))
-    return shares(torch.stack([maps.mean(0) if head is None else maps[head] for maps in sizes]))
+    return fractions(torch.stack([maps.mean(0) if head is None else maps[head] for maps in sizes]))
 
 
-def separator_shares(bert: Model, texts: Texts) -> SeparatorShares:
+def separator_fractions(bert: Model, texts: Texts) -> SeparatorFractions:
     """Return how much comes from the added [SEP], the second one of a pair included."""
     trace = texts.trace
     separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
-    share: Callable[[Tensor], Tensor] = partial(share_on, columns=separators)
+    fraction_of: Callable[[Tensor], Tensor] = partial(share_on, columns=separators)
     block = cache.call(blocks, texts.key, texts)
     passed = passed_norms(bert, trace)[:, :, None]
     layers = trace.attentions
     # One layer at a time: both would be as large as the weights of all layers.
-    return SeparatorShares(
-        weights=torch.stack([share(layer.float()) for layer in layers]).numpy(),
-        norms=torch.stack([share(a * p) for a, p in zip(layers, passed, strict=True)]).numpy(),
-        block=share(block.normalized).numpy(),
+    return SeparatorFractions(
+        weights=torch.stack([fraction_of(layer.float()) for layer in layers]).numpy(),
+        norms=torch.stack(
+            [fraction_of(a * p) for a, p in zip(layers, passed, strict=True)]
+        ).numpy(),
+        block=fraction_of(block.normalized).numpy(),
         mixing_ratio=block.mixing_ratio.mean(-1).numpy(),
     )
 
 
-def shares(values: Tensor) -> Array:
+def fractions(values: Tensor) -> Array:
     """Return numbers >= 0 with each row divided by its sum."""
     rows: Array = row_shares(values.float()).numpy()
     return rows

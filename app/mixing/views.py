@@ -42,8 +42,8 @@ ONE_TOKEN = Picture(
         "BERT decides as it does."
     ),
     code="""
-shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
-row = {{name: values[token] for name, values in shares.items()}}
+fractions = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+row = {{name: values[token] for name, values in fractions.items()}}
 """,
 )
 EVERY_TOKEN = Picture(
@@ -57,7 +57,7 @@ EVERY_TOKEN = Picture(
         "the gradient, rows that do not matter for the chosen output are empty."
     ),
     code="""
-shares = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+fractions = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
 """,
 )
 
@@ -140,7 +140,7 @@ def _draw(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> No
 def _one_token(page: frame.Page, mixing: MixingMaps, choice: Choice) -> OneToken:
     """Write the title and the verdict; return the strips, with room for what is awaited."""
     tokens, layer = page.trace.tokens, choice.layer
-    rows = {name: shares[0] for name, shares in mixing.maps.items()}
+    rows = {name: fractions[0] for name, fractions in mixing.maps.items()}
     rows |= dict.fromkeys(mixing.waiting, np.empty(0, dtype=np.float32))
     named = [plain(token) for token in tokens]
     st.markdown(f"#### Where does “{named[choice.token]}” get its information?")

@@ -35,7 +35,7 @@ VARIANTS = Picture(
     how=(
         "Each dot is the answer after one change; the mark on each row is the pair as written, the "
         "number after the percentage the difference in percentage points. If swapping the order "
-        "changes little, BERT looks at the topic. The segment ids and \\[SEP\\] tell it where B "
+        "changes little, BERT goes by the topic. The segment ids and \\[SEP\\] tell it where B "
         "begins: without them it may no longer see two sentences."
     ),
     code="""

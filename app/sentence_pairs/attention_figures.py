@@ -61,13 +61,13 @@ def mass_lines(attention_mass: AttentionMass) -> go.Figure:
                 x=layers,
                 y=[even] * num_layers,
                 mode="lines",
-                name=f"share of {target} in the tokens",
+                name=f"fraction of {target} in the tokens",
                 legendgroup=name,
                 line={"color": colour, "width": 1.5, "dash": "dot"},
-                hovertemplate=f"share of {target} in the tokens: %{{y:.1%}}<extra></extra>",
+                hovertemplate=f"fraction of {target} in the tokens: %{{y:.1%}}<extra></extra>",
             )
         )
-    theme.plot_layout(fig, "", "layer", "share of the attention", 320)
+    theme.plot_layout(fig, "", "layer", "fraction of the attention", 320)
     fig.update_layout(hovermode="x unified")
     fig.update_xaxes(tickvals=layers)
     fig.update_yaxes(tickformat=".0%", rangemode="tozero")
@@ -101,7 +101,7 @@ def mass_heatmaps(attention_mass: AttentionMass) -> go.Figure:
             "colorscale": theme.SEQUENTIAL,
             "cmin": 0,
             "cmax": max(float(attention_mass.between(*way).max()) for way in ways),
-            "colorbar": theme.bar_above("share of the attention", tickformat=".0%"),
+            "colorbar": theme.bar_above("fraction of the attention", tickformat=".0%"),
         },
     )
     fig.update_xaxes(tickvals=list(range(num_heads)), showgrid=False)

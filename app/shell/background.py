@@ -30,8 +30,8 @@ Progress = Callable[[float, str], None]
 class Job:
     """One piece of work: how far it is and, at the end, its result or error."""
 
-    share: float = 0.0
-    """What is done of it, 0 to 1."""
+    fraction_done: float = 0.0
+    """0 to 1."""
     stage: str = "Waiting"
     """What is being done."""
     result: Any = None
@@ -86,21 +86,21 @@ def leave(key: Hashable, *, grace: float = 0.0) -> None:
     with _lock:
         job = _jobs.get(key)
         if job is not None:
-            expires = time.monotonic() - PATIENCE + grace if grace else -math.inf
-            job.asked_at = min(job.asked_at, expires)
+            latest = time.monotonic() - PATIENCE + grace if grace else -math.inf
+            job.asked_at = min(job.asked_at, latest)
 
 
 def _run(job: Job, work: Callable[[Progress], Any]) -> None:
-    def report(share: float, stage: str) -> None:
+    def report(fraction_done: float, stage: str) -> None:
         if time.monotonic() - job.asked_at > PATIENCE:
             raise GivenUp
-        job.share, job.stage = share, stage
+        job.fraction_done, job.stage = fraction_done, stage
 
     try:
         report(0.0, "Starting")
         job.result = work(report)
-    except Exception as error:  # told to whoever asks
+    except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError):
             log.exception("a job failed")
         job.error = error
-    job.share, job.done = 1.0, True
+    job.fraction_done, job.done = 1.0, True

@@ -219,6 +219,6 @@ def own_tokens(text: str) -> str:
 
 
 def shown() -> Shown:
-    """Return what the visitor looks at."""
+    """Return the page and checkpoint that the visitor sees."""
     current: Shown = st.session_state.get(_SHOWN, Shown("BertScope", None))
     return current

@@ -61,7 +61,7 @@ class Origin(NamedTuple):
 
 
 def origin(page: str, key: cache.BertKey | None) -> Origin:
-    """Return what the visitor looks at now."""
+    """Return what the visitor sees now."""
     texts = {_TEXTS[name]: text for name, text in state.texts().items()}
     return Origin(page, key, texts, state.choices())
 

@@ -149,7 +149,7 @@ def texts() -> dict[str, str]:
 
 
 def begin_run() -> None:
-    """Start a full run: forget which names the previous page used; keep what a link shares.
+    """Start a full run: forget which names the previous page used; keep what a link carries.
 
     A link may lead to a page without the sentence box. Its texts are taken now: the next page
     comes with an empty address.

@@ -23,9 +23,9 @@ from .render_signal import arrival
 PATIENCE_SECONDS = 1.5
 """Work that is done by then shows no progress."""
 LOOK_SECONDS = 1.0
-"""Between two looks at the work."""
+"""Between two checks of the work."""
 GRACE_SECONDS = 3 * LOOK_SECONDS
-"""In which another visitor who waits for the same work is sure to look at it."""
+"""Within which another visitor who waits for the same work has checked it."""
 _AWAITED, _STOPPED = "_awaited_work", "_stopped_work"
 
 
@@ -80,7 +80,7 @@ def result(
     def watch() -> None:
         now = background.ask(*work)
         with st.container(key=sign if now.done else f"awaited_{name}"):
-            st.progress(now.share, text=say(now))
+            st.progress(now.fraction_done, text=say(now))
 
     with st.container(horizontal=True, vertical_alignment="center"):
         watch()

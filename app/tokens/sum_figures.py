@@ -157,14 +157,14 @@ def _value_axes(names: list[str]) -> dict[str, object]:
 
 
 def _rows(count: int) -> list[tuple[float, float]]:
-    """Return top and bottom of each strip and of the lengths, as shares of the figure."""
+    """Return top and bottom of each strip and of the lengths, as fractions of the figure."""
     gap = 0.02
     tops = [1 - row / count for row in range(count)]
     return [(top, max(0.0, top - 1 / count + gap)) for top in tops[:-1]] + [(tops[-1], 0.0)]
 
 
 def _cosine_text(numbers: SumNumbers) -> str:
-    """Return the hover text of the sum: cosines of the summands, and their shares of it."""
+    """Return the hover text of the sum: cosines of the summands, and their fractions of it."""
     values = [
         *(f"{a}-{b} %{{customdata[{i}]:.2f}}" for i, (a, b) in enumerate(numbers.cosines)),
         *(
@@ -172,8 +172,8 @@ def _cosine_text(numbers: SumNumbers) -> str:
             for i, name in enumerate(numbers.shares, start=len(numbers.cosines))
         ),
     ]
-    cosines, shares = values[: len(numbers.cosines)], values[len(numbers.cosines) :]
-    return f"<br>cosines: {', '.join(cosines)}<br>shares of the sum: {', '.join(shares)}"
+    cosines, fractions = values[: len(numbers.cosines)], values[len(numbers.cosines) :]
+    return f"<br>cosines: {', '.join(cosines)}<br>fractions of the sum: {', '.join(fractions)}"
 
 
 def _cosine_rows(numbers: SumNumbers) -> Matrix:

@@ -17,7 +17,7 @@ MAX_POINTS = 1200
 
 TRAIN, HELD_OUT = theme.SEGMENT_A, theme.SEGMENT_B
 
-# Title, column of the training lines, column of the held-out scores, is it a share of 1.
+# Title, column of the training lines, column of the held-out scores, whether it is a fraction.
 _PANELS = (
     ("Masked words: loss, nats", "mlm_loss", "valid_mlm_loss", False),
     ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
@@ -33,7 +33,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 
     Args:
         lines: Of metrics.jsonl, in order.
-        peak_rate: AdamW's peak learning rate; None gives the share of it.
+        peak_rate: AdamW's peak learning rate; None for the fraction of it.
     """
     table = pd.DataFrame([line for line in lines if "loss" in line])
     if table.empty:
@@ -72,15 +72,15 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         horizontal_spacing=0.11,
     )
     every = -(-len(table) // MAX_POINTS) if len(table) else 1
-    for index, (_, train, held_out, is_share) in enumerate(panels):
+    for index, (_, train, held_out, is_fraction) in enumerate(panels):
         place = {"row": index // columns + 1, "col": index % columns + 1}
-        form = ".1%" if is_share else ".4g"
+        form = ".1%" if is_fraction else ".4g"
         if train in table:
             part = table[table[train].notna()].iloc[::every]
             fig.add_trace(_line(part, train, form, index == 0), **place)
         if held_out and held_out in table:
             fig.add_trace(_points(table[table[held_out].notna()], held_out, form, index), **place)
-        fig.update_yaxes(tickformat=".0%" if is_share else "", **place)
+        fig.update_yaxes(tickformat=".0%" if is_fraction else "", **place)
         if index:  # a loss far from 0 is read better close by
             fig.update_yaxes(rangemode="tozero", **place)
     shown = [train for _, train, *_ in panels]

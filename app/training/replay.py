@@ -61,12 +61,12 @@ REPLAY = Picture(
     figure=_replay,
     table=_answers,
     how=(
-        "Press Play, or move the slider: all four pictures follow. *Attention*: rows look, columns "
-        "are looked at; brighter is more, and the colours mean the same at every step. *Map*: each "
-        "point is a word in its sentence, large for this one; its path is the grey trail. The axes "
-        "are those of the last step (they show {explained} of its variance), so that a place means "
-        "the same at every step. *Guesses*: the best five for the hidden word, pink if right. "
-        "*Answers*: the probability of the hidden word{pairs}."
+        "Press Play, or move the slider: all four pictures follow. *Attention*: the row's token "
+        "attends to the column's; brighter is more, and the colours mean the same at every step. "
+        "*Map*: each point is a word in its sentence, large for this one; its path is the grey "
+        "trail. The axes are those of the last step (they show {explained} of its variance), so "
+        "that a place means the same at every step. *Guesses*: the best five for the hidden word, "
+        "pink if right. *Answers*: the probability of the hidden word{pairs}."
     ),
     code="""
 from pathlib import Path

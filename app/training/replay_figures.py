@@ -176,7 +176,7 @@ def _draw_attention(fig: go.Figure, part: dict[str, Any], tokens: Sequence[str])
             zmax=1,
             colorscale=theme.SEQUENTIAL,
             showscale=False,
-            hovertemplate="<b>%{y}</b> looks at <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
+            hovertemplate="<b>%{y}</b> attends to <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
         ),
         row=1,
         col=1,

@@ -43,8 +43,8 @@ class Run:
     detail: str = ""
     """What went wrong, or on which other machine it runs."""
     step: int = 0
-    share: float = 0.0
-    """Part of it that is done, 0 to 1."""
+    fraction_done: float = 0.0
+    """0 to 1."""
     seconds: float = 0.0
     """Time spent training."""
     num_tokens: int = 0
@@ -67,9 +67,9 @@ class Run:
     @property
     def seconds_left(self) -> float | None:
         """Time to its end at the pace so far; None if that is not known."""
-        if not 0 < self.share <= 1:
+        if not 0 < self.fraction_done <= 1:
             return None
-        return self.seconds * (1 - self.share) / self.share
+        return self.seconds * (1 - self.fraction_done) / self.fraction_done
 
     @property
     def unigram_entropy(self) -> float | None:
@@ -144,9 +144,9 @@ def read_run(path: Path) -> Run:
         trained = next((line for line in reversed(lines) if "loss" in line), {})
         seconds = float(trained.get("seconds", 0.0))
         step = int(trained.get("step", 0))
-        share = _share(config, step, seconds)
+        fraction_done = _fraction_done(config, step, seconds)
         scores = next((line for line in reversed(lines) if "valid_mlm_loss" in line), None)
-        state = "running" if where is not None else "finished" if share >= 1 else "stopped"
+        state = "running" if where is not None else "finished" if fraction_done >= 1 else "stopped"
         detail = "" if pid or where is None else f"by {where}"
         failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)
         if state == "stopped":
@@ -154,7 +154,7 @@ def read_run(path: Path) -> Run:
         tokens = int(trained.get("num_tokens", 0))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return Run(path, "damaged", " ".join(str(error).split()))
-    return Run(path, state, detail, step, share, seconds, tokens, scores, config, pid)
+    return Run(path, state, detail, step, fraction_done, seconds, tokens, scores, config, pid)
 
 
 def metrics(path: Path) -> list[Line]:
@@ -219,14 +219,14 @@ def _read_metrics(path: Path) -> list[Line]:
     return lines
 
 
-def _share(config: Mapping[str, Any], step: int, seconds: float) -> float:
+def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> float:
     train = config["train"]
     if train.get("steps") is not None:
         return min(1.0, step / float(train["steps"]))
-    share = seconds / (60 * float(train["minutes"]))
-    if not math.isfinite(share):
+    fraction_done = seconds / (60 * float(train["minutes"]))
+    if not math.isfinite(fraction_done):
         raise ValueError("its length in config.json is no number")
-    return min(1.0, share)
+    return min(1.0, fraction_done)
 
 
 def _started(folder: Path, name: str) -> float:

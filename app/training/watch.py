@@ -72,13 +72,13 @@ UNIGRAMS = "; at the dashed line the model knows how frequent words are and noth
 
 
 def table_of_runs(runs: list[Run]) -> pd.DataFrame:
-    """Return a row for each run; shares are 0 to 1."""
+    """Return a row for each run; fractions are 0 to 1."""
     return pd.DataFrame(
         [
             {
                 "run": run.name,
                 "state": STATES[run.state][0],
-                "done": round(run.share, 2),
+                "done": round(run.fraction_done, 2),
                 "words right": _score(run, "valid_mlm_top1"),
                 "next sentence": _score(run, "valid_nsp_accuracy"),
                 "loss of words": _score(run, "valid_mlm_loss"),
@@ -204,7 +204,7 @@ def _show_numbers(run: Run) -> None:
     scores = run.scores or {}
     row = st.container(horizontal=True, key="run_numbers")
     row.metric("Step", f"{run.step:,}", width="content")
-    row.metric("Done", f"{run.share:.0%}", width="content")
+    row.metric("Done", f"{run.fraction_done:.0%}", width="content")
     row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
     row.metric("Tokens a second", f"{speed:,.0f}", width="content")
     if scores:
@@ -219,7 +219,7 @@ def _show_coach(run: Run) -> None:
         return
     findings = check_run(
         lines,
-        share_done=run.share,
+        share_done=run.fraction_done,
         unigram_entropy=run.unigram_entropy,
         heads=_heads(run.path),
     )

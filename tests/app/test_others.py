@@ -138,7 +138,7 @@ def test_mixing_of_every_token_and_its_python(open_page, name):
     assert len(maps["data"]) == 3
     scope: dict[str, object] = {}
     exec(at.code[0].value, scope)
-    assert set(scope["shares"]) == {"weights", "rollout", "flow"}
+    assert set(scope["fractions"]) == {"weights", "rollout", "flow"}
     assert len(at.get("plotly_chart")) == 2  # the maps, and how far they agree
 
 

@@ -1,4 +1,4 @@
-"""Sentences worth looking at, each with what it shows."""
+"""Example sentences, each with what it shows."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def report() -> HeadReport:
 
 
 def with_hits(report: HeadReport, share: float) -> HeadReport:
-    """Return a report in which head 0.0 finds this share of the objects."""
+    """Return a report in which head 0.0 finds this fraction of the objects."""
     scores = report.scores
     hits = np.zeros_like(scores.hits)
     arcs = np.flatnonzero(scores.pairs[:, 3] == scores.names.index("obj"))
@@ -52,7 +52,7 @@ def test_a_relation_is_held_against_the_fixed_place(report: HeadReport) -> None:
 
 
 def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) -> None:
-    """A random head looks at all tokens about alike."""
+    """A random head attends to all tokens about alike."""
     said = sentences(report, Measured("to_previous"), (0, 1), is_best=True)
     value = report.statistics.of("to_previous").mean[0, 1]
     assert f"{value:.1%} of its attention" in said

@@ -48,7 +48,7 @@ def test_opens_with_all_heads_the_best_one_and_the_map(page: AppTest, own: HeadR
     layer, head = own.statistics.best("to_previous")
     assert grid["layout"]["shapes"][0]["x0"] == head - 0.5
     assert grid["layout"]["shapes"][0]["y0"] == layer - 0.5
-    assert f"What layer {layer} head {head} looks at" == bars["layout"]["title"]["text"]
+    assert f"What layer {layer} head {head} attends to" == bars["layout"]["title"]["text"]
     assert expected.mean[layer, head] in values(bars["data"][0]["x"])
     points = [trace for trace in places["data"] if trace.get("customdata") is not None]
     assert sum(len(values(trace["x"])) for trace in points) == 8
@@ -122,12 +122,12 @@ def test_another_measure_opens_its_best_head_and_any_head_can_be_chosen(
 ) -> None:
     app = ok(page.run())
     app.selectbox(key="heads_open").set_value("1.2").run()
-    assert figures(ok(app))[1]["layout"]["title"]["text"] == "What layer 1 head 2 looks at"
+    assert figures(ok(app))[1]["layout"]["title"]["text"] == "What layer 1 head 2 attends to"
     assert app.query_params["heads_open"] == "1.2"
     app.selectbox(key="heads_measure").set_value("entropy").run()
     layer, head = own.statistics.best("entropy")
     title = figures(ok(app))[1]["layout"]["title"]["text"]
-    assert title == f"What layer {layer} head {head} looks at"
+    assert title == f"What layer {layer} head {head} attends to"
     assert "heads_open" not in app.query_params
     app.segmented_control(key="heads_colour").set_value("layer").run()
     names = [trace.get("name") for trace in figures(ok(app))[2]["data"]]

@@ -9,7 +9,7 @@ import pytest
 
 from app.mixing.chart_figures import (
     Agreement,
-    SeparatorShares,
+    SeparatorFractions,
     agreement,
     agreement_table,
     separator_fade,
@@ -38,9 +38,9 @@ def rows(weights: list[float], zeroing: list[float]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     ("weights", "zeroing", "said"),
     [
-        ([0.1, 0.2, 0.6, 0.1], [0, 0, 1, 0], "looks most at **bank**, with 60% of its attention"),
+        ([0.1, 0.2, 0.6, 0.1], [0, 0, 1, 0], "attends most to **bank**, with 60% of its attention"),
         ([0.1, 0.2, 0.6, 0.1], [0, 0, 1, 0], "and losing that value would change it most (100%"),
-        ([0.1, 0.6, 0.2, 0.1], [0, 0.2, 0, 0.8], "looks most at itself"),
+        ([0.1, 0.6, 0.2, 0.1], [0, 0.2, 0, 0.8], "attends most to itself"),
         ([0.1, 0.6, 0.2, 0.1], [0, 0.2, 0, 0.8], "the value of **the** (position 3) would"),
         ([0.6, 0.1, 0.2, 0.1], [0, 0.9, 0.1, 0], "but losing its own value would"),
     ],
@@ -91,15 +91,15 @@ def test_maps_share_axes_and_colours() -> None:
 
 @pytest.mark.parametrize(("size", "beside"), [(MANY - 1, 3), (MANY, 2)])
 def test_maps_of_many_tokens_are_large_and_sent_as_bytes(size: int, beside: int) -> None:
-    shares = np.full((size, size), 0.25, dtype=np.float32)
-    maps = dict.fromkeys(("weights", "norms", "rollout"), shares)
+    fractions = np.full((size, size), 0.25, dtype=np.float32)
+    maps = dict.fromkeys(("weights", "norms", "rollout"), fractions)
     fig = small_maps(AllTokens(maps, ["a"] * size))
     tops = [fig.layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
     assert tops.count(tops[0]) == beside
     assert fig.data[0].z.dtype == np.uint8
     assert (fig.data[0].z == round(STEPS / 2)).all()  # the root of a quarter
     assert fig.layout.coloraxis.cmax == pytest.approx(STEPS / 2)
-    np.testing.assert_array_equal(fig.data[0].customdata, shares)
+    np.testing.assert_array_equal(fig.data[0].customdata, fractions)
 
 
 def test_tables_hold_the_same_numbers() -> None:
@@ -115,8 +115,8 @@ def test_tables_hold_the_same_numbers() -> None:
 
 def test_the_fade_of_sep_has_a_dot_for_each_head_and_its_mean() -> None:
     weights = np.array([[0.2, 0.4], [0.6, 0.8]], dtype=np.float32)
-    block_shares = np.array([0.1, 0.2], dtype=np.float32)
-    found = SeparatorShares(weights, weights / 2, block_shares, block_shares)
+    block_fractions = np.array([0.1, 0.2], dtype=np.float32)
+    found = SeparatorFractions(weights, weights / 2, block_fractions, block_fractions)
     fig = separator_fade(found)
     dots, _, line, norms, block = fig.data
     np.testing.assert_allclose(dots.y, [0.2, 0.4, 0.6, 0.8])

@@ -44,7 +44,7 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def strips(app: AppTest) -> dict[str, list[float | None]]:
-    """Return the drawn shares of each strip, by its name; None where nothing is drawn."""
+    """Return the drawn fractions of each strip, by its name; None where nothing is drawn."""
     return {
         name: [cell[1] for cell in row]
         for trace in charts(app)[0]["data"]

@@ -46,9 +46,9 @@ def test_asking_never_waits_and_sees_the_progress() -> None:
     job = background.ask("slow", work)
     assert begun.wait(10)
     again = background.ask("slow", work)
-    assert (again.share, again.stage, again.done) == (0.4, "Laying out", False)
+    assert (again.fraction_done, again.stage, again.done) == (0.4, "Laying out", False)
     go_on.set()
-    assert wait_for(job).share == 1
+    assert wait_for(job).fraction_done == 1
 
 
 def test_an_error_is_kept_for_whoever_asks() -> None:

@@ -66,7 +66,7 @@ def test_states_of_runs(tmp_path):
     }
     assert found["never"].detail == "the text is too small."
     half = found["half"]
-    assert (half.step, half.share, half.seconds_left) == (50, 0.5, 10.0)
+    assert (half.step, half.fraction_done, half.seconds_left) == (50, 0.5, 10.0)
     assert half.scores is not None
     assert half.scores["valid_mlm_top1"] == 0.2
     assert "does not hold the settings" in found["broken"].detail
@@ -75,7 +75,7 @@ def test_states_of_runs(tmp_path):
 def test_a_run_by_the_clock(tmp_path):
     config = {"train": {"steps": None, "minutes": 0.5}}
     run = training_runs.read_run(write_run(tmp_path / "run", 20, config=config))
-    assert run.share == pytest.approx(10 / 30)
+    assert run.fraction_done == pytest.approx(10 / 30)
     assert run.seconds_left == pytest.approx(20)
 
 
