@@ -182,7 +182,7 @@ def relations(visit: Visit) -> None:
 
 
 def overview(visit: Visit) -> None:
-    """The overview of the Attention page, the heads that look at the token before in front."""
+    """The overview of the Attention page, the heads that attend to the token before in front."""
     visit.open("attention", overview="measure:to_previous,order:all")
     visit.inked(".st-key-attention_overview")
     save(visit, "overview-sorted", [visit.page.locator(".st-key-attention_overview")])

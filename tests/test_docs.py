@@ -123,7 +123,7 @@ def test_the_guide_names_what_the_app_shows() -> None:
         f"**{QUESTIONS['obj>to_dependent']}**",
         f"**{OPEN_EXAMPLE}**",
         f"*{NAMES['to_previous'].label}* in **Measure**",
-        "**Find a head that looks at …**",
+        "**Find a head that attends to …**",
         "**The best head for each job**",
         "**Upload a file**",
     )

@@ -1,18 +1,18 @@
-// What is shown, said to those who hear the page.
+// Announces what is shown to users of a screen reader.
 
 import { element } from "./elements";
 import { Debounce } from "./timers";
 
 export class LiveRegion {
-  readonly root = element("div", { className: "said", ariaLive: "polite" });
-  private readonly saying = new Debounce(200);
+  readonly root = element("div", { className: "live-region", ariaLive: "polite" });
+  private readonly announcing = new Debounce(200);
 
-  // Of several sentences in a row only the last is said.
+  // Of several texts in quick succession only the last is announced.
   say(text: string): void {
-    this.saying.run(() => { this.root.textContent = text; });
+    this.announcing.run(() => { this.root.textContent = text; });
   }
 
   cancel(): void {
-    this.saying.cancel();
+    this.announcing.cancel();
   }
 }

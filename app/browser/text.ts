@@ -18,11 +18,11 @@ export function exact(value: number): number | null {
 
 // The first `most` graphemes.
 export function letters(text: string, most: number): string[] {
-  const found: string[] = [];
+  const graphemes: string[] = [];
   for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-    if (found.push(segment) === most) break;
+    if (graphemes.push(segment) === most) break;
   }
-  return found;
+  return graphemes;
 }
 
 export function shorten(text: string, most: number): string {

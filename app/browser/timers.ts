@@ -15,7 +15,7 @@ export class Debounce {
   }
 }
 
-// Draws once before the next frame, however often it is asked to.
+// Draws once before the next frame, however often it is called.
 export class FrameLoop {
   private frame = 0;
 

@@ -39,7 +39,7 @@ MAP_OPTIONS = Field("map", "")
 NEURONS_OPTIONS = Field("neurons", "")
 
 _WEIGHTS_CODE = """maps = {maps}  # [H, T, T]: {comment}
-weights = {weights}  # [T, T]: the row's token looks at the column's
+weights = {weights}  # [T, T]: the row's token attends to the column's
 """
 OVERVIEW = Picture(
     name="attention-overview",
@@ -61,12 +61,12 @@ measures.to_previous, measures.entropy  # [L, H] each, as all the others
 )
 LINES = Picture(
     name="attention-layer",
-    table=lambda shown: layer_arrays(*shown),
+    table=lambda arguments: layer_arrays(*arguments),
     how=(
-        "Each line goes from a token (left) to a token it looks at (right); colour is the head, "
+        "Each line goes from a token (left) to a token it attends to (right); colour is the head, "
         "strength the weight. The weights that leave a token in one head sum to 100%; those of "
         "hidden lines are not redistributed. Shift and a click choose several tokens: what they "
-        "look at is averaged, what they get is summed. Each weight here is within 0.3 percentage "
+        "attend to is averaged, what they get is summed. Each weight here is within 0.3 percentage "
         "points; the heat map and the NPZ below the view are exact. Attention says where a head "
         "takes information from, not why BERT decides as it does."
     ),
@@ -74,9 +74,9 @@ LINES = Picture(
 )
 MAP = Picture(
     name="attention-map",
-    table=lambda shown: {"attention": shown[0], "tokens": np.array(shown[1])},
+    table=lambda drawn: {"attention": drawn[0], "tokens": np.array(drawn[1])},
     how=(
-        "Each row is a token that looks, each column a token that is looked at; a row sums to 1. "
+        "Each row's token attends to the columns' tokens; a row sums to 1. "
         "Brightness follows the square root of the weight, so that small weights are seen too; the "
         "numbers are the weights. The wheel zooms, dragging moves, a double click shows the whole; "
         "a click marks a row and a column, by which the other can be ordered. A bright cell says "
@@ -86,15 +86,15 @@ MAP = Picture(
 )
 NEURONS = Picture(
     name="neurons",
-    table=lambda shown: neuron_arrays(*shown),
+    table=lambda arguments: neuron_arrays(*arguments),
     needs=frozenset({"queries"}),
     how=(
-        "The query q of the token that looks is multiplied with the key k of each token, dimension "
-        "by dimension: blue products speak for looking there, orange ones against it. A row's "
+        "The query q of the attending token is multiplied with the key k of each token, dimension "
+        "by dimension: blue products raise the weight, orange ones lower it. A row's "
         "products sum to q·k; divided by √{head_width} that is the score, and the softmax of all "
         "scores gives the weights, which sum to 100%. Nothing is masked: in one text every token "
-        "may look at every token. The arrow keys change the tokens, Enter lets the marked key "
-        "look. A dimension has no meaning of its own: the head would do the same if all were "
+        "may attend to every token. The arrow keys change the tokens, Enter makes the marked key "
+        "the query. A dimension has no meaning of its own: the head would do the same if all were "
         "rotated together."
     ),
     code="""

@@ -19,8 +19,8 @@ export function alone(component: (mounted: Mounted<Bytes>) => void): (place: Ele
       if (name !== "selection") return;
       const { layer, heads, revision } = value as { layer?: number; heads: number[]; revision: number };
       if (layer === undefined) return;
-      const found = held.find((bytes) => unpack<{ layer: number }>(bytes).header.layer === layer);
-      if (found) show(changeHeader(found, { heads, revision }));
+      const message = held.find((bytes) => unpack<{ layer: number }>(bytes).header.layer === layer);
+      if (message) show(changeHeader(message, { heads, revision }));
     };
     show(held[0]);
   };

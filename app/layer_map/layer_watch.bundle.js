@@ -42,7 +42,7 @@ var bundle = (() => {
   };
 
   // app/layer_map/layer_watch.ts
-  var LOOK_MS = 500;
+  var CHECK_MS = 500;
   var REST_MS = 500;
   var STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
   function component({ data, setStateValue }) {
@@ -61,14 +61,14 @@ var bundle = (() => {
       plot?.removeListener?.("plotly_sliderchange", changed);
       plot?.removeEventListener("keydown", onKey);
     };
-    const look = () => {
-      const found = document.querySelector(`${data.figure} .js-plotly-plot`);
-      const slider = found?.layout?.sliders?.[0];
-      if (found === plot || !found?.on || !slider) return;
+    const check = () => {
+      const current = document.querySelector(`${data.figure} .js-plotly-plot`);
+      const slider = current?.layout?.sliders?.[0];
+      if (current === plot || !current?.on || !slider) return;
       letGo();
-      plot = found;
-      found.on("plotly_sliderchange", changed);
-      found.addEventListener("keydown", onKey);
+      plot = current;
+      current.on("plotly_sliderchange", changed);
+      current.addEventListener("keydown", onKey);
       const attributes = {
         tabindex: 0,
         role: "slider",
@@ -77,10 +77,10 @@ var bundle = (() => {
         "aria-valuemax": slider.steps.length - 1,
         "aria-valuenow": slider.active || 0
       };
-      for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, String(value));
+      for (const [name, value] of Object.entries(attributes)) current.setAttribute(name, String(value));
     };
-    look();
-    const timer = setInterval(look, LOOK_MS);
+    check();
+    const timer = setInterval(check, CHECK_MS);
     return () => {
       clearInterval(timer);
       telling.cancel();

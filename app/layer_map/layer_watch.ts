@@ -22,8 +22,8 @@ interface Plot extends HTMLElement {
   layout?: { sliders?: { steps: unknown[]; active?: number }[] };
 }
 
-const LOOK_MS = 500; // Streamlit may put another figure in place of the one that was found
-const REST_MS = 500; // how long the slider rests before Python is told
+const CHECK_MS = 500; // Streamlit may put another figure in place of the present one
+const REST_MS = 500; // how long the slider rests before Python gets its layer
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
 export default function component({ data, setStateValue }: Mounted<WatchData>): () => void {
@@ -46,14 +46,14 @@ export default function component({ data, setStateValue }: Mounted<WatchData>): 
     plot?.removeEventListener("keydown", onKey);
   };
 
-  const look = () => {
-    const found = document.querySelector<Plot>(`${data.figure} .js-plotly-plot`);
-    const slider = found?.layout?.sliders?.[0];
-    if (found === plot || !found?.on || !slider) return;
+  const check = () => {
+    const current = document.querySelector<Plot>(`${data.figure} .js-plotly-plot`);
+    const slider = current?.layout?.sliders?.[0];
+    if (current === plot || !current?.on || !slider) return;
     letGo();
-    plot = found;
-    found.on("plotly_sliderchange", changed);
-    found.addEventListener("keydown", onKey);
+    plot = current;
+    current.on("plotly_sliderchange", changed);
+    current.addEventListener("keydown", onKey);
     const attributes = {
       tabindex: 0,
       role: "slider",
@@ -62,11 +62,11 @@ export default function component({ data, setStateValue }: Mounted<WatchData>): 
       "aria-valuemax": slider.steps.length - 1,
       "aria-valuenow": slider.active || 0,
     };
-    for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, String(value));
+    for (const [name, value] of Object.entries(attributes)) current.setAttribute(name, String(value));
   };
 
-  look();
-  const timer = setInterval(look, LOOK_MS);
+  check();
+  const timer = setInterval(check, CHECK_MS);
   return () => {
     clearInterval(timer);
     telling.cancel();

@@ -24,20 +24,20 @@ var bundle = (() => {
   __export(render_signal_exports, {
     default: () => component
   });
-  var LOOK_MS = 100;
+  var CHECK_MS = 100;
   var AGAIN_MS = 5e3;
   function component({ data, setTriggerValue }) {
-    let asked = -Infinity;
-    const look = () => {
+    let lastRequest = -Infinity;
+    const check = () => {
       const app = document.querySelector('[data-testid="stApp"]');
       if (app?.dataset.testScriptState === "running") return;
       if (document.querySelector('[data-testid="stSkeleton"]')) return;
       if (!document.querySelector(`.st-key-${data.sign}`)) return;
-      if (performance.now() - asked < AGAIN_MS) return;
-      asked = performance.now();
+      if (performance.now() - lastRequest < AGAIN_MS) return;
+      lastRequest = performance.now();
       setTriggerValue("arrived", true);
     };
-    const timer = setInterval(look, LOOK_MS);
+    const timer = setInterval(check, CHECK_MS);
     return () => clearInterval(timer);
   }
   return __toCommonJS(render_signal_exports);

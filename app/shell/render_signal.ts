@@ -3,8 +3,8 @@
 
 import type { Mounted } from "../browser/component";
 
-const LOOK_MS = 100;
-const AGAIN_MS = 5000; // a question that was lost with the connection is asked again
+const CHECK_MS = 100;
+const AGAIN_MS = 5000; // a request that was lost with the connection is sent again
 
 interface SignalData {
   /** Key of the container that is drawn when what was awaited is there. */
@@ -12,18 +12,18 @@ interface SignalData {
 }
 
 export default function component({ data, setTriggerValue }: Mounted<SignalData>): () => void {
-  let asked = -Infinity;
+  let lastRequest = -Infinity;
 
-  const look = () => {
+  const check = () => {
     const app = document.querySelector<HTMLElement>('[data-testid="stApp"]');
     if (app?.dataset.testScriptState === "running") return;
     if (document.querySelector('[data-testid="stSkeleton"]')) return;
     if (!document.querySelector(`.st-key-${data.sign}`)) return;
-    if (performance.now() - asked < AGAIN_MS) return;
-    asked = performance.now();
+    if (performance.now() - lastRequest < AGAIN_MS) return;
+    lastRequest = performance.now();
     setTriggerValue("arrived", true);
   };
 
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(check, CHECK_MS);
   return () => clearInterval(timer);
 }

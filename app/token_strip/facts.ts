@@ -1,6 +1,6 @@
 // What the strip knows of its tokens, in words.
 
-/** A value for each token, but where something else is said. */
+/** A value for each token, but where another text stands. */
 export interface StripData {
   tokens: string[];
   ids: number[];

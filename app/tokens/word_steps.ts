@@ -46,13 +46,13 @@ function normalization({ word, normalized, isAdded, steps }: StepsData): HTMLEle
 }
 
 function match({ pieces, reason }: StepsData, { token, id, tried, more }: Piece, index: number): HTMLElement {
-  const found = chip(token, reason ? "found unknown" : "found");
-  found.append(element("small", { textContent: `id ${id}` }));
+  const matched = chip(token, reason ? "found unknown" : "found");
+  matched.append(element("small", { textContent: `id ${id}` }));
   return row(pieces.length > 1 ? `piece ${index + 1}` : "look-up",
     ...tried.map((candidate) => chip(candidate, "failed")),
     ...(more ? [say(`and ${more} shorter ones`)] : []),
     ...(tried.length ? [say("not in the vocabulary \u2192")] : []),
-    found);
+    matched);
 }
 
 function row(name: string, ...cells: HTMLElement[]): HTMLElement {

@@ -61,11 +61,11 @@ var bundle = (() => {
   var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
   var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function letters(text, most) {
-    const found = [];
+    const graphemes = [];
     for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
+      if (graphemes.push(segment) === most) break;
     }
-    return found;
+    return graphemes;
   }
   function shorten(text, most) {
     const kept = letters(text, most).join("");

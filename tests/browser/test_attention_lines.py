@@ -43,9 +43,9 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
     field.press("Home")  # [CLS] on the left
     for key in ("ArrowDown", "Enter", "ArrowDown", "Space"):
         field.press(key)
-    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together look at")
+    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together attend to")
     table = tab.sheet()
-    assert table[0][:4] == ["place", "is looked at", "sum", "share"]
+    assert table[0][:4] == ["place", "attended to", "sum", "fraction"]
     for place, _, total, share in table[1:]:
         wanted = weights[1, int(place)] + weights[2, int(place)]
         assert float(total) == pytest.approx(wanted, abs=0.007)
@@ -54,7 +54,7 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
     for key in ("ArrowDown", "Space", "ArrowDown", "Space"):
         field.press(key)
     together = weights[1:3, 3:5].sum()
-    expect(page.locator(".panel")).to_contain_text("2 tokens together look at 2 tokens together")
+    expect(page.locator(".panel")).to_contain_text("2 tokens together attend to 2 tokens together")
     said = re.search(r"Together ([\d.]+) of 2", page.locator(".panel").inner_text())
     assert said is not None
     assert float(said[1]) == pytest.approx(together, abs=0.013)
@@ -70,9 +70,9 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
     field = page.get_by_role("application")
     field.click(position={"x": 60, "y": 45})
     field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
-    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together look at")
+    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together attend to")
     field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
-    expect(page.get_by_role("heading", level=4)).to_contain_text("looks at")
+    expect(page.get_by_role("heading", level=4)).to_contain_text("attends to")
 
 
 def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:

@@ -121,12 +121,12 @@ def test_heat_map_by_keyboard_says_exact_numbers(tab: Tab, pair: Trace) -> None:
     for key in ("Home", "ArrowDown", "ArrowDown", "ArrowRight"):
         field.press(key)
     weight = pair.attentions[0, 0, 2, 1].item()
-    expect(page.locator(".said")).to_have_text(f"word1 looks at word0: {weight:.6f}")
+    expect(page.locator(".live-region")).to_have_text(f"word1 attends to word0: {weight:.6f}")
     table = tab.sheet()
     assert table[3][2] == f"{weight:.4f}"
     for key in ("+", "+", "End"):
         field.press(key)
-    expect(page.locator(".said")).to_contain_text("word1 looks at [SEP]")
+    expect(page.locator(".live-region")).to_contain_text("word1 attends to [SEP]")
 
 
 def test_heat_map_shows_what_is_no_number(tab: Tab, broken: Trace) -> None:

@@ -156,7 +156,7 @@ def test_overview_by_keyboard(tab: Tab, pair: Trace) -> None:
     grid.focus()
     for key in ("Home", "ArrowRight", "ArrowDown", "ArrowRight"):
         grid.press(key)
-    expect(page.locator(".said")).to_contain_text("Layer 1, head 2: ")
+    expect(page.locator(".live-region")).to_contain_text("Layer 1, head 2: ")
     grid.press("Enter")
     assert page.evaluate("window.reports.picked") == {"layer": 1, "heads": [2]}
     table = tab.sheet()

@@ -64,7 +64,7 @@ def test_a_newcomer_clicks_from_the_first_page_to_both_heads(visit: Visit) -> No
     answer = visit.page.get_by_text("does it most")
     expect(answer).to_contain_text("of its attention goes to the token before")
     visit.page.get_by_text("a verb's direct object", exact=True).click()
-    expect(answer).to_contain_text("from a verb, the word it looks at most is its direct object")
+    expect(answer).to_contain_text("from a verb, the word it attends to most is its direct object")
     visit.wait_for_query("heads_measure", "obj>to_dependent")
     visit.settle()
     layer, head = re.findall(r"\d+", answer.inner_text())[:2]
@@ -85,7 +85,7 @@ def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     cells = grid.locator(".scatterlayer .point")
     cells.nth(1).click(force=True)  # layer 0, head 1
     visit.wait_for_query("heads_open", "0.1")
-    expect(visit.page.get_by_text("What layer 0 head 1 looks at")).to_be_visible()
+    expect(visit.page.get_by_text("What layer 0 head 1 attends to")).to_be_visible()
     visit.check()
     places = map_of_heads(visit)
     # The ring around the open head comes first; the next point is another head.

@@ -44,7 +44,7 @@ export class MapFiles implements Saved {
     if (size <= WHOLE_TABLE) {
       const { columns, rows: numbers } = this.sheet();
       return {
-        caption: `${title}: each row is a token that looks, each column one that is looked at.`,
+        caption: `${title}: each row's token attends to the columns' tokens.`,
         columns,
         rows: numbers.map((row) => row.map((value) => (typeof value === "number" ? value.toFixed(4) : value))),
       };
@@ -61,7 +61,7 @@ export class MapFiles implements Saved {
 
   facts(): Record<string, unknown> {
     const { layers, heads, title, missing } = this.model.header;
-    const unit = this.model.byWord ? "words: the sum over the pieces looked at, the mean over those that look" : "word pieces";
+    const unit = this.model.byWord ? "words: the sum over the attended pieces, the mean over the attending ones" : "word pieces";
     return { what: title, layers, heads: heads.length ? heads : "all", unit, ...(missing ? { not_numbers: missing } : {}) };
   }
 

@@ -97,8 +97,8 @@ var bundle = (() => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
         if (layer === void 0) return;
-        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-        if (found) show2(changeHeader(found, { heads, revision }));
+        const message = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (message) show2(changeHeader(message, { heads, revision }));
       };
       show2(held[0]);
     };
@@ -395,11 +395,11 @@ ${this.parts.join("\n")}
     return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
   }
   function letters(text, most) {
-    const found = [];
+    const graphemes = [];
     for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
+      if (graphemes.push(segment) === most) break;
     }
-    return found;
+    return graphemes;
   }
   function shorten(text, most) {
     const kept = letters(text, most).join("");
@@ -550,10 +550,10 @@ ${this.parts.join("\n")}
   };
   function cell(tag, value, scope) {
     const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-    const made = element(tag, {}, element("bdi", { textContent: text }));
-    if (scope) made.scope = scope;
-    if (typeof value === "number") made.className = "number";
-    return made;
+    const node = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) node.scope = scope;
+    if (typeof value === "number") node.className = "number";
+    return node;
   }
 
   // app/canvas/shared/levels.ts
@@ -690,9 +690,9 @@ ${this.parts.join("\n")}
     return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
   }
   function select(ariaLabel, options, chosen) {
-    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-    made.onchange = () => chosen(made.value);
-    return made;
+    const dropdown = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    dropdown.onchange = () => chosen(dropdown.value);
+    return dropdown;
   }
   function checkbox(text, title, changed) {
     const input = element("input", { type: "checkbox" });
@@ -700,7 +700,7 @@ ${this.parts.join("\n")}
     return { root: element("label", { title }, input, text), input };
   }
   function wordsCheckbox(changed) {
-    return checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks", changed);
+    return checkbox("Whole words", "Sum over the pieces of an attended word, mean over the pieces of an attending one", changed);
   }
   function show(node, isShown) {
     node.style.display = isShown ? "" : "none";
@@ -749,7 +749,7 @@ ${this.parts.join("\n")}
   var COLUMN_ORDERS = [
     ["text", "as in the text"],
     ["chosen", "by the marked row"],
-    ["received", "the most looked at first"]
+    ["received", "the most attended to first"]
   ];
   function orderRows(weights, size, by, chosen) {
     if (by === "entropy") return ascending(size, (row) => entropyOf(weights, size, row));
@@ -931,7 +931,7 @@ ${this.parts.join("\n")}
       if (size <= WHOLE_TABLE) {
         const { columns, rows: numbers } = this.sheet();
         return {
-          caption: `${title}: each row is a token that looks, each column one that is looked at.`,
+          caption: `${title}: each row's token attends to the columns' tokens.`,
           columns,
           rows: numbers.map((row) => row.map((value) => typeof value === "number" ? value.toFixed(4) : value))
         };
@@ -947,7 +947,7 @@ ${this.parts.join("\n")}
     }
     facts() {
       const { layers, heads, title, missing } = this.model.header;
-      const unit = this.model.byWord ? "words: the sum over the pieces looked at, the mean over those that look" : "word pieces";
+      const unit = this.model.byWord ? "words: the sum over the attended pieces, the mean over the attending ones" : "word pieces";
       return { what: title, layers, heads: heads.length ? heads : "all", unit, ...missing ? { not_numbers: missing } : {} };
     }
     arrays() {
@@ -1055,7 +1055,7 @@ ${this.parts.join("\n")}
     window = new MapWindow(0);
     marked = null;
     pointed = null;
-    given = new Float32Array();
+    received = new Float32Array();
     get size() {
       return this.units.size;
     }
@@ -1065,7 +1065,7 @@ ${this.parts.join("\n")}
     }
     receive({ header, blocks }) {
       this.header = header;
-      this.given = asFloats(blocks[0]);
+      this.received = asFloats(blocks[0]);
       this.colours = blocks[1];
     }
     // Shows the layers and heads of the message as chosen.
@@ -1077,7 +1077,7 @@ ${this.parts.join("\n")}
     // Sets the units, word pieces or words, and the weights between them.
     refreshUnits() {
       this.units = unitsOf(this.header, this.byWord);
-      this.weights = this.byWord ? mergeToWords((at) => this.given[at], this.header.tokens.length, this.units.starts) : this.given;
+      this.weights = this.byWord ? mergeToWords((at) => this.received[at], this.header.tokens.length, this.units.starts) : this.received;
     }
     openWindow(seen) {
       this.window = new MapWindow(this.size);
@@ -1099,7 +1099,7 @@ ${this.parts.join("\n")}
     weightAt({ row, column }) {
       return this.weights[this.rows[row] * this.size + this.columns[column]];
     }
-    // The names of a cell: of the unit that looks and of the one that is looked at.
+    // The names of a cell's query and key.
     namesAt({ row, column }) {
       return [this.units.names[this.rows[row]], this.units.names[this.columns[column]]];
     }
@@ -1360,16 +1360,16 @@ ${this.parts.join("\n")}
 
   // app/browser/live_region.ts
   var LiveRegion = class {
-    root = element("div", { className: "said", ariaLive: "polite" });
-    saying = new Debounce(200);
-    // Of several sentences in a row only the last is said.
+    root = element("div", { className: "live-region", ariaLive: "polite" });
+    announcing = new Debounce(200);
+    // Of several texts in quick succession only the last is announced.
     say(text) {
-      this.saying.run(() => {
+      this.announcing.run(() => {
         this.root.textContent = text;
       });
     }
     cancel() {
-      this.saying.cancel();
+      this.announcing.cancel();
     }
   };
 
@@ -1412,10 +1412,10 @@ ${this.parts.join("\n")}
     }
     model;
     line = element("div", { className: "note line" });
-    said = new LiveRegion();
+    liveRegion = new LiveRegion();
     tooltip;
     close() {
-      this.said.cancel();
+      this.liveRegion.cancel();
     }
     hideTip() {
       this.tooltip.hide();
@@ -1424,16 +1424,16 @@ ${this.parts.join("\n")}
     showTip(x, y) {
       const { pointed, units, rows, columns } = this.model;
       if (!pointed) return this.tooltip.hide();
-      const [looks, looked] = this.model.namesAt(pointed);
+      const [query, key] = this.model.namesAt(pointed);
       const weight = this.model.weightAt(pointed);
       const number = Number.isNaN(weight) ? "not a number (NaN)" : weight.toFixed(6);
       const places = [rows[pointed.row], columns[pointed.column]].map((unit) => units.starts[unit]);
       return this.tooltip.show(
         x,
         y,
-        tokenInTip(looks),
-        " looks at ",
-        tokenInTip(looked),
+        tokenInTip(query),
+        " attends to ",
+        tokenInTip(key),
         element("div", {}, element("b", { textContent: number }), ` \xB7 tokens ${places.join(" \u2192 ")}`)
       );
     }
@@ -1443,19 +1443,19 @@ ${this.parts.join("\n")}
         this.line.replaceChildren("Point at a cell for its number; click marks its row and column.");
         return;
       }
-      const [looks, looked] = this.model.namesAt(place).map((name) => shorten(legible(name), 60));
+      const [query, key] = this.model.namesAt(place).map((name) => shorten(legible(name), 60));
       const weight = this.model.weightAt(place);
       const number = Number.isNaN(weight) ? "not a number" : weight.toFixed(6);
       const bdi = (text) => element("bdi", { textContent: `\u201C${text}\u201D` });
       this.line.replaceChildren(
-        bdi(looks),
-        " looks at ",
-        bdi(looked),
+        bdi(query),
+        " attends to ",
+        bdi(key),
         ": ",
         element("b", { textContent: number }),
         marked ? " (marked; Esc or a click lets go)" : ""
       );
-      this.said.say(`${looks} looks at ${looked}: ${number}`);
+      this.liveRegion.say(`${query} attends to ${key}: ${number}`);
     }
   };
 
@@ -1490,7 +1490,7 @@ ${this.parts.join("\n")}
         this.words.line,
         this.controls.foot,
         this.table.root,
-        this.words.said.root
+        this.words.liveRegion.root
       );
     }
     makeField() {

@@ -61,7 +61,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     this.field = this.makeField();
     this.words = new MapWords(this.model, this.root);
     this.frame.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
-      this.table.root, this.words.said.root);
+      this.table.root, this.words.liveRegion.root);
   }
 
   private makeField(): HTMLElement {

@@ -43,7 +43,7 @@ export class MapModel {
   window = new MapWindow(0);
   marked: Cell | null = null;
   pointed: Cell | null = null;
-  private given = new Float32Array();
+  private received = new Float32Array();
 
   get size(): number {
     return this.units.size;
@@ -56,7 +56,7 @@ export class MapModel {
 
   receive({ header, blocks }: Message<MapHeader>): void {
     this.header = header;
-    this.given = asFloats(blocks[0]);
+    this.received = asFloats(blocks[0]);
     this.colours = blocks[1];
   }
 
@@ -70,7 +70,7 @@ export class MapModel {
   // Sets the units, word pieces or words, and the weights between them.
   refreshUnits(): void {
     this.units = unitsOf(this.header, this.byWord);
-    this.weights = this.byWord ? mergeToWords((at) => this.given[at], this.header.tokens.length, this.units.starts) : this.given;
+    this.weights = this.byWord ? mergeToWords((at) => this.received[at], this.header.tokens.length, this.units.starts) : this.received;
   }
 
   openWindow(seen: string): void {
@@ -97,7 +97,7 @@ export class MapModel {
     return this.weights[this.rows[row] * this.size + this.columns[column]];
   }
 
-  // The names of a cell: of the unit that looks and of the one that is looked at.
+  // The names of a cell's query and key.
   namesAt({ row, column }: Cell): [string, string] {
     return [this.units.names[this.rows[row]], this.units.names[this.columns[column]]];
   }

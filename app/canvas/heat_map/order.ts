@@ -8,7 +8,7 @@ export const ROW_ORDERS = [
 export const COLUMN_ORDERS = [
   ["text", "as in the text"],
   ["chosen", "by the marked row"],
-  ["received", "the most looked at first"],
+  ["received", "the most attended to first"],
 ] as const;
 
 export type RowOrder = (typeof ROW_ORDERS)[number][0];

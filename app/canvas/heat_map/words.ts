@@ -8,7 +8,7 @@ import type { MapModel } from "./model";
 
 export class MapWords {
   readonly line = element("div", { className: "note line" });
-  readonly said = new LiveRegion();
+  readonly liveRegion = new LiveRegion();
   private readonly tooltip: Tooltip;
 
   constructor(private readonly model: MapModel, root: HTMLElement) {
@@ -16,7 +16,7 @@ export class MapWords {
   }
 
   close(): void {
-    this.said.cancel();
+    this.liveRegion.cancel();
   }
 
   hideTip(): void {
@@ -27,11 +27,11 @@ export class MapWords {
   showTip(x: number, y: number): void {
     const { pointed, units, rows, columns } = this.model;
     if (!pointed) return this.tooltip.hide();
-    const [looks, looked] = this.model.namesAt(pointed);
+    const [query, key] = this.model.namesAt(pointed);
     const weight = this.model.weightAt(pointed);
     const number = Number.isNaN(weight) ? "not a number (NaN)" : weight.toFixed(6);
     const places = [rows[pointed.row], columns[pointed.column]].map((unit) => units.starts[unit]);
-    return this.tooltip.show(x, y, tokenInTip(looks), " looks at ", tokenInTip(looked),
+    return this.tooltip.show(x, y, tokenInTip(query), " attends to ", tokenInTip(key),
       element("div", {}, element("b", { textContent: number }), ` \u00b7 tokens ${places.join(" \u2192 ")}`));
   }
 
@@ -41,12 +41,12 @@ export class MapWords {
       this.line.replaceChildren("Point at a cell for its number; click marks its row and column.");
       return;
     }
-    const [looks, looked] = this.model.namesAt(place).map((name) => shorten(legible(name), 60));
+    const [query, key] = this.model.namesAt(place).map((name) => shorten(legible(name), 60));
     const weight = this.model.weightAt(place);
     const number = Number.isNaN(weight) ? "not a number" : weight.toFixed(6);
     const bdi = (text: string) => element("bdi", { textContent: `\u201c${text}\u201d` });
-    this.line.replaceChildren(bdi(looks), " looks at ", bdi(looked), ": ", element("b", { textContent: number }),
+    this.line.replaceChildren(bdi(query), " attends to ", bdi(key), ": ", element("b", { textContent: number }),
       marked ? " (marked; Esc or a click lets go)" : "");
-    this.said.say(`${looks} looks at ${looked}: ${number}`);
+    this.liveRegion.say(`${query} attends to ${key}: ${number}`);
   }
 }

@@ -1,4 +1,4 @@
-// The chosen tokens: those that look, on the left, and those that are looked at, on the right.
+// The chosen tokens: the attending ones on the left, the attended ones on the right.
 
 export type Side = "left" | "right";
 

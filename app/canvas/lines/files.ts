@@ -13,7 +13,7 @@ import type { Panel } from "./panel";
 const TABLE_ROWS = 200; // of the table below the view; the files have all that is drawn
 const COLUMNS = ["place", "looks", "place looked at", "looked at", "head", "weight"];
 
-type Row = [from: number, looks: string, to: number, looked: string, head: number | string, weight: number | null];
+type Row = [from: number, query: string, to: number, key: string, head: number | string, weight: number | null];
 
 export class LinesFiles implements Saved {
   // `redraw` draws the window's own part again.
@@ -51,8 +51,8 @@ export class LinesFiles implements Saved {
       caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Weights are within 0.003.`,
       columns: COLUMNS,
       rows: this.model.drawnLines(TABLE_ROWS).map((line) => {
-        const [from, looks, to, looked, head, weight] = this.row(line);
-        return [from, looks, to, looked, head, weight?.toFixed(3)];
+        const [from, query, to, key, head, weight] = this.row(line);
+        return [from, query, to, key, head, weight?.toFixed(3)];
       }),
     };
   }
@@ -62,7 +62,7 @@ export class LinesFiles implements Saved {
     const names = (side: Side) => [...choice[side]].map((unit) => units.starts[unit]);
     return {
       what: `Attention of layer ${header.layer}, ${this.headWords()}`, layer: header.layer, heads,
-      unit: byWord ? "words: the sum over the pieces looked at, the mean over those that look" : "word pieces",
+      unit: byWord ? "words: the sum over the attended pieces, the mean over the attending ones" : "word pieces",
       at_least: threshold, between: filter, without_special: hideSpecial,
       chosen_looking: names("left"), chosen_looked_at: names("right"),
       lines_in_all: lines.total, precision: "each weight is within 0.003",
@@ -93,15 +93,15 @@ export class LinesFiles implements Saved {
 
   private focusTable(what: string, focus: Focus): CaptionedSheet {
     const { units } = this.model;
-    const { found, number, other } = this.model.targets(focus);
+    const { ranked, number, other } = this.model.targets(focus);
     const heads = this.model.heads.length > 1 ? this.model.heads : [];
     const several = number > 1 ? `; over ${number} tokens` : "";
     return {
       caption: `${what}: ${this.panel.title(focus).textContent}${several}. Weights are within 0.003.`,
-      columns: ["place", other === "right" ? "is looked at" : "looks", "sum", "share", ...heads.map((head) => `head ${head}`)],
-      rows: found.map(({ index, shares, sum, share }) =>
-        [units.starts[index], units.names[index], sum.toFixed(3), share.toFixed(3),
-          ...(heads.length ? shares.map((part) => part.toFixed(3)) : [])]),
+      columns: ["place", other === "right" ? "attended to" : "attends", "sum", "fraction", ...heads.map((head) => `head ${head}`)],
+      rows: ranked.map(({ index, fractions, sum, fraction }) =>
+        [units.starts[index], units.names[index], sum.toFixed(3), fraction.toFixed(3),
+          ...(heads.length ? fractions.map((part) => part.toFixed(3)) : [])]),
     };
   }
 

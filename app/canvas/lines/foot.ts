@@ -15,7 +15,7 @@ export class Foot {
 
   constructor(private readonly model: LinesModel, private readonly painter: LinesPainter, private readonly saving: HTMLElement) {}
 
-  // Called after each frame; changes the page only if something else is to be said.
+  // Called after each frame; changes the page only where its text or colours differ.
   refresh(): void {
     const { header, averaged, mapColours } = this.model;
     const { theme, faint } = this.painter;

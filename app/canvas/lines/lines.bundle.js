@@ -55,11 +55,11 @@ var bundle = (() => {
     return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
   }
   function letters(text, most) {
-    const found = [];
+    const graphemes = [];
     for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
+      if (graphemes.push(segment) === most) break;
     }
-    return found;
+    return graphemes;
   }
   function shorten(text, most) {
     const kept = letters(text, most).join("");
@@ -152,8 +152,8 @@ var bundle = (() => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
         if (layer === void 0) return;
-        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-        if (found) show2(changeHeader(found, { heads, revision }));
+        const message = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (message) show2(changeHeader(message, { heads, revision }));
       };
       show2(held[0]);
     };
@@ -539,10 +539,10 @@ ${this.parts.join("\n")}
   };
   function cell(tag, value, scope) {
     const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-    const made = element(tag, {}, element("bdi", { textContent: text }));
-    if (scope) made.scope = scope;
-    if (typeof value === "number") made.className = "number";
-    return made;
+    const node = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) node.scope = scope;
+    if (typeof value === "number") node.className = "number";
+    return node;
   }
 
   // app/canvas/shared/levels.ts
@@ -679,16 +679,16 @@ ${this.parts.join("\n")}
     return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
   }
   function select(ariaLabel, options, chosen) {
-    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-    made.onchange = () => chosen(made.value);
-    return made;
+    const dropdown = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    dropdown.onchange = () => chosen(dropdown.value);
+    return dropdown;
   }
   function numberSelect(ariaLabel, chosen) {
     return select(ariaLabel, [], (value) => chosen(Number(value)));
   }
-  function offerNumbers(made, count) {
-    if (made.length === count) return;
-    made.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
+  function offerNumbers(dropdown, count) {
+    if (dropdown.length === count) return;
+    dropdown.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
   }
   function checkbox(text, title, changed) {
     const input = element("input", { type: "checkbox" });
@@ -696,7 +696,7 @@ ${this.parts.join("\n")}
     return { root: element("label", { title }, input, text), input };
   }
   function wordsCheckbox(changed) {
-    return checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks", changed);
+    return checkbox("Whole words", "Sum over the pieces of an attended word, mean over the pieces of an attending one", changed);
   }
   function show(node, isShown) {
     node.style.display = isShown ? "" : "none";
@@ -825,7 +825,7 @@ ${this.parts.join("\n")}
     /** For each row whether it holds a weight that is not a number; empty if none does. */
     broken = [];
     table = new Float32Array(256);
-    given = /* @__PURE__ */ new Map();
+    received = /* @__PURE__ */ new Map();
     maps = /* @__PURE__ */ new Map();
     get size() {
       return this.units.size;
@@ -835,14 +835,14 @@ ${this.parts.join("\n")}
     receive({ header, blocks }, isSameLayer) {
       this.header = header;
       this.table = asFloats(blocks[1]);
-      if (!isSameLayer) this.given = /* @__PURE__ */ new Map();
+      if (!isSameLayer) this.received = /* @__PURE__ */ new Map();
       this.keepHeads(header, blocks[0], blocks[2]);
     }
     keepHeads({ sent, broken, tokens }, codes, bits) {
       const cells = tokens.length ** 2;
       sent.forEach((head, k) => {
         const number = broken.indexOf(head);
-        this.given.set(head, {
+        this.received.set(head, {
           codes: codes.subarray(k * cells, (k + 1) * cells),
           gaps: number < 0 ? null : asFlags(bits, number * cells, cells)
         });
@@ -850,13 +850,13 @@ ${this.parts.join("\n")}
     }
     // Sets the units, word pieces or words, and the maps of the heads between them.
     refreshUnits() {
-      const { header, given, table } = this;
+      const { header, received, table } = this;
       this.units = unitsOf(header, this.byWord);
-      this.maps = given;
+      this.maps = received;
       if (!this.byWord) return;
       this.maps = /* @__PURE__ */ new Map();
       const encode = quickEncoder(table);
-      for (const [head, { codes, gaps }] of given) {
+      for (const [head, { codes, gaps }] of received) {
         const read = gaps ? (at) => gaps[at] ? NaN : table[codes[at]] : (at) => table[codes[at]];
         const values = mergeToWords(read, header.tokens.length, this.units.starts).map((weight) => Math.min(1, weight));
         this.maps.set(head, {
@@ -868,7 +868,7 @@ ${this.parts.join("\n")}
     }
     // Shown heads that have not arrived yet.
     awaited() {
-      return [...this.shown].filter((head) => !this.given.has(head)).sort((a, b) => a - b);
+      return [...this.shown].filter((head) => !this.received.has(head)).sort((a, b) => a - b);
     }
     // ---- the lines ----
     takesPart(side, unit) {
@@ -891,9 +891,9 @@ ${this.parts.join("\n")}
       this.lines = sortedLines(maps, this.size, lowest, rows, columns);
     }
     map(head) {
-      const found = this.maps.get(head);
-      if (!found) throw new Error(`head ${head} of layer ${this.header.layer} has not arrived`);
-      return found;
+      const weights = this.maps.get(head);
+      if (!weights) throw new Error(`head ${head} of layer ${this.header.layer} has not arrived`);
+      return weights;
     }
     meanCodes() {
       const { table } = this;
@@ -950,19 +950,19 @@ ${this.parts.join("\n")}
       const other = own === "left" ? "right" : "left";
       const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
       const listed = both ? [...focus.left] : this.units.names.map((_, unit) => unit);
-      if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, found: [] };
+      if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, ranked: [] };
       const divisor = own === "left" ? summed.length : 1;
-      const found = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
+      const targets = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
         const weights = this.heads.map((head) => {
           let sum2 = 0;
           for (const unit of summed) sum2 += own === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
           return sum2;
         });
         const sum = weights.reduce((a, b) => a + b, 0) / weights.length;
-        return { index, sum, share: sum / divisor, shares: weights.map((weight) => weight / divisor) };
+        return { index, sum, fraction: sum / divisor, fractions: weights.map((weight) => weight / divisor) };
       });
       const rank = ({ sum }) => Number.isNaN(sum) ? -1 : sum;
-      return { other, number: summed.length, averages: divisor > 1, found: found.sort((a, b) => rank(b) - rank(a)) };
+      return { other, number: summed.length, averages: divisor > 1, ranked: targets.sort((a, b) => rank(b) - rank(a)) };
     }
   };
 
@@ -1114,16 +1114,16 @@ ${this.parts.join("\n")}
       const step = Math.min(2.4, this.rowHeight * 0.6 / n);
       return this.model.mapColours.map((_, m) => (m - (n - 1) / 2) * step);
     }
-    // Behind the tokens of the other column: one field per head, as strong as its share.
-    paintBoxes(context, focus, { other, found }) {
+    // Behind the tokens of the other column: one field per head, as strong as its fraction.
+    paintBoxes(context, focus, { other, ranked }) {
       if (focus.left.size && focus.right.size) return;
       const { mapColours, averaged } = this.model;
       const x = other === "right" ? this.width - this.column + 4 : 4;
       const wide = (this.column - 8) / mapColours.length;
-      for (const { index, shares, share } of found) {
+      for (const { index, fractions, fraction } of ranked) {
         const y = this.y(index);
         if (!this.isSeen(y, this.rowHeight)) continue;
-        (averaged ? [share] : shares).forEach((weight, m) => {
+        (averaged ? [fraction] : fractions).forEach((weight, m) => {
           if (!(weight >= 4e-3)) return;
           context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
           context.fillStyle = mapColours[m];
@@ -1133,7 +1133,7 @@ ${this.parts.join("\n")}
       context.globalAlpha = 1;
     }
     paintTokens(context, side, focus, targets) {
-      const numbers2 = sharesBeside(side, targets);
+      const numbers2 = fractionsBeside(side, targets);
       const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
       const taken = [];
       context.textBaseline = "middle";
@@ -1149,7 +1149,7 @@ ${this.parts.join("\n")}
       this.paintKinds(context, side);
       context.globalAlpha = 1;
     }
-    paintName(context, { side, index }, focus, share) {
+    paintName(context, { side, index }, focus, fraction) {
       const { theme } = this;
       const left = side === "left";
       const edge = left ? this.column - 12 : this.width - this.column + 12;
@@ -1157,7 +1157,7 @@ ${this.parts.join("\n")}
       const isFocus = Boolean(focus?.[side].has(index));
       context.globalAlpha = this.model.takesPart(side, index) ? 1 : 0.35;
       context.font = `${isFocus ? 600 : 400} ${this.fontSize}px ${theme.font}`;
-      const room = this.column - 22 - (share === void 0 ? 0 : 38);
+      const room = this.column - 22 - (fraction === void 0 ? 0 : 38);
       const text = this.labels.fit(context, this.model.units.names[index], room);
       context.lineWidth = 3;
       context.lineJoin = "round";
@@ -1165,11 +1165,11 @@ ${this.parts.join("\n")}
       if (focus && !isFocus) context.strokeText(text, edge, y + 0.5);
       context.fillStyle = theme.text;
       context.fillText(text, edge, y + 0.5);
-      if (share === void 0) return;
+      if (fraction === void 0) return;
       context.textAlign = left ? "left" : "right";
       context.font = `400 11.5px ${theme.font}`;
-      context.strokeText(percent(share), left ? 8 : this.width - 8, y + 0.5);
-      context.fillText(percent(share), left ? 8 : this.width - 8, y + 0.5);
+      context.strokeText(percent(fraction), left ? 8 : this.width - 8, y + 0.5);
+      context.fillText(percent(fraction), left ? 8 : this.width - 8, y + 0.5);
       context.textAlign = left ? "right" : "left";
     }
     // Bars in the colours of the units' kinds, and stripes where weights are missing.
@@ -1194,10 +1194,10 @@ ${this.parts.join("\n")}
       return [...focus[side], ...numbers2.keys(), ...all];
     }
   };
-  function sharesBeside(side, targets) {
+  function fractionsBeside(side, targets) {
     if (!targets || targets.other !== side) return /* @__PURE__ */ new Map();
-    const strongest = targets.found.slice(0, 16).filter((target) => target.share >= 0.01);
-    return new Map(strongest.map((target) => [target.index, target.share]));
+    const strongest = targets.ranked.slice(0, 16).filter((target) => target.fraction >= 0.01);
+    return new Map(strongest.map((target) => [target.index, target.fraction]));
   }
 
   // app/canvas/lines/controls.ts
@@ -1381,8 +1381,8 @@ ${this.parts.join("\n")}
         caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Weights are within 0.003.`,
         columns: COLUMNS,
         rows: this.model.drawnLines(TABLE_ROWS).map((line) => {
-          const [from, looks, to, looked, head, weight] = this.row(line);
-          return [from, looks, to, looked, head, weight?.toFixed(3)];
+          const [from, query, to, key, head, weight] = this.row(line);
+          return [from, query, to, key, head, weight?.toFixed(3)];
         })
       };
     }
@@ -1393,7 +1393,7 @@ ${this.parts.join("\n")}
         what: `Attention of layer ${header.layer}, ${this.headWords()}`,
         layer: header.layer,
         heads,
-        unit: byWord ? "words: the sum over the pieces looked at, the mean over those that look" : "word pieces",
+        unit: byWord ? "words: the sum over the attended pieces, the mean over the attending ones" : "word pieces",
         at_least: threshold,
         between: filter,
         without_special: hideSpecial,
@@ -1426,18 +1426,18 @@ ${this.parts.join("\n")}
     }
     focusTable(what, focus) {
       const { units } = this.model;
-      const { found, number, other } = this.model.targets(focus);
+      const { ranked, number, other } = this.model.targets(focus);
       const heads = this.model.heads.length > 1 ? this.model.heads : [];
       const several = number > 1 ? `; over ${number} tokens` : "";
       return {
         caption: `${what}: ${this.panel.title(focus).textContent}${several}. Weights are within 0.003.`,
-        columns: ["place", other === "right" ? "is looked at" : "looks", "sum", "share", ...heads.map((head) => `head ${head}`)],
-        rows: found.map(({ index, shares, sum, share }) => [
+        columns: ["place", other === "right" ? "attended to" : "attends", "sum", "fraction", ...heads.map((head) => `head ${head}`)],
+        rows: ranked.map(({ index, fractions, sum, fraction }) => [
           units.starts[index],
           units.names[index],
           sum.toFixed(3),
-          share.toFixed(3),
-          ...heads.length ? shares.map((part) => part.toFixed(3)) : []
+          fraction.toFixed(3),
+          ...heads.length ? fractions.map((part) => part.toFixed(3)) : []
         ])
       };
     }
@@ -1461,7 +1461,7 @@ ${this.parts.join("\n")}
     saving;
     root = element("div", { className: "foot" });
     shown = "";
-    // Called after each frame; changes the page only if something else is to be said.
+    // Called after each frame; changes the page only where its text or colours differ.
     refresh() {
       const { header, averaged, mapColours } = this.model;
       const { theme, faint } = this.painter;
@@ -1509,16 +1509,16 @@ ${this.parts.join("\n")}
 
   // app/browser/live_region.ts
   var LiveRegion = class {
-    root = element("div", { className: "said", ariaLive: "polite" });
-    saying = new Debounce(200);
-    // Of several sentences in a row only the last is said.
+    root = element("div", { className: "live-region", ariaLive: "polite" });
+    announcing = new Debounce(200);
+    // Of several texts in quick succession only the last is announced.
     say(text) {
-      this.saying.run(() => {
+      this.announcing.run(() => {
         this.root.textContent = text;
       });
     }
     cancel() {
-      this.saying.cancel();
+      this.announcing.cancel();
     }
   };
 
@@ -1529,9 +1529,9 @@ ${this.parts.join("\n")}
     }
     model;
     root = element("div", { className: "panel" });
-    said = new LiveRegion();
+    liveRegion = new LiveRegion();
     close() {
-      this.said.cancel();
+      this.liveRegion.cancel();
     }
     refresh() {
       const focus = this.model.focus();
@@ -1539,23 +1539,23 @@ ${this.parts.join("\n")}
       else if (focus) this.describe(focus);
       else {
         this.root.replaceChildren(element("h4", { textContent: "Point at a token" }), note(
-          "On the left: where it looks. On the right: which tokens look at it. A click keeps it; Shift and a click adds more, on either side, and sums over them. Esc lets go. With the keyboard: arrows, Enter to keep, Space to add, Esc."
+          "On the left: what it attends to. On the right: which tokens attend to it. A click keeps it; Shift and a click adds more, on either side, and sums over them. Esc lets go. With the keyboard: arrows, Enter to keep, Space to add, Esc."
         ));
       }
     }
     describe(focus) {
-      const { found, number, averages } = this.model.targets(focus);
+      const { ranked, number, averages } = this.model.targets(focus);
       const title = this.title(focus);
-      const text = found.length ? this.note(focus, number, averages) : "What is chosen is left out by the choice above.";
-      const shown = found.slice(0, 8);
+      const text = ranked.length ? this.note(focus, number, averages) : "What is chosen is left out by the choice above.";
+      const shown = ranked.slice(0, 8);
       this.root.replaceChildren(
         title,
         note(text),
         ...shown.map((target) => this.row(target, averages)),
-        ...totals(focus, found.slice(shown.length), found, averages)
+        ...totals(focus, ranked.slice(shown.length), ranked, averages)
       );
-      const list = found.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.share)}`).join(", ");
-      this.said.say(`${title.textContent}: ${list || "nothing shown"}`);
+      const list = ranked.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.fraction)}`).join(", ");
+      this.liveRegion.say(`${title.textContent}: ${list || "nothing shown"}`);
     }
     title(focus) {
       const name = (units) => {
@@ -1563,12 +1563,12 @@ ${this.parts.join("\n")}
         if (others.length) return [element("span", { textContent: `${units.size} tokens together` })];
         return ["\u201C", element("bdi", { textContent: this.shortName(first, 60) }), "\u201D"];
       };
-      const look = focus.left.size > 1 ? " look at" : " looks at";
+      const attends = focus.left.size > 1 ? " attend to" : " attends to";
       if (focus.left.size && focus.right.size) {
-        return element("h4", {}, ...name(focus.left), `${look} `, ...name(focus.right));
+        return element("h4", {}, ...name(focus.left), `${attends} `, ...name(focus.right));
       }
-      if (focus.left.size) return element("h4", {}, ...name(focus.left), look);
-      return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are looked at by" : " is looked at by");
+      if (focus.left.size) return element("h4", {}, ...name(focus.left), attends);
+      return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are attended to by" : " is attended to by");
     }
     shortName(unit, most = 40) {
       return shorten(legible(this.model.units.names[unit].slice(0, 1e3)), most);
@@ -1579,15 +1579,15 @@ ${this.parts.join("\n")}
       const units = [...focus.left, ...focus.right].sort((a, b) => a - b).map((unit) => starts[unit]);
       const list = units.length > 6 ? `${units.slice(0, 6).join(", ")} \u2026` : units.join(", ");
       const kept = choice.size ? " (kept: Esc lets go)" : "";
-      const sums = averages ? ". Percentages are the mean over these tokens, numbers their sum" : number > 1 ? ". Summed over what is looked at" : "";
+      const sums = averages ? ". Percentages are the mean over these tokens, numbers their sum" : number > 1 ? ". Summed over the attended tokens" : "";
       return `Layer ${header.layer}, ${which}, token${units.length > 1 ? "s" : ""} ${list}${kept}${sums}`;
     }
-    row({ index, shares, sum, share }, averages) {
+    row({ index, fractions, sum, fraction }, averages) {
       const { heads, header, averaged, units } = this.model;
       const bar = element("div", { className: "bar", ariaHidden: "true" });
-      shares.forEach((part, k) => {
+      fractions.forEach((part, k) => {
         const field = element("span");
-        field.style.width = `${100 * part / shares.length}%`;
+        field.style.width = `${100 * part / fractions.length}%`;
         field.style.background = averaged ? header.mean_colour : header.colours[heads[k]];
         bar.append(field);
       });
@@ -1598,13 +1598,13 @@ ${this.parts.join("\n")}
         " ",
         element("span", { className: "place", textContent: units.starts[index] })
       );
-      const row = element("div", { className: "target" }, name, bar, numbers(sum, share, averages));
-      if (heads.length > 1) row.append(this.strongestHeads(shares));
+      const row = element("div", { className: "target" }, name, bar, numbers(sum, fraction, averages));
+      if (heads.length > 1) row.append(this.strongestHeads(fractions));
       return row;
     }
-    strongestHeads(shares) {
+    strongestHeads(fractions) {
       const { heads, header } = this.model;
-      const best = shares.map((part, k) => [part, heads[k]]).filter(([part]) => !Number.isNaN(part)).sort((a, b) => b[0] - a[0]);
+      const best = fractions.map((part, k) => [part, heads[k]]).filter(([part]) => !Number.isNaN(part)).sort((a, b) => b[0] - a[0]);
       const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 5e-3);
       return element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
         const dot = element("i");
@@ -1616,7 +1616,7 @@ ${this.parts.join("\n")}
   function note(textContent) {
     return element("p", { className: "note", textContent });
   }
-  function totals(focus, rest, found, averages) {
+  function totals(focus, rest, ranked, averages) {
     const add = (list, name) => list.reduce((sum, target) => sum + target[name], 0);
     const both = focus.left.size > 0 && focus.right.size > 0;
     const out = [];
@@ -1626,21 +1626,21 @@ ${this.parts.join("\n")}
         { className: "target rest" },
         element("span", { textContent: `${rest.length} others` }),
         element("span"),
-        numbers(add(rest, "sum"), add(rest, "share"), averages)
+        numbers(add(rest, "sum"), add(rest, "fraction"), averages)
       ));
     }
-    if (both && found.length) {
-      const all = add(found, "sum");
-      out.push(note(`Together ${all.toFixed(3)} of ${found.length} (each token gives 1 in all): ${percent(all / found.length)}.`));
-    } else if (!focus.left.size && found.length) {
-      out.push(note("Each number is a share of the looking token's attention; these do not add up to 100%."));
+    if (both && ranked.length) {
+      const all = add(ranked, "sum");
+      out.push(note(`Together ${all.toFixed(3)} of ${ranked.length} (each token gives 1 in all): ${percent(all / ranked.length)}.`));
+    } else if (!focus.left.size && ranked.length) {
+      out.push(note("Each number is a fraction of the attending token's attention; these do not add up to 100%."));
     }
     return out;
   }
-  function numbers(sum, share, averages) {
-    const made = element("span", { className: "share", textContent: percent(share) });
-    if (averages) made.append(element("small", { textContent: sum.toFixed(2) }));
-    return made;
+  function numbers(sum, fraction, averages) {
+    const cell2 = element("span", { className: "fraction", textContent: percent(fraction) });
+    if (averages) cell2.append(element("small", { textContent: sum.toFixed(2) }));
+    return cell2;
   }
 
   // app/canvas/lines/lines.ts
@@ -1679,8 +1679,8 @@ ${this.parts.join("\n")}
             element(
               "div",
               { className: "columns" },
-              element("span", { textContent: "this token looks \u2026" }),
-              element("span", { textContent: "\u2026 at this token" })
+              element("span", { textContent: "this token attends \u2026" }),
+              element("span", { textContent: "\u2026 to this token" })
             ),
             this.scroller,
             this.foot.root
@@ -1688,7 +1688,7 @@ ${this.parts.join("\n")}
           this.panel.root
         ),
         this.table.root,
-        this.panel.said.root
+        this.panel.liveRegion.root
       );
     }
     makeScroller() {

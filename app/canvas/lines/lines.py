@@ -157,7 +157,7 @@ def draw(
         options: How it opens.
         key: Of the component in the session.
         on_selection: Called with the visitor's new layer and heads before the next run.
-        on_options: Called with how the visitor looks at the lines, likewise.
+        on_options: Called with the visitor's new view options, likewise.
     """
     _component()(
         key=key,

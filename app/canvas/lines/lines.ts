@@ -1,4 +1,4 @@
-// Lines between two columns of tokens: who looks (left) at whom (right), for the heads of one layer.
+// Lines between two columns of tokens: who attends (left) to whom (right), for the heads of one layer.
 
 import "../shared/shared.css";
 import "./lines.css";
@@ -59,11 +59,11 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
       element("div", { className: "body" },
         element("div", {},
           element("div", { className: "columns" },
-            element("span", { textContent: "this token looks \u2026" }),
-            element("span", { textContent: "\u2026 at this token" })),
+            element("span", { textContent: "this token attends \u2026" }),
+            element("span", { textContent: "\u2026 to this token" })),
           this.scroller, this.foot.root),
         this.panel.root),
-      this.table.root, this.panel.said.root);
+      this.table.root, this.panel.liveRegion.root);
   }
 
   private makeScroller(): HTMLElement {

@@ -37,20 +37,21 @@ export interface Target {
   index: number;
   /** Over the units in focus, the mean of the heads. */
   sum: number;
-  /** The part of a looking unit's attention; for several looking units their mean. */
-  share: number;
+  /** Of the attending unit's attention; for several attending units their mean. */
+  fraction: number;
   /** That of each head. */
-  shares: number[];
+  fractions: number[];
 }
 
 export interface Targets {
   /** The side on which the listed units stand. */
   other: Side;
-  /** Of units that are summed over. */
+  /** Number of units that are summed over. */
   number: number;
-  /** Whether shares are means over several looking units. */
+  /** Whether fractions are means over several attending units. */
   averages: boolean;
-  found: Target[];
+  /** The strongest first. */
+  ranked: Target[];
 }
 
 /** Index of the map, row and column. */
@@ -79,7 +80,7 @@ export class LinesModel {
   /** For each row whether it holds a weight that is not a number; empty if none does. */
   broken: boolean[] = [];
   table = new Float32Array(256);
-  private given = new Map<number, HeadWeights>();
+  private received = new Map<number, HeadWeights>();
   private maps = new Map<number, HeadWeights>();
 
   get size(): number {
@@ -92,7 +93,7 @@ export class LinesModel {
   receive({ header, blocks }: Message<LinesHeader>, isSameLayer: boolean): void {
     this.header = header;
     this.table = asFloats(blocks[1]);
-    if (!isSameLayer) this.given = new Map();
+    if (!isSameLayer) this.received = new Map();
     this.keepHeads(header, blocks[0], blocks[2]);
   }
 
@@ -100,7 +101,7 @@ export class LinesModel {
     const cells = tokens.length ** 2;
     sent.forEach((head, k) => {
       const number = broken.indexOf(head);
-      this.given.set(head, {
+      this.received.set(head, {
         codes: codes.subarray(k * cells, (k + 1) * cells),
         gaps: number < 0 ? null : asFlags(bits, number * cells, cells),
       });
@@ -109,13 +110,13 @@ export class LinesModel {
 
   // Sets the units, word pieces or words, and the maps of the heads between them.
   refreshUnits(): void {
-    const { header, given, table } = this;
+    const { header, received, table } = this;
     this.units = unitsOf(header, this.byWord);
-    this.maps = given;
+    this.maps = received;
     if (!this.byWord) return;
     this.maps = new Map();
     const encode = quickEncoder(table);
-    for (const [head, { codes, gaps }] of given) {
+    for (const [head, { codes, gaps }] of received) {
       const read = gaps ? (at: number) => (gaps[at] ? NaN : table[codes[at]]) : (at: number) => table[codes[at]];
       const values = mergeToWords(read, header.tokens.length, this.units.starts).map((weight) => Math.min(1, weight));
       this.maps.set(head, {
@@ -127,7 +128,7 @@ export class LinesModel {
 
   // Shown heads that have not arrived yet.
   awaited(): number[] {
-    return [...this.shown].filter((head) => !this.given.has(head)).sort((a, b) => a - b);
+    return [...this.shown].filter((head) => !this.received.has(head)).sort((a, b) => a - b);
   }
 
   // ---- the lines ----
@@ -154,9 +155,9 @@ export class LinesModel {
   }
 
   private map(head: number): HeadWeights {
-    const found = this.maps.get(head);
-    if (!found) throw new Error(`head ${head} of layer ${this.header.layer} has not arrived`);
-    return found;
+    const weights = this.maps.get(head);
+    if (!weights) throw new Error(`head ${head} of layer ${this.header.layer} has not arrived`);
+    return weights;
   }
 
   private meanCodes(): Uint8Array {
@@ -222,18 +223,18 @@ export class LinesModel {
     const other: Side = own === "left" ? "right" : "left";
     const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
     const listed = both ? [...focus.left] : this.units.names.map((_, unit) => unit);
-    if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, found: [] };
-    const divisor = own === "left" ? summed.length : 1; // what is looked at together adds up
-    const found = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
+    if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, ranked: [] };
+    const divisor = own === "left" ? summed.length : 1; // attention to several units adds up
+    const targets = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
       const weights = this.heads.map((head) => {
         let sum = 0;
         for (const unit of summed) sum += own === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
         return sum;
       });
       const sum = weights.reduce((a, b) => a + b, 0) / weights.length;
-      return { index, sum, share: sum / divisor, shares: weights.map((weight) => weight / divisor) };
+      return { index, sum, fraction: sum / divisor, fractions: weights.map((weight) => weight / divisor) };
     });
     const rank = ({ sum }: Target) => (Number.isNaN(sum) ? -1 : sum);
-    return { other, number: summed.length, averages: divisor > 1, found: found.sort((a, b) => rank(b) - rank(a)) };
+    return { other, number: summed.length, averages: divisor > 1, ranked: targets.sort((a, b) => rank(b) - rank(a)) };
   }
 }

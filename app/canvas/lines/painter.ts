@@ -171,16 +171,16 @@ export class LinesPainter {
     return this.model.mapColours.map((_, m) => (m - (n - 1) / 2) * step);
   }
 
-  // Behind the tokens of the other column: one field per head, as strong as its share.
-  private paintBoxes(context: Painting, focus: Focus, { other, found }: Targets): void {
+  // Behind the tokens of the other column: one field per head, as strong as its fraction.
+  private paintBoxes(context: Painting, focus: Focus, { other, ranked }: Targets): void {
     if (focus.left.size && focus.right.size) return;
     const { mapColours, averaged } = this.model;
     const x = other === "right" ? this.width - this.column + 4 : 4;
     const wide = (this.column - 8) / mapColours.length;
-    for (const { index, shares, share } of found) {
+    for (const { index, fractions, fraction } of ranked) {
       const y = this.y(index);
       if (!this.isSeen(y, this.rowHeight)) continue;
-      (averaged ? [share] : shares).forEach((weight, m) => {
+      (averaged ? [fraction] : fractions).forEach((weight, m) => {
         if (!(weight >= 0.004)) return;
         context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
         context.fillStyle = mapColours[m];
@@ -191,7 +191,7 @@ export class LinesPainter {
   }
 
   private paintTokens(context: Painting, side: Side, focus: Focus | null, targets: Targets | null): void {
-    const numbers = sharesBeside(side, targets);
+    const numbers = fractionsBeside(side, targets);
     const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
     const taken: number[] = [];
     context.textBaseline = "middle";
@@ -208,7 +208,7 @@ export class LinesPainter {
     context.globalAlpha = 1;
   }
 
-  private paintName(context: Painting, { side, index }: Place, focus: Focus | null, share: number | undefined): void {
+  private paintName(context: Painting, { side, index }: Place, focus: Focus | null, fraction: number | undefined): void {
     const { theme } = this;
     const left = side === "left";
     const edge = left ? this.column - 12 : this.width - this.column + 12;
@@ -216,7 +216,7 @@ export class LinesPainter {
     const isFocus = Boolean(focus?.[side].has(index));
     context.globalAlpha = this.model.takesPart(side, index) ? 1 : 0.35;
     context.font = `${isFocus ? 600 : 400} ${this.fontSize}px ${theme.font}`;
-    const room = this.column - 22 - (share === undefined ? 0 : 38);
+    const room = this.column - 22 - (fraction === undefined ? 0 : 38);
     const text = this.labels.fit(context, this.model.units.names[index], room);
     // A thin outline in the page's colour keeps names legible on strong fields.
     context.lineWidth = 3;
@@ -225,11 +225,11 @@ export class LinesPainter {
     if (focus && !isFocus) context.strokeText(text, edge, y + 0.5);
     context.fillStyle = theme.text;
     context.fillText(text, edge, y + 0.5);
-    if (share === undefined) return;
+    if (fraction === undefined) return;
     context.textAlign = left ? "left" : "right";
     context.font = `400 11.5px ${theme.font}`;
-    context.strokeText(percent(share), left ? 8 : this.width - 8, y + 0.5);
-    context.fillText(percent(share), left ? 8 : this.width - 8, y + 0.5);
+    context.strokeText(percent(fraction), left ? 8 : this.width - 8, y + 0.5);
+    context.fillText(percent(fraction), left ? 8 : this.width - 8, y + 0.5);
     context.textAlign = left ? "right" : "left";
   }
 
@@ -257,9 +257,9 @@ export class LinesPainter {
   }
 }
 
-// The shares worth printing beside the units that the focus is tied to.
-function sharesBeside(side: Side, targets: Targets | null): Map<number, number> {
+// The fractions worth printing beside the units that the focus is tied to.
+function fractionsBeside(side: Side, targets: Targets | null): Map<number, number> {
   if (!targets || targets.other !== side) return new Map();
-  const strongest = targets.found.slice(0, 16).filter((target) => target.share >= 0.01);
-  return new Map(strongest.map((target) => [target.index, target.share]));
+  const strongest = targets.ranked.slice(0, 16).filter((target) => target.fraction >= 0.01);
+  return new Map(strongest.map((target) => [target.index, target.fraction]));
 }

@@ -8,12 +8,12 @@ import type { LinesModel, Target } from "./model";
 
 export class Panel {
   readonly root = element("div", { className: "panel" });
-  readonly said = new LiveRegion();
+  readonly liveRegion = new LiveRegion();
 
   constructor(private readonly model: LinesModel) {}
 
   close(): void {
-    this.said.cancel();
+    this.liveRegion.cancel();
   }
 
   refresh(): void {
@@ -22,21 +22,21 @@ export class Panel {
     else if (focus) this.describe(focus);
     else {
       this.root.replaceChildren(element("h4", { textContent: "Point at a token" }), note(
-        "On the left: where it looks. On the right: which tokens look at it. A click keeps it; " +
+        "On the left: what it attends to. On the right: which tokens attend to it. A click keeps it; " +
         "Shift and a click adds more, on either side, and sums over them. Esc lets go. " +
         "With the keyboard: arrows, Enter to keep, Space to add, Esc."));
     }
   }
 
   private describe(focus: Focus): void {
-    const { found, number, averages } = this.model.targets(focus);
+    const { ranked, number, averages } = this.model.targets(focus);
     const title = this.title(focus);
-    const text = found.length ? this.note(focus, number, averages) : "What is chosen is left out by the choice above.";
-    const shown = found.slice(0, 8);
+    const text = ranked.length ? this.note(focus, number, averages) : "What is chosen is left out by the choice above.";
+    const shown = ranked.slice(0, 8);
     this.root.replaceChildren(title, note(text), ...shown.map((target) => this.row(target, averages)),
-      ...totals(focus, found.slice(shown.length), found, averages));
-    const list = found.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.share)}`).join(", ");
-    this.said.say(`${title.textContent}: ${list || "nothing shown"}`);
+      ...totals(focus, ranked.slice(shown.length), ranked, averages));
+    const list = ranked.slice(0, 4).map((target) => `${this.shortName(target.index)} ${percent(target.fraction)}`).join(", ");
+    this.liveRegion.say(`${title.textContent}: ${list || "nothing shown"}`);
   }
 
   title(focus: Focus): HTMLElement {
@@ -45,12 +45,12 @@ export class Panel {
       if (others.length) return [element("span", { textContent: `${units.size} tokens together` })];
       return ["\u201c", element("bdi", { textContent: this.shortName(first, 60) }), "\u201d"];
     };
-    const look = focus.left.size > 1 ? " look at" : " looks at";
+    const attends = focus.left.size > 1 ? " attend to" : " attends to";
     if (focus.left.size && focus.right.size) {
-      return element("h4", {}, ...name(focus.left), `${look} `, ...name(focus.right));
+      return element("h4", {}, ...name(focus.left), `${attends} `, ...name(focus.right));
     }
-    if (focus.left.size) return element("h4", {}, ...name(focus.left), look);
-    return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are looked at by" : " is looked at by");
+    if (focus.left.size) return element("h4", {}, ...name(focus.left), attends);
+    return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are attended to by" : " is attended to by");
   }
 
   private shortName(unit: number, most = 40): string {
@@ -64,30 +64,30 @@ export class Panel {
     const list = units.length > 6 ? `${units.slice(0, 6).join(", ")} \u2026` : units.join(", ");
     const kept = choice.size ? " (kept: Esc lets go)" : "";
     const sums = averages ? ". Percentages are the mean over these tokens, numbers their sum"
-      : number > 1 ? ". Summed over what is looked at" : "";
+      : number > 1 ? ". Summed over the attended tokens" : "";
     return `Layer ${header.layer}, ${which}, token${units.length > 1 ? "s" : ""} ${list}${kept}${sums}`;
   }
 
-  private row({ index, shares, sum, share }: Target, averages: boolean): HTMLElement {
+  private row({ index, fractions, sum, fraction }: Target, averages: boolean): HTMLElement {
     const { heads, header, averaged, units } = this.model;
     const bar = element("div", { className: "bar", ariaHidden: "true" });
-    shares.forEach((part, k) => {
+    fractions.forEach((part, k) => {
       const field = element("span");
-      field.style.width = `${(100 * part) / shares.length}%`;
+      field.style.width = `${(100 * part) / fractions.length}%`;
       field.style.background = averaged ? header.mean_colour : header.colours[heads[k]];
       bar.append(field);
     });
     const name = element("span", { className: "name", title: this.shortName(index, 240) },
       element("bdi", { textContent: this.shortName(index) }), " ",
       element("span", { className: "place", textContent: units.starts[index] }));
-    const row = element("div", { className: "target" }, name, bar, numbers(sum, share, averages));
-    if (heads.length > 1) row.append(this.strongestHeads(shares));
+    const row = element("div", { className: "target" }, name, bar, numbers(sum, fraction, averages));
+    if (heads.length > 1) row.append(this.strongestHeads(fractions));
     return row;
   }
 
-  private strongestHeads(shares: number[]): HTMLElement {
+  private strongestHeads(fractions: number[]): HTMLElement {
     const { heads, header } = this.model;
-    const best = shares.map((part, k) => [part, heads[k]] as const).filter(([part]) => !Number.isNaN(part))
+    const best = fractions.map((part, k) => [part, heads[k]] as const).filter(([part]) => !Number.isNaN(part))
       .sort((a, b) => b[0] - a[0]);
     const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 0.005);
     return element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
@@ -103,25 +103,25 @@ function note(textContent: string): HTMLElement {
 }
 
 // What the rows do not list, and the sum over all.
-function totals(focus: Focus, rest: Target[], found: Target[], averages: boolean): HTMLElement[] {
-  const add = (list: Target[], name: "sum" | "share") => list.reduce((sum, target) => sum + target[name], 0);
+function totals(focus: Focus, rest: Target[], ranked: Target[], averages: boolean): HTMLElement[] {
+  const add = (list: Target[], name: "sum" | "fraction") => list.reduce((sum, target) => sum + target[name], 0);
   const both = focus.left.size > 0 && focus.right.size > 0;
   const out: HTMLElement[] = [];
   if (rest.length && focus.left.size && !both) {
     out.push(element("div", { className: "target rest" }, element("span", { textContent: `${rest.length} others` }),
-      element("span"), numbers(add(rest, "sum"), add(rest, "share"), averages)));
+      element("span"), numbers(add(rest, "sum"), add(rest, "fraction"), averages)));
   }
-  if (both && found.length) {
-    const all = add(found, "sum");
-    out.push(note(`Together ${all.toFixed(3)} of ${found.length} (each token gives 1 in all): ${percent(all / found.length)}.`));
-  } else if (!focus.left.size && found.length) {
-    out.push(note("Each number is a share of the looking token's attention; these do not add up to 100%."));
+  if (both && ranked.length) {
+    const all = add(ranked, "sum");
+    out.push(note(`Together ${all.toFixed(3)} of ${ranked.length} (each token gives 1 in all): ${percent(all / ranked.length)}.`));
+  } else if (!focus.left.size && ranked.length) {
+    out.push(note("Each number is a fraction of the attending token's attention; these do not add up to 100%."));
   }
   return out;
 }
 
-function numbers(sum: number, share: number, averages: boolean): HTMLElement {
-  const made = element("span", { className: "share", textContent: percent(share) });
-  if (averages) made.append(element("small", { textContent: sum.toFixed(2) }));
-  return made;
+function numbers(sum: number, fraction: number, averages: boolean): HTMLElement {
+  const cell = element("span", { className: "fraction", textContent: percent(fraction) });
+  if (averages) cell.append(element("small", { textContent: sum.toFixed(2) }));
+  return cell;
 }

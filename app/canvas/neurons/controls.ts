@@ -32,13 +32,13 @@ export class NeuronControls {
   ) {
     this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
     this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
-    this.querySelect = numberSelect("Token that looks", (query) => actions.setQuery(query));
+    this.querySelect = numberSelect("Query token", (query) => actions.setQuery(query));
     this.before = button("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1), "step");
     this.after = button("\u203a", "Token after (right arrow)", () => actions.setQuery(model.query + 1), "step");
     this.orderSelect = select("Order of the keys", ORDERS, (order) => actions.setOrder(order));
     this.row = element("div", { className: "controls" },
       element("label", {}, "Layer", this.layerSelect), element("label", {}, "Head", this.headSelect),
-      element("span", { className: "group" }, "Token that looks", this.before, this.querySelect, this.after),
+      element("span", { className: "group" }, "Query token", this.before, this.querySelect, this.after),
       element("label", {}, "Keys", this.orderSelect));
   }
 

@@ -28,7 +28,7 @@ export class NeuronFiles implements Saved {
   table(): CaptionedSheet {
     const { model } = this;
     const { header: { layer, head, tokens }, query, orderBy } = model;
-    const title = `Layer ${layer} head ${head}, \u201c${shortName(model, query)}\u201d (token ${query}) looks`;
+    const title = `Layer ${layer} head ${head}, query \u201c${shortName(model, query)}\u201d (token ${query})`;
     return {
       caption: `${title}: every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}.`,
       columns: ["key", "score", "weight", "largest products (dimension: value)"],

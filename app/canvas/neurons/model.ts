@@ -32,7 +32,7 @@ export class NeuronModel {
   weights = new Float32Array();
   layer = 0;
   head = 0;
-  /** The token that looks. */
+  /** The attending token. */
   query = 0;
   orderBy: KeyOrder = "weight";
   /** The keys in the shown order, and the row of each. */

@@ -97,8 +97,8 @@ var bundle = (() => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
         if (layer === void 0) return;
-        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-        if (found) show(changeHeader(found, { heads, revision }));
+        const message = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (message) show(changeHeader(message, { heads, revision }));
       };
       show(held[0]);
     };
@@ -385,11 +385,11 @@ ${this.parts.join("\n")}
     return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
   }
   function letters(text, most) {
-    const found = [];
+    const graphemes = [];
     for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
+      if (graphemes.push(segment) === most) break;
     }
-    return found;
+    return graphemes;
   }
   function shorten(text, most) {
     const kept = letters(text, most).join("");
@@ -505,10 +505,10 @@ ${this.parts.join("\n")}
   };
   function cell(tag, value, scope) {
     const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-    const made = element(tag, {}, element("bdi", { textContent: text }));
-    if (scope) made.scope = scope;
-    if (typeof value === "number") made.className = "number";
-    return made;
+    const node = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) node.scope = scope;
+    if (typeof value === "number") node.className = "number";
+    return node;
   }
 
   // app/canvas/shared/levels.ts
@@ -618,16 +618,16 @@ ${this.parts.join("\n")}
     return element("button", { type: "button", textContent, title, ariaLabel: title, onclick, className });
   }
   function select(ariaLabel, options, chosen) {
-    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-    made.onchange = () => chosen(made.value);
-    return made;
+    const dropdown = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    dropdown.onchange = () => chosen(dropdown.value);
+    return dropdown;
   }
   function numberSelect(ariaLabel, chosen) {
     return select(ariaLabel, [], (value) => chosen(Number(value)));
   }
-  function offerNumbers(made, count) {
-    if (made.length === count) return;
-    made.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
+  function offerNumbers(dropdown, count) {
+    if (dropdown.length === count) return;
+    dropdown.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
   }
   function disableInFile(controls, header, what) {
     if (!header.alone) return;
@@ -670,7 +670,7 @@ ${this.parts.join("\n")}
       this.saving = saving;
       this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
       this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
-      this.querySelect = numberSelect("Token that looks", (query) => actions.setQuery(query));
+      this.querySelect = numberSelect("Query token", (query) => actions.setQuery(query));
       this.before = button("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1), "step");
       this.after = button("\u203A", "Token after (right arrow)", () => actions.setQuery(model.query + 1), "step");
       this.orderSelect = select("Order of the keys", ORDERS, (order) => actions.setOrder(order));
@@ -679,7 +679,7 @@ ${this.parts.join("\n")}
         { className: "controls" },
         element("label", {}, "Layer", this.layerSelect),
         element("label", {}, "Head", this.headSelect),
-        element("span", { className: "group" }, "Token that looks", this.before, this.querySelect, this.after),
+        element("span", { className: "group" }, "Query token", this.before, this.querySelect, this.after),
         element("label", {}, "Keys", this.orderSelect)
       );
     }
@@ -741,16 +741,16 @@ ${this.parts.join("\n")}
 
   // app/browser/live_region.ts
   var LiveRegion = class {
-    root = element("div", { className: "said", ariaLive: "polite" });
-    saying = new Debounce(200);
-    // Of several sentences in a row only the last is said.
+    root = element("div", { className: "live-region", ariaLive: "polite" });
+    announcing = new Debounce(200);
+    // Of several texts in quick succession only the last is announced.
     say(text) {
-      this.saying.run(() => {
+      this.announcing.run(() => {
         this.root.textContent = text;
       });
     }
     cancel() {
-      this.saying.cancel();
+      this.announcing.cancel();
     }
   };
 
@@ -794,10 +794,10 @@ ${this.parts.join("\n")}
     }
     model;
     line = element("div", { className: "note line sum" });
-    said = new LiveRegion();
+    liveRegion = new LiveRegion();
     tooltip;
     close() {
-      this.said.cancel();
+      this.liveRegion.cancel();
     }
     hideTip() {
       this.tooltip.hide();
@@ -824,7 +824,7 @@ ${this.parts.join("\n")}
         event.clientX,
         event.clientY,
         tokenInTip(tokens[query]),
-        " looks at ",
+        " attends to ",
         tokenInTip(tokens[place.key]),
         ...lines
       );
@@ -838,17 +838,17 @@ ${this.parts.join("\n")}
       const dimensions = model.strongest(key, NAMED).map((k) => `${k} (${numberText(model.product(key, k))})`).join(", ");
       this.line.replaceChildren(
         bdi(query),
-        " looks at ",
+        " attends to ",
         bdi(key),
         ": the products sum to ",
         strong(numberText(score * Math.sqrt(width))),
         `, divided by \u221A${width} that is the score `,
         strong(numberText(score)),
-        ", and its share of the softmax over all keys is ",
+        ", and the softmax over all keys gives the weight ",
         strong(weightText(weight)),
         `. Largest products: dimensions ${dimensions}.`
       );
-      this.said.say(`${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
+      this.liveRegion.say(`${shortName(model, query)} attends to ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
     }
   };
   function shortName(model, token) {
@@ -885,7 +885,7 @@ ${this.parts.join("\n")}
     table() {
       const { model } = this;
       const { header: { layer, head, tokens }, query, orderBy } = model;
-      const title = `Layer ${layer} head ${head}, \u201C${shortName(model, query)}\u201D (token ${query}) looks`;
+      const title = `Layer ${layer} head ${head}, query \u201C${shortName(model, query)}\u201D (token ${query})`;
       return {
         caption: `${title}: every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}.`,
         columns: ["key", "score", "weight", "largest products (dimension: value)"],
@@ -946,7 +946,7 @@ ${this.parts.join("\n")}
     weights = new Float32Array();
     layer = 0;
     head = 0;
-    /** The token that looks. */
+    /** The attending token. */
     query = 0;
     orderBy = "weight";
     /** The keys in the shown order, and the row of each. */
@@ -1107,7 +1107,7 @@ ${this.parts.join("\n")}
       context.fillRect(0, 0, this.width, HEAD);
       this.paintHead(context);
     }
-    // Names of the columns, the query, the key that is looked at.
+    // Names of the columns, the query, the shown key.
     paintHead(context) {
       const { header: { width }, query, queries, keys, shownKey, orderBy } = this.model;
       this.paintTitles(context, width);
@@ -1119,8 +1119,8 @@ ${this.parts.join("\n")}
       context.globalAlpha = 0.7;
       context.font = `11.5px ${this.theme.font}`;
       context.textAlign = "left";
-      const said = `q \xD7 k with every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}`;
-      context.fillText(fitText(context, said, this.width - 20), 14, HEAD - 11);
+      const caption = `q \xD7 k with every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}`;
+      context.fillText(fitText(context, caption, this.width - 20), 14, HEAD - 11);
       context.globalAlpha = 1;
     }
     paintTitles(context, width) {
@@ -1241,7 +1241,7 @@ ${this.parts.join("\n")}
         className: "scroller",
         tabIndex: 0,
         role: "application",
-        ariaLabel: "Neurons. Left and right change the token that looks, up and down the key, Page keys by ten, Home and End to the first and last, Enter lets the key look. The numbers are in the table below.",
+        ariaLabel: "Neurons. Left and right change the query, up and down the key, Page keys by ten, Home and End to the first and last, Enter makes the key the query. The numbers are in the table below.",
         onscroll: () => this.draw(),
         onpointermove: (event) => this.point(this.hit(event), event),
         onpointerleave: () => this.point(null),
@@ -1250,7 +1250,7 @@ ${this.parts.join("\n")}
         onkeydown: (event) => this.key(event)
       }, this.spacer);
       this.words = new NeuronWords(this.model, this.root);
-      this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said.root);
+      this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.liveRegion.root);
     }
     close() {
       this.frame.close();

@@ -93,7 +93,7 @@ def draw(
     Args:
         key: Of the component in the session.
         on_selection: Called with the visitor's new layer and head before the next run.
-        on_options: Called with how the visitor looks at the view, likewise.
+        on_options: Called with the visitor's new view options, likewise.
     """
     _component()(
         key=key,

@@ -52,8 +52,8 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
   constructor(parent: Node) {
     this.scroller = element("div", {
       className: "scroller", tabIndex: 0, role: "application",
-      ariaLabel: "Neurons. Left and right change the token that looks, up and down the key, Page keys by ten, " +
-        "Home and End to the first and last, Enter lets the key look. The numbers are in the table below.",
+      ariaLabel: "Neurons. Left and right change the query, up and down the key, Page keys by ten, " +
+        "Home and End to the first and last, Enter makes the key the query. The numbers are in the table below.",
       onscroll: () => this.draw(),
       onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
       onpointerleave: () => this.point(null),
@@ -62,7 +62,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
       onkeydown: (event: KeyboardEvent) => this.key(event),
     }, this.spacer);
     this.words = new NeuronWords(this.model, this.root);
-    this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.said.root);
+    this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.liveRegion.root);
   }
 
   close(): void {

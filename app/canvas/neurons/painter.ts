@@ -96,7 +96,7 @@ export class NeuronPainter {
     this.paintHead(context);
   }
 
-  // Names of the columns, the query, the key that is looked at.
+  // Names of the columns, the query, the shown key.
   private paintHead(context: Painting): void {
     const { header: { width }, query, queries, keys, shownKey, orderBy } = this.model;
     this.paintTitles(context, width);
@@ -108,8 +108,8 @@ export class NeuronPainter {
     context.globalAlpha = 0.7;
     context.font = `11.5px ${this.theme.font}`;
     context.textAlign = "left";
-    const said = `q \u00d7 k with every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}`;
-    context.fillText(fitText(context, said, this.width - 20), 14, HEAD - 11);
+    const caption = `q \u00d7 k with every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}`;
+    context.fillText(fitText(context, caption, this.width - 20), 14, HEAD - 11);
     context.globalAlpha = 1;
   }
 

@@ -10,7 +10,7 @@ export const NAMED = 3; // largest products that are named
 
 export class NeuronWords {
   readonly line = element("div", { className: "note line sum" });
-  readonly said = new LiveRegion();
+  readonly liveRegion = new LiveRegion();
   private readonly tooltip: Tooltip;
 
   constructor(private readonly model: NeuronModel, root: HTMLElement) {
@@ -18,7 +18,7 @@ export class NeuronWords {
   }
 
   close(): void {
-    this.said.cancel();
+    this.liveRegion.cancel();
   }
 
   hideTip(): void {
@@ -37,7 +37,7 @@ export class NeuronWords {
     }
     lines.push(element("div", {}, "score ", element("b", { textContent: numberText(model.score(place.key)) }),
       ", weight ", element("b", { textContent: weightText(model.weight(place.key)) })));
-    return this.tooltip.show(event.clientX, event.clientY, tokenInTip(tokens[query]), " looks at ",
+    return this.tooltip.show(event.clientX, event.clientY, tokenInTip(tokens[query]), " attends to ",
       tokenInTip(tokens[place.key]), ...lines);
   }
 
@@ -48,11 +48,11 @@ export class NeuronWords {
     const bdi = (token: number) => element("bdi", { textContent: `\u201c${shortName(model, token)}\u201d` });
     const strong = (text: string) => element("b", { textContent: text });
     const dimensions = model.strongest(key, NAMED).map((k) => `${k} (${numberText(model.product(key, k))})`).join(", ");
-    this.line.replaceChildren(bdi(query), " looks at ", bdi(key), ": the products sum to ",
+    this.line.replaceChildren(bdi(query), " attends to ", bdi(key), ": the products sum to ",
       strong(numberText(score * Math.sqrt(width))), `, divided by \u221a${width} that is the score `, strong(numberText(score)),
-      ", and its share of the softmax over all keys is ", strong(weightText(weight)),
+      ", and the softmax over all keys gives the weight ", strong(weightText(weight)),
       `. Largest products: dimensions ${dimensions}.`);
-    this.said.say(`${shortName(model, query)} looks at ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
+    this.liveRegion.say(`${shortName(model, query)} attends to ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
   }
 }
 

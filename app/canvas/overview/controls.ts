@@ -53,12 +53,12 @@ export class OverviewControls {
     this.refreshLimit();
   }
 
-  // share: of the way from the least to the largest value; at the slider's start nothing is dimmed.
-  private setLimit(share: number): void {
+  // fraction: of the way from the least to the largest value; at the slider's start nothing is dimmed.
+  private setLimit(fraction: number): void {
     const { measure, lowest } = this.model.options;
     const [least, most] = this.ends(measure);
-    const limit = lowest ? most - share * (most - least) : least + share * (most - least);
-    this.change({ limit: share === 0 ? null : limit });
+    const limit = lowest ? most - fraction * (most - least) : least + fraction * (most - least);
+    this.change({ limit: fraction === 0 ? null : limit });
   }
 
   private ends(measure: string): [number, number] {
@@ -70,8 +70,8 @@ export class OverviewControls {
     if (!measure) return;
     const values = this.model.header.measures[measure];
     const [least, most] = this.ends(measure);
-    const share = limit === null ? 0 : (limit - least) / (most - least || 1);
-    this.slider.value = String(Math.round(100 * (limit !== null && lowest ? 1 - share : share)));
+    const fraction = limit === null ? 0 : (limit - least) / (most - least || 1);
+    this.slider.value = String(Math.round(100 * (limit !== null && lowest ? 1 - fraction : fraction)));
     const left = values.filter((value) => passes(value, limit, lowest)).length;
     const sign = lowest ? "above" : "below";
     this.limitText.textContent = limit === null ? "none" : `${sign} ${this.model.format(limit)}: ${left} of ${values.length} left`;

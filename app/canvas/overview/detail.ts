@@ -13,7 +13,7 @@ const LARGE = 152; // pixels of the enlarged head
 
 export class Detail {
   readonly root = element("div", { className: "detail" });
-  readonly said = new LiveRegion();
+  readonly liveRegion = new LiveRegion();
   private readonly tooltip: Tooltip;
 
   constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails, view: HTMLElement) {
@@ -21,7 +21,7 @@ export class Detail {
   }
 
   close(): void {
-    this.said.cancel();
+    this.liveRegion.cancel();
   }
 
   refresh(): void {
@@ -31,10 +31,10 @@ export class Detail {
     this.root.replaceChildren(
       element("h4", {}, title(place), element("small", { textContent: this.state(place) })),
       element("div", { className: "large" }, this.large(place),
-        element("p", { textContent: "Rows look, columns are looked at; first token at the top left." })),
+        element("p", { textContent: "Each row's token attends to the columns' tokens; the first is at the top left." })),
       this.numbers(place, known));
-    this.said.cancel();
-    if (model.pointed) this.said.say(this.spoken(place, known));
+    this.liveRegion.cancel();
+    if (model.pointed) this.liveRegion.say(this.spoken(place, known));
   }
 
   private state(place: Place): string {
@@ -57,21 +57,21 @@ export class Detail {
     const { model } = this;
     const { names, num_tokens: tokens } = model.header;
     const { measure } = model.options;
-    const shares = known.filter((name) => names[name].unit === "share").map((name) => {
-      const share = model.valueAt(place, name) ?? NaN;
+    const fractions = known.filter((name) => names[name].unit === "fraction").map((name) => {
+      const fraction = model.valueAt(place, name) ?? NaN;
       const fill = element("i");
-      fill.style.width = `${100 * share}%`;
+      fill.style.width = `${100 * fraction}%`;
       return element("div", { className: name === measure ? "measure chosen" : "measure" },
         element("span", { textContent: names[name].label }),
         element("div", { className: "bar", ariaHidden: "true" }, fill),
-        element("span", { textContent: percent(share) }));
+        element("span", { textContent: percent(fraction) }));
     });
-    const others = known.filter((name) => names[name].unit !== "share").map((name) =>
+    const others = known.filter((name) => names[name].unit !== "fraction").map((name) =>
       element("span", { className: name === measure ? "chosen" : "" },
         `${names[name].label}: ${model.format(model.valueAt(place, name), name)}`));
     const more = element("p", { className: "more" }, ...others,
       element("span", {}, `${tokens} tokens; entropy is at most ${Math.log(tokens).toFixed(2)} nats`));
-    return element("div", {}, ...shares, more);
+    return element("div", {}, ...fractions, more);
   }
 
   private spoken(place: Place, known: string[]): string {

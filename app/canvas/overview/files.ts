@@ -25,7 +25,7 @@ export class OverviewFiles implements Saved {
   sheet(): Sheet {
     const { measures, names, num_heads: heads } = this.model.header;
     const shown = Object.keys(measures);
-    const unit = (name: string) => (names[name].unit === "share" ? "" : ` (${names[name].unit || "number"})`);
+    const unit = (name: string) => (names[name].unit === "fraction" ? "" : ` (${names[name].unit || "number"})`);
     return {
       columns: ["layer", "head", ...shown.map((name) => names[name].label + unit(name))],
       rows: this.model.sequence.filter((head) => !this.model.isLeftOut(head)).map((head) =>
@@ -37,7 +37,7 @@ export class OverviewFiles implements Saved {
     const { columns, rows } = this.sheet();
     const total = this.model.sequence.length;
     const left = rows.length < total ? `the ${rows.length} of ${total} heads that pass the limit` : `all ${total} heads`;
-    return { caption: `Measures of ${left}, in the order of the pictures. Shares are between 0 and 1.`, columns, rows };
+    return { caption: `Measures of ${left}, in the order of the pictures. Fractions are between 0 and 1.`, columns, rows };
   }
 
   facts(): Record<string, unknown> {

@@ -90,11 +90,11 @@ export class OverviewModel {
     return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
   }
 
-  // Shares in percent, others with their unit; isShort: without a unit, for a thumbnail.
+  // Fractions in percent, others with their unit; isShort: without a unit, for a thumbnail.
   format(value: number | null, name = this.options.measure, isShort = false): string {
     if (value === null) return "\u2013";
     const { unit } = this.header.names[name];
-    if (unit === "share") return isShort ? `${Math.round(value * 100)}%` : percent(value);
+    if (unit === "fraction") return isShort ? `${Math.round(value * 100)}%` : percent(value);
     const digits = value >= 99.5 ? value.toFixed(0) : value >= 9.95 ? value.toFixed(1) : value.toFixed(2);
     return isShort || !unit ? digits : `${digits} ${unit}`;
   }

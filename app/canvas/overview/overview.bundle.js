@@ -112,8 +112,8 @@ var bundle = (() => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
         if (layer === void 0) return;
-        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-        if (found) show2(changeHeader(found, { heads, revision }));
+        const message = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (message) show2(changeHeader(message, { heads, revision }));
       };
       show2(held[0]);
     };
@@ -403,11 +403,11 @@ ${this.parts.join("\n")}
     return `${(weight * 100).toFixed(1)}%`;
   }
   function letters(text, most) {
-    const found = [];
+    const graphemes = [];
     for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
+      if (graphemes.push(segment) === most) break;
     }
-    return found;
+    return graphemes;
   }
   function shorten(text, most) {
     const kept = letters(text, most).join("");
@@ -526,10 +526,10 @@ ${this.parts.join("\n")}
   };
   function cell(tag, value, scope) {
     const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-    const made = element(tag, {}, element("bdi", { textContent: text }));
-    if (scope) made.scope = scope;
-    if (typeof value === "number") made.className = "number";
-    return made;
+    const node = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) node.scope = scope;
+    if (typeof value === "number") node.className = "number";
+    return node;
   }
 
   // app/canvas/shared/mount.ts
@@ -625,9 +625,9 @@ ${this.parts.join("\n")}
 
   // app/canvas/shared/controls.ts
   function select(ariaLabel, options, chosen) {
-    const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-    made.onchange = () => chosen(made.value);
-    return made;
+    const dropdown = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+    dropdown.onchange = () => chosen(dropdown.value);
+    return dropdown;
   }
   function show(node, isShown) {
     node.style.display = isShown ? "" : "none";
@@ -740,12 +740,12 @@ ${this.parts.join("\n")}
       for (const node of [this.measured, this.limitLabel]) show(node, Boolean(measure));
       this.refreshLimit();
     }
-    // share: of the way from the least to the largest value; at the slider's start nothing is dimmed.
-    setLimit(share) {
+    // fraction: of the way from the least to the largest value; at the slider's start nothing is dimmed.
+    setLimit(fraction) {
       const { measure, lowest } = this.model.options;
       const [least, most] = this.ends(measure);
-      const limit = lowest ? most - share * (most - least) : least + share * (most - least);
-      this.change({ limit: share === 0 ? null : limit });
+      const limit = lowest ? most - fraction * (most - least) : least + fraction * (most - least);
+      this.change({ limit: fraction === 0 ? null : limit });
     }
     ends(measure) {
       return rangeOf(this.model.header.measures[measure]) ?? [0, 0];
@@ -755,8 +755,8 @@ ${this.parts.join("\n")}
       if (!measure) return;
       const values = this.model.header.measures[measure];
       const [least, most] = this.ends(measure);
-      const share = limit === null ? 0 : (limit - least) / (most - least || 1);
-      this.slider.value = String(Math.round(100 * (limit !== null && lowest ? 1 - share : share)));
+      const fraction = limit === null ? 0 : (limit - least) / (most - least || 1);
+      this.slider.value = String(Math.round(100 * (limit !== null && lowest ? 1 - fraction : fraction)));
       const left = values.filter((value) => passes(value, limit, lowest)).length;
       const sign = lowest ? "above" : "below";
       this.limitText.textContent = limit === null ? "none" : `${sign} ${this.model.format(limit)}: ${left} of ${values.length} left`;
@@ -783,16 +783,16 @@ ${this.parts.join("\n")}
 
   // app/browser/live_region.ts
   var LiveRegion = class {
-    root = element("div", { className: "said", ariaLive: "polite" });
-    saying = new Debounce(200);
-    // Of several sentences in a row only the last is said.
+    root = element("div", { className: "live-region", ariaLive: "polite" });
+    announcing = new Debounce(200);
+    // Of several texts in quick succession only the last is announced.
     say(text) {
-      this.saying.run(() => {
+      this.announcing.run(() => {
         this.root.textContent = text;
       });
     }
     cancel() {
-      this.saying.cancel();
+      this.announcing.cancel();
     }
   };
 
@@ -833,10 +833,10 @@ ${this.parts.join("\n")}
     model;
     thumbnails;
     root = element("div", { className: "detail" });
-    said = new LiveRegion();
+    liveRegion = new LiveRegion();
     tooltip;
     close() {
-      this.said.cancel();
+      this.liveRegion.cancel();
     }
     refresh() {
       const { model } = this;
@@ -848,12 +848,12 @@ ${this.parts.join("\n")}
           "div",
           { className: "large" },
           this.large(place),
-          element("p", { textContent: "Rows look, columns are looked at; first token at the top left." })
+          element("p", { textContent: "Each row's token attends to the columns' tokens; the first is at the top left." })
         ),
         this.numbers(place, known)
       );
-      this.said.cancel();
-      if (model.pointed) this.said.say(this.spoken(place, known));
+      this.liveRegion.cancel();
+      if (model.pointed) this.liveRegion.say(this.spoken(place, known));
     }
     state(place) {
       const { header, selected, pointed } = this.model;
@@ -872,19 +872,19 @@ ${this.parts.join("\n")}
       const { model } = this;
       const { names, num_tokens: tokens } = model.header;
       const { measure } = model.options;
-      const shares = known.filter((name) => names[name].unit === "share").map((name) => {
-        const share = model.valueAt(place, name) ?? NaN;
+      const fractions = known.filter((name) => names[name].unit === "fraction").map((name) => {
+        const fraction = model.valueAt(place, name) ?? NaN;
         const fill = element("i");
-        fill.style.width = `${100 * share}%`;
+        fill.style.width = `${100 * fraction}%`;
         return element(
           "div",
           { className: name === measure ? "measure chosen" : "measure" },
           element("span", { textContent: names[name].label }),
           element("div", { className: "bar", ariaHidden: "true" }, fill),
-          element("span", { textContent: percent(share) })
+          element("span", { textContent: percent(fraction) })
         );
       });
-      const others = known.filter((name) => names[name].unit !== "share").map((name) => element(
+      const others = known.filter((name) => names[name].unit !== "fraction").map((name) => element(
         "span",
         { className: name === measure ? "chosen" : "" },
         `${names[name].label}: ${model.format(model.valueAt(place, name), name)}`
@@ -895,7 +895,7 @@ ${this.parts.join("\n")}
         ...others,
         element("span", {}, `${tokens} tokens; entropy is at most ${Math.log(tokens).toFixed(2)} nats`)
       );
-      return element("div", {}, ...shares, more);
+      return element("div", {}, ...fractions, more);
     }
     spoken(place, known) {
       const { model } = this;
@@ -942,7 +942,7 @@ ${this.parts.join("\n")}
     sheet() {
       const { measures, names, num_heads: heads } = this.model.header;
       const shown = Object.keys(measures);
-      const unit = (name) => names[name].unit === "share" ? "" : ` (${names[name].unit || "number"})`;
+      const unit = (name) => names[name].unit === "fraction" ? "" : ` (${names[name].unit || "number"})`;
       return {
         columns: ["layer", "head", ...shown.map((name) => names[name].label + unit(name))],
         rows: this.model.sequence.filter((head) => !this.model.isLeftOut(head)).map((head) => [Math.floor(head / heads), head % heads, ...shown.map((name) => measures[name][head])])
@@ -952,7 +952,7 @@ ${this.parts.join("\n")}
       const { columns, rows } = this.sheet();
       const total = this.model.sequence.length;
       const left = rows.length < total ? `the ${rows.length} of ${total} heads that pass the limit` : `all ${total} heads`;
-      return { caption: `Measures of ${left}, in the order of the pictures. Shares are between 0 and 1.`, columns, rows };
+      return { caption: `Measures of ${left}, in the order of the pictures. Fractions are between 0 and 1.`, columns, rows };
     }
     facts() {
       const { header: { names, num_tokens: tokens, missing }, options: { measure, order, limit } } = this.model;
@@ -1163,11 +1163,11 @@ ${this.parts.join("\n")}
       const known = this.header.measures[name].slice(layer * heads, (layer + 1) * heads).filter((value) => value !== null);
       return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
     }
-    // Shares in percent, others with their unit; isShort: without a unit, for a thumbnail.
+    // Fractions in percent, others with their unit; isShort: without a unit, for a thumbnail.
     format(value, name = this.options.measure, isShort = false) {
       if (value === null) return "\u2013";
       const { unit } = this.header.names[name];
-      if (unit === "share") return isShort ? `${Math.round(value * 100)}%` : percent(value);
+      if (unit === "fraction") return isShort ? `${Math.round(value * 100)}%` : percent(value);
       const digits = value >= 99.5 ? value.toFixed(0) : value >= 9.95 ? value.toFixed(1) : value.toFixed(2);
       return isShort || !unit ? digits : `${digits} ${unit}`;
     }
@@ -1233,10 +1233,10 @@ ${this.parts.join("\n")}
     all(pixels) {
       if (this.drawn?.pixels !== pixels) {
         const { num_layers: layers, num_heads: heads } = this.model.header;
-        const made = range(layers * heads).map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels));
-        this.drawn = { pixels, made };
+        const canvases = range(layers * heads).map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels));
+        this.drawn = { pixels, canvases };
       }
-      return this.drawn.made;
+      return this.drawn.canvases;
     }
     // A canvas of a pixel for each cell, at most `pixels` wide. Where a pixel holds several cells it is
     // the largest, so that narrow lines stay.
@@ -1316,7 +1316,7 @@ ${this.parts.join("\n")}
           this.detail.root
         ),
         this.table.root,
-        this.detail.said.root
+        this.detail.liveRegion.root
       );
     }
     close() {

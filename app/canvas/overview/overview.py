@@ -41,10 +41,10 @@ class Name(NamedTuple):
     """What a measure is called and counted in."""
 
     label: str
-    unit: str = "share"
-    """"share" for a part of the attention, else a word, or nothing."""
+    unit: str = "fraction"
+    """"fraction" for a part of the attention, else a word, or nothing."""
     habit: bool = False
-    """Whether it is a kind of token that all tokens may look at."""
+    """Whether it is a kind of token that all tokens may attend to."""
 
 
 NAMES = {
@@ -182,7 +182,7 @@ def draw(
     Args:
         key: Of the component in the session.
         on_pick: Called with the clicked layer and head before the next run.
-        on_options: Called with how the visitor looks at the heads, likewise.
+        on_options: Called with the visitor's new view options, likewise.
     """
     _component()(
         key=key,

@@ -67,7 +67,7 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
     this.frame.open(parent, this.controls.row,
       element("div", { className: "body" },
         element("div", { className: "left" }, this.holder, this.controls.scale), this.detail.root),
-      this.table.root, this.detail.said.root);
+      this.table.root, this.detail.liveRegion.root);
   }
 
   close(): void {

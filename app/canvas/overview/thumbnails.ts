@@ -7,7 +7,7 @@ import type { OverviewModel, Place } from "./model";
 
 export class Thumbnails {
   private packed = new Uint32Array();
-  private drawn: { pixels: number; made: HTMLCanvasElement[] } | null = null;
+  private drawn: { pixels: number; canvases: HTMLCanvasElement[] } | null = null;
 
   constructor(private readonly model: OverviewModel) {}
 
@@ -25,10 +25,10 @@ export class Thumbnails {
   all(pixels: number): HTMLCanvasElement[] {
     if (this.drawn?.pixels !== pixels) {
       const { num_layers: layers, num_heads: heads } = this.model.header;
-      const made = range(layers * heads).map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels));
-      this.drawn = { pixels, made };
+      const canvases = range(layers * heads).map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels));
+      this.drawn = { pixels, canvases };
     }
-    return this.drawn.made;
+    return this.drawn.canvases;
   }
 
   // A canvas of a pixel for each cell, at most `pixels` wide. Where a pixel holds several cells it is

@@ -33,7 +33,7 @@ def words_of(trace: Trace) -> Words:
 
 
 def merge_to_words(weights: NDArray[np.float32], starts: list[int]) -> NDArray[np.float32]:
-    """Return the attention between words: sum over the pieces looked at, mean over those that look.
+    """Return the attention between words: sum over attended pieces, mean over attending ones.
 
     Args:
         weights: [..., T, T]; rows sum to 1.

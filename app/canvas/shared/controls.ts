@@ -11,9 +11,9 @@ export function button(textContent: string, title: string, onclick: () => void, 
 export function select<Value extends string>(
   ariaLabel: string, options: readonly (readonly [Value, string])[], chosen: (value: Value) => void,
 ): HTMLSelectElement {
-  const made = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
-  made.onchange = () => chosen(made.value as Value);
-  return made;
+  const dropdown = element("select", { ariaLabel }, ...options.map(([value, textContent]) => element("option", { value, textContent })));
+  dropdown.onchange = () => chosen(dropdown.value as Value);
+  return dropdown;
 }
 
 // A choice between numbers, which `offerNumbers` fills.
@@ -22,9 +22,9 @@ export function numberSelect(ariaLabel: string, chosen: (value: number) => void)
 }
 
 // Offers 0, 1, ... count - 1.
-export function offerNumbers(made: HTMLSelectElement, count: number): void {
-  if (made.length === count) return;
-  made.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
+export function offerNumbers(dropdown: HTMLSelectElement, count: number): void {
+  if (dropdown.length === count) return;
+  dropdown.replaceChildren(...range(count).map((k) => element("option", { value: k, textContent: k })));
 }
 
 export interface Checkbox {
@@ -39,7 +39,7 @@ export function checkbox(text: string, title: string, changed: (isOn: boolean) =
 }
 
 export function wordsCheckbox(changed: (isOn: boolean) => void): Checkbox {
-  return checkbox("Whole words", "Sum over the pieces of a word that is looked at, mean over the pieces of one that looks", changed);
+  return checkbox("Whole words", "Sum over the pieces of an attended word, mean over the pieces of an attending one", changed);
 }
 
 export function show(node: HTMLElement, isShown: boolean): void {

@@ -47,8 +47,8 @@ export class DataTable {
 
 function cell(tag: "th" | "td", value: Cell, scope?: string): HTMLTableCellElement {
   const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-  const made = element(tag, {}, element("bdi", { textContent: text }));
-  if (scope) made.scope = scope;
-  if (typeof value === "number") made.className = "number";
-  return made;
+  const node = element(tag, {}, element("bdi", { textContent: text }));
+  if (scope) node.scope = scope;
+  if (typeof value === "number") node.className = "number";
+  return node;
 }

@@ -9,7 +9,7 @@ import streamlit as st
 
 
 def hear(key: str, name: str, listener: Callable[[Any], None]) -> Callable[[], None]:
-    """Return a function that hands a component's new value to `listener`; no value is not told.
+    """Return a function that hands a component's new value to `listener`, unless there is none.
 
     Args:
         key: Of the component in the session.

@@ -37,7 +37,7 @@ export function unitsOf(header: WordHeader, byWord: boolean): Units {
   };
 }
 
-// Attention between words: the sum over the pieces looked at, the mean over the pieces that look
+// Attention between words: the sum over the attended pieces, the mean over the attending ones
 // (Clark et al. 2019, section 4.1). `read(at)` gives the weight at row * size + column; a NaN makes
 // the whole row of its word NaN.
 export function mergeToWords(read: (at: number) => number, size: number, starts: number[]): Float32Array<ArrayBuffer> {

@@ -66,7 +66,7 @@ def thumbnails(attentions: Tensor, size: int = THUMBNAIL_SIZE) -> Encoded:
     """Return all heads small: [L, H, S, S] with S = min(T, size).
 
     A cell is the largest weight of its block: a mean would lose the narrow diagonals that make
-    heads worth looking at. One weight that is no number makes its cell none.
+    heads worth seeing. One weight that is no number makes its cell none.
     """
     num_tokens = attentions.shape[-1]
     if num_tokens <= size:
@@ -88,7 +88,7 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any] | Deflated) -> bytes:
             part = _deflate(np.ascontiguousarray(array.array).tobytes())
         else:
             part = np.ascontiguousarray(array).tobytes()
-        # 4-byte alignment, so that the browser can look at float32 without copying.
+        # 4-byte alignment, so that the browser can read float32 without copying.
         padding = -len(part) % 4
         blocks.append([start, len(part), *([1] if isinstance(array, Deflated) else [])])
         parts.append(part + bytes(padding))

@@ -21,7 +21,7 @@ test("units are word pieces, or words named as they stand in the text", () => {
   assert.deepEqual([words.size, words.names, words.textIds], [4, HEADER.words, [-1, 0, 0, -1]]);
 });
 
-test("attention between words: the sum over the pieces looked at, the mean over those that look", () => {
+test("attention between words: the sum over the attended pieces, the mean over the attending ones", () => {
   const weights = [
     [0.1, 0.2, 0.3, 0.4],
     [0.4, 0.1, 0.1, 0.4],

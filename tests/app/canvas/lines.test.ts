@@ -76,28 +76,28 @@ test("an empty side of the focus means all of it", () => {
   assert.ok(isInFocus({ left: new Set(), right: new Set() }, 0, 0));
 });
 
-test("what a token looks at: the mean of the heads, the strongest first", () => {
+test("what a token attends to: the mean of the heads, the strongest first", () => {
   const model = linesModel();
-  const { other, found, averages } = model.targets({ left: new Set([0]), right: new Set() });
+  const { other, ranked, averages } = model.targets({ left: new Set([0]), right: new Set() });
   assert.deepEqual([other, averages], ["right", false]);
-  assert.deepEqual(found.map(({ index, share }) => [index, rounded(share)]), [[0, 0.5], [1, 0.3], [2, 0.2]]);
-  assert.deepEqual(found[0].shares.map(rounded), [0.2, 0.8]);
+  assert.deepEqual(ranked.map(({ index, fraction }) => [index, rounded(fraction)]), [[0, 0.5], [1, 0.3], [2, 0.2]]);
+  assert.deepEqual(ranked[0].fractions.map(rounded), [0.2, 0.8]);
 });
 
-test("several looking tokens: the sum, and as share their mean", () => {
-  const { found, number, averages } = linesModel().targets({ left: new Set([0, 1]), right: new Set() });
+test("several attending tokens: the sum, and as fraction their mean", () => {
+  const { ranked, number, averages } = linesModel().targets({ left: new Set([0, 1]), right: new Set() });
   assert.deepEqual([number, averages], [2, true]);
-  assert.deepEqual(found.map(({ index, sum, share }) => [index, rounded(sum), rounded(share)]),
+  assert.deepEqual(ranked.map(({ index, sum, fraction }) => [index, rounded(sum), rounded(fraction)]),
     [[1, 0.9, 0.45], [0, 0.7, 0.35], [2, 0.4, 0.2]]);
 });
 
-test("what is looked at together adds up", () => {
-  const { other, found } = linesModel().targets({ left: new Set(), right: new Set([0, 1]) });
+test("attention to several tokens adds up", () => {
+  const { other, ranked } = linesModel().targets({ left: new Set(), right: new Set([0, 1]) });
   assert.equal(other, "left");
-  assert.deepEqual(found.map(({ index, share }) => [index, rounded(share)]), [[0, 0.8], [1, 0.8], [2, 0.6]]);
+  assert.deepEqual(ranked.map(({ index, fraction }) => [index, rounded(fraction)]), [[0, 0.8], [1, 0.8], [2, 0.6]]);
 });
 
-test("words: the pieces looked at are summed, the pieces that look are averaged", () => {
+test("words: attended pieces are summed, attending ones averaged", () => {
   const model = linesModel({}, (made) => { made.byWord = true; });
   assert.deepEqual(model.units.names, ["[CLS]", "river"]);
   assert.deepEqual([model.weight(0, 0, 1), model.weight(0, 1, 0), model.weight(0, 1, 1)].map(rounded), [0.8, 0.3, 0.7]);
@@ -113,7 +113,7 @@ test("the mean of heads is one map in its own colour", () => {
 test("hidden special tokens take no part", () => {
   const model = linesModel({}, (made) => { made.hideSpecial = true; });
   assert.ok(model.drawnLines(Infinity).every(([, row, column]) => row > 0 && column > 0));
-  assert.deepEqual(model.targets({ left: new Set([0]), right: new Set() }).found, []);
+  assert.deepEqual(model.targets({ left: new Set([0]), right: new Set() }).ranked, []);
 });
 
 test("the drawn lines come strongest first and not below the threshold", () => {
@@ -127,11 +127,11 @@ test("a weight that is no number is NaN, marks its row, and is in no line", () =
   const model = linesModel({ broken: [1] });
   assert.ok(Number.isNaN(model.weight(1, 1, 0)));
   assert.deepEqual(model.broken, [false, true, false]);
-  const { found } = model.targets({ left: new Set([1]), right: new Set() });
-  assert.ok(Number.isNaN(found[2].share)); // last
+  const { ranked } = model.targets({ left: new Set([1]), right: new Set() });
+  assert.ok(Number.isNaN(ranked[2].fraction)); // last
 });
 
-test("a head that was asked for and has not arrived is awaited", () => {
+test("a head that was requested and has not arrived is awaited", () => {
   const model = linesModel({}, (made) => made.shown.add(5).add(3));
   assert.deepEqual([model.awaited(), model.heads], [[3, 5], [0, 1]]);
   assert.throws(() => model.weight(5, 0, 0), /head 5 of layer 1 has not arrived/);

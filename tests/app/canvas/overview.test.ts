@@ -31,7 +31,7 @@ function overviewModel(options: Partial<OverviewOptions> = {}, header: Partial<O
   const full: OverviewHeader = {
     num_layers: 2, num_heads: 2, num_tokens: 2, size: 2, layer: 1, heads: [],
     look: { measure: "", order: "place", lowest: false, limit: null },
-    names: { previous: { label: "previous token", unit: "share", habit: true }, entropy: { label: "entropy", unit: "nats", habit: false },
+    names: { previous: { label: "previous token", unit: "fraction", habit: true }, entropy: { label: "entropy", unit: "nats", habit: false },
       none: { label: "none", unit: "", habit: false } },
     measures: { previous: [0.1, 0.9, 0.2, null], entropy: [0.5, 12.345, 100, 1], none: [null, null, null, null] },
     broken: [], missing: "", ...header,
@@ -51,7 +51,7 @@ test("a measure that no head has is not offered, and not kept", () => {
   assert.deepEqual(model.options, { measure: "", order: "place", lowest: false, limit: null });
 });
 
-test("shares are percentages, other measures have their unit", () => {
+test("fractions are percentages, other measures have their unit", () => {
   const model = overviewModel({ measure: "previous" });
   assert.deepEqual([model.format(0.1234), model.format(0.1234, "previous", true), model.format(null)], ["12%", "12%", "\u2013"]);
   assert.deepEqual([0.5, 12.345, 100].map((value) => model.format(value, "entropy")), ["0.50 nats", "12.3 nats", "100 nats"]);
