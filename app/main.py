@@ -35,7 +35,7 @@ def main() -> None:
         )
         for folder, page in PAGES.items()
     ]
-    # Streamlit serves the first page at / alone, and would say of its name that it is not found.
+    # Streamlit serves the first page at / alone, and would report its name as not found.
     alias = st.Page(
         ROOT / "pages" / f"{folder}.py",
         title=first.title,

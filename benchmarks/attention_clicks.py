@@ -126,7 +126,7 @@ def click_head(page: Page, number: int) -> None:
 
 
 def open_view(page: Page, name: str) -> None:
-    """Open another view first, so that the asked one is drawn anew."""
+    """Open another view first, so that the measured one is drawn anew."""
     radio = page.get_by_role("radio", name=name, exact=True)
     if radio.is_checked():
         other = "Lines" if name != "Lines" else "Heat map"

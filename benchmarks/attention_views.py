@@ -43,7 +43,7 @@ PART = 4_000_000
 
 
 class Options:
-    """What can be chosen on the command line."""
+    """Set by the command line."""
 
     lengths: tuple[int, ...] = (32, 64, 128, 256, 512)
     """Numbers of tokens."""
@@ -63,7 +63,7 @@ _CLOCK = """() => {
 
 
 class View(NamedTuple):
-    """How one view did at one length."""
+    """Result of one view at one length."""
 
     name: str
     num_tokens: int
@@ -233,7 +233,7 @@ def draw_once(browser: Browser, drawn: bare_view.View | str) -> Drawing:
     page.set_default_timeout(TIMEOUT * 1000)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.route("**/*", lambda route: route.abort())  # whoever asks anybody gets nothing
+    page.route("**/*", lambda route: route.abort())  # every request fails
     if isinstance(drawn, str):
         page.set_content("<!DOCTYPE html>")
         libraries = f"<script>{bertviz_view._libraries()}{bertviz_view._REQUIRE}</script>"

@@ -1,7 +1,7 @@
 """Fine-tuning against the Trainer of transformers: same checkpoint, data, epochs and threads.
 
 Both have the recipe of `bertscope finetune`: AdamW, warm-up over a tenth, linear decay, batch 32,
-dropout 0.1, clipping at 1. The Trainer is as its guide has it: texts tokenised before, batches at
+dropout 0.1, clipping at 1. The Trainer is used as in its guide: texts tokenised before, batches at
 random, padded to their longest row; in its default float32 and in bfloat16.
 """
 
@@ -33,17 +33,17 @@ music time end way scene people life little much very so but not""".split()
 
 @dataclass(slots=True)
 class Options:
-    """What the command line may change."""
+    """Set by the command line."""
 
     train: Path | None = None
-    """SST-2's train.tsv or a file like it; None makes sentences of its lengths."""
+    """SST-2's train.tsv or a file like it; None generates sentences of its lengths."""
     dev: Path | None = None
     checkpoint: str = "default"
     epochs: int = 1
     num_seeds: int = 1
     learning_rate: float = 3e-4
     num_sentences: int = 4000
-    """Made where no file is given."""
+    """Generated where no file is given."""
 
 
 OPTIONS = Options()
@@ -169,7 +169,7 @@ def read(path: Path, tokenizer: Tokenizer) -> TaskData:
 
 
 def as_list(data: TaskData) -> list[dict[str, Any]]:
-    """Return examples as the Trainer wants them."""
+    """Return examples in the Trainer's form."""
     rows = data.rows
     return [
         {

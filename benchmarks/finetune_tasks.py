@@ -32,7 +32,7 @@ RESULT = "benchmark.json"
 
 @dataclass(slots=True)
 class Options:
-    """What the command line may change."""
+    """Set by the command line."""
 
     tasks: Path | None = None
     """Folder of the labelled sets."""
@@ -47,7 +47,7 @@ OPTIONS = Options()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """A labelled set: how it is learned, by which numbers it is judged, what others reached."""
+    """A labelled set: how it is learned, its metrics, and what others reached."""
 
     name: str
     task: str
@@ -63,7 +63,7 @@ class Spec:
     """BERT-Tiny, Mini, Small on GLUE's test set (Turc et al. 2019)."""
     note: str = ""
     most_seeds: int = 99
-    """Of those that are asked for, where one takes long."""
+    """Most seeds to run, for a set that takes long."""
     more: dict[str, Any] = field(default_factory=dict)
 
 
@@ -160,7 +160,7 @@ SPECS = (
 def run() -> str:
     """Return a table of what the shipped checkpoint reaches on each set."""
     if OPTIONS.tasks is None:
-        raise ValueError("the labelled sets are not given. Name their folder with --tasks.")
+        raise ValueError("the folder of the labelled sets is missing. Name it with --tasks.")
     rows = []
     for spec in SPECS:
         if OPTIONS.only and spec.name not in OPTIONS.only:
@@ -202,7 +202,7 @@ def figure(spec: Spec, metrics: Sequence[dict[str, float]]) -> str:
 
 
 def fine_tune(spec: Spec, seed: int) -> dict[str, Any]:
-    """Return what one seed reached; what was done before is continued."""
+    """Return what one seed reached; continues an earlier run."""
     folder = OPTIONS.runs / spec.name.replace(", ", "-") / f"seed-{seed}"
     done = folder / RESULT
     if done.is_file():

@@ -1,7 +1,7 @@
 """Ranking all 144 heads of a 12-layer, 768-wide BERT against the plain loop over them.
 
 Ours is `rank_heads`: removals of a layer run together, from that layer upwards, and the words at
-the [MASK] are read for each. The loop is what one writes without it: for each head, zero its
+the [MASK] are read for each. The loop is the plain alternative: for each head, zero its
 columns of the output projection in `transformers`' eager `BertModel`, run the sentence, and put
 them back; it reads no words. Both work on the very same random weights and ids, in one process,
 with as many threads; they alternate, and so does who is first. Before the clock starts, the effect
@@ -105,7 +105,7 @@ def plain_loop(bert: Bert, model: Any, encoding: Encoding) -> NDArray[np.float32
 
 
 def check_equal(ours: HeadImportance, theirs: NDArray[np.float32]) -> None:
-    """Make sure that both found the same: a fast wrong ranking would be worth nothing."""
+    """Check that both rank alike: a fast wrong ranking would be worth nothing."""
     worst = float(np.max(np.abs(ours.hidden - theirs) / np.maximum(theirs, 1e-5)))
     if not worst <= TOLERANCE or not float(theirs.min()) > 1e-5:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""On what the numbers were measured."""
+"""The machine on which the numbers were measured."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run() -> str:
 
 
 def processor() -> str:
-    """Return the processor's name, as far as the system tells it."""
+    """Return the processor's name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -51,7 +51,7 @@ def memory() -> str:
 
 
 def load() -> str:
-    """Return how many programs wanted a core during the last minute; warn of a busy machine."""
+    """Return the load average of the last minute; warn of a busy machine."""
     if not hasattr(os, "getloadavg"):
         return "unknown"
     now = os.getloadavg()[0]

@@ -1,4 +1,4 @@
-"""What a long session costs the server: its resident memory over 2,000 view changes.
+"""Memory of a long session: the server's resident memory over 2,000 view changes.
 
 One visitor of the real app goes from page to page, opens layers and heads, changes the text among a
 few, and switches heads off. The visitor speaks the app's websocket and draws nothing. Changes
@@ -54,6 +54,6 @@ def resident_bytes(process: int) -> int:
 
 
 def kept(session: Session) -> str:
-    """Return what the sidebar said last of the results that are kept for all visitors."""
+    """Return the size of the results kept for all visitors, from the sidebar."""
     match = _KEPT.search(" ".join(session.page_texts))
     return f"{match[1]} MB" if match else ""

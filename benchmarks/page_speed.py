@@ -42,7 +42,7 @@ FIRST_PICTURES = {
 
 WORDS = ("water", "music", "winter", "money", "today", "people", "green", "north", "seven")
 
-# Looks into the components' shadow roots, at each frame, until what is watched has changed.
+# Checks the components' shadow roots, at each frame, until the watched parts have changed.
 _WATCH = """() => {
   const find = (root, selector) => {
     const found = root.querySelector(selector);
@@ -83,7 +83,7 @@ def run() -> str:
             executable_path=str(find_browser()), args=list(LAUNCH_FLAGS)
         )
         for name in FIRST_PICTURES:
-            with contextlib.suppress(PlaywrightTimeout):  # the measured visits will tell
+            with contextlib.suppress(PlaywrightTimeout):  # the measured visits will show it
                 open_page(browser, url, name)
         opened = [open_row(browser, url, name) for name in FIRST_PICTURES]
         edited = edit_rows(browser, url)
@@ -104,7 +104,7 @@ def run() -> str:
 
 @contextlib.contextmanager
 def new_page(browser: Browser, url: str) -> Iterator[Page]:
-    """Yield an empty page of a new session that reaches nobody but the app."""
+    """Yield an empty page of a new session that can reach the app only."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.route(
         lambda address: address.startswith("http") and not address.startswith(url),
@@ -119,7 +119,7 @@ def new_page(browser: Browser, url: str) -> Iterator[Page]:
 
 
 def address(url: str, name: str) -> str:
-    """Return where a page is; the first page has no name in its address."""
+    """Return the address of a page; the first page has no name in it."""
     return url if name == next(iter(FIRST_PICTURES)) else f"{url}/{name}"
 
 

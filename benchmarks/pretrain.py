@@ -36,7 +36,7 @@ MANY_ROWS = 1024
 """On a GPU in addition: what fills it."""
 FLOAT32_AIM, BFLOAT16_AIM = 7.0, 3.5
 PEAK_AIM = {"cpu": 0.60, "cuda": 0.30}
-"""Fraction of the matrix peak: at 6 layers of 384 on a CPU, and from there on for a GPU."""
+"""Fraction of the matrix peak: at 6 layers of 384 on a CPU, from that size on for a GPU."""
 SECONDS = 120.0
 """For each shape, warming up not counted."""
 WARM_STEPS, MIN_ROUNDS = 2, 4
@@ -45,7 +45,7 @@ DENSE_BFLOAT16 = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
 
 
 class Speed(NamedTuple):
-    """What was measured of one contender."""
+    """Speed of one contender."""
 
     name: str
     tokens_per_second: float
@@ -168,7 +168,7 @@ def measure(entrants: list[Contender], batches: Batches, device: str) -> list[Sp
     """Let all take steps in turn until the time is over; return the medians.
 
     Each step returns its loss, so the device is done when the clock is read. Batches are made
-    before it starts, for everybody alike.
+    before it starts, the same for all.
     """
     times: dict[str, list[float]] = {contender.name: [] for contender in entrants}
     for contender in entrants:
@@ -197,8 +197,8 @@ def measure(entrants: list[Contender], batches: Batches, device: str) -> list[Sp
 def flop_per_token(layers: int, hidden: int, batch: Batch) -> float:
     """Return the useful FLOP a token: forward and backward, head at hidden positions only.
 
-    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the fraction of hidden tokens. What somebody
-    computes beyond it (logits at other positions) is not useful and does not count for them.
+    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the fraction of hidden tokens. What a
+    contender computes beyond it (logits at other positions) does not count.
     """
     length = batch.masked.input_ids.shape[1]
     fraction = batch.totals.num_masked / batch.totals.num_tokens

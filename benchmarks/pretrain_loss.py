@@ -38,7 +38,7 @@ HELD_OUT_ROWS = 256
 
 @dataclass(slots=True)
 class Options:
-    """What the command line may change."""
+    """Set by the command line."""
 
     seconds: float = 120.0
     """Training time of each of the two, scoring not counted."""
@@ -117,7 +117,7 @@ def course(
         batches: From the first one on.
         score: Called at each mark, with the clock stopped.
         seconds: The budget.
-        spent: What was used of it before.
+        spent: Seconds of it used before.
     """
     schedule = OptimizerConfig(warmup_ratio=0.05)
     scores: list[tuple[float, float]] = []

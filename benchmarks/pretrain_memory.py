@@ -1,8 +1,8 @@
 """Memory of a whole training run on a generated text and on one ten times as large.
 
 Each run is a process of its own: it reads the text, packs it, and trains. Counted is its own
-(anonymous) memory; the packed corpus is mapped from the disk, and what the system keeps of such a
-file in memory it gives back whenever somebody needs room.
+(anonymous) memory; the packed corpus is mapped from the disk, and the pages of
+such a file are freed whenever memory is needed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _LOOKS_A_SECOND = 100
 
 
 def run() -> str:
-    """Return a table of the peaks; needs Linux, which tells a process's own memory."""
+    """Return a table of the peaks; needs Linux, which reports a process's own memory."""
     if not sys.platform.startswith("linux"):
-        return "Only Linux tells which memory is a process's own."
+        return "Only Linux reports which memory is a process's own."
     rows, verdicts = [], []
     with TemporaryDirectory() as place:
         texts = [write_text(Path(place) / f"{size}.txt", size) for size in SIZES]
@@ -99,7 +99,7 @@ def measure(text: Path, held_out: Path, place: Path, start: str) -> dict[str, in
 
 
 class Peak:
-    """The most anonymous memory that this process had since it last was asked."""
+    """Peak of this process's anonymous memory since the last reading."""
 
     def __init__(self) -> None:
         self._most = 0
@@ -108,7 +108,7 @@ class Peak:
         self._thread.start()
 
     def take(self) -> int:
-        """Return the peak in bytes, and begin anew."""
+        """Return the peak in bytes, and reset it."""
         most, self._most = max(self._most, anonymous_bytes()), 0
         return most
 
@@ -130,7 +130,7 @@ def _status() -> Iterator[tuple[str, str]]:
 
 
 def train(text: Path, held_out: Path, out: Path, start: str) -> dict[str, int]:
-    """Be the fresh process: prepare a run and train it, and sample the memory meanwhile."""
+    """Run in the fresh process: prepare a run, train it, and sample the memory."""
     from bertcore.config import bert_of
     from bertcore.pretraining import (
         DataConfig,

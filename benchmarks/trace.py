@@ -2,7 +2,7 @@
 
 Both have the same random weights and the same ids, in one process; runs alternate, and so does
 who is first. Ours keeps queries, keys, values and the embeddings apart as well. Memory is measured
-in a process of its own for each: the most resident memory while running, over that before.
+in a process of its own for each: the peak resident memory, minus that before.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def random_inputs(num_tokens: int, device: str = "cpu") -> Inputs:
 
 @torch.no_grad()
 def check_equal(ours: Any, theirs: list[Tensor]) -> None:
-    """Make sure that both computed the same: a fast wrong trace would be worth nothing."""
+    """Check that both compute the same: a fast wrong trace would be worth nothing."""
     states = [*ours.hidden_states, *ours.attentions]
     worst = max(float((a - b[0]).abs().max()) for a, b in zip(states, theirs, strict=True))
     if not worst <= 1e-4:

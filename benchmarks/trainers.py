@@ -59,7 +59,7 @@ class Ours:
 
 
 class Theirs:
-    """transformers' BertForPreTraining as one would write it down.
+    """transformers' BertForPreTraining in a plain loop.
 
     Its own forward, with logits of the whole vocabulary at every position; AdamW, clipping, its
     default dropout of 0.1 and its default attention; float32 or bfloat16 autocast.
@@ -122,7 +122,7 @@ def their_model(network: Network) -> Any:
 
 
 def their_inputs(batch: Batch, device: torch.device) -> dict[str, Any]:
-    """Return a batch as transformers wants it: -100 where nothing is to be predicted."""
+    """Return a batch in transformers' form: -100 where nothing is to be predicted."""
     masked = batch.masked
     rows = torch.arange(len(masked.positions))[:, None].expand_as(masked.positions)
     hidden = masked.weights == 1
@@ -139,7 +139,7 @@ def their_inputs(batch: Batch, device: torch.device) -> dict[str, Any]:
 
 @torch.no_grad()
 def check_equal(network: Network, batch: Batch) -> None:
-    """Make sure that both compute the same loss: a fast wrong trainer would be worth nothing."""
+    """Check that both compute the same loss: a fast wrong trainer would be worth nothing."""
     cpu = torch.device("cpu")
     ours = float(batch_loss(network, batch, cpu).loss)
     theirs = float(their_model(network).eval()(**their_inputs(batch, cpu)).loss)

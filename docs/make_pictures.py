@@ -1,4 +1,4 @@
-"""Make the guide's pictures and numbers again, from the app and the checkpoint as they are.
+"""Remake the guides' pictures and numbers from the current app and checkpoint.
 
     python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
     python docs/make_pictures.py --classifier FOLDER --labelled FILE [NAME ...]
@@ -60,7 +60,7 @@ NEGATION = "The film was not good."
 
 
 def answers(report: HeadReport, questions: Sequence[Measured]) -> str:
-    """Return what the app says of the best head for each question, as a list in Markdown."""
+    """Return the app's sentence about the best head for each question, as a Markdown list."""
     lines = []
     for measured in questions:
         head = head_answer.best(report, measured)
@@ -309,7 +309,7 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
 
 
 def main() -> None:
-    """Make what was asked for."""
+    """Make the pictures and numbers of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     known = [*PICTURES, *OF_CLASSIFIER]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")

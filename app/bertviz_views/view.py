@@ -41,7 +41,7 @@ window.requirejs = window.require = function (names, ready) {
 window.require.config = function () {};
 """
 
-# The second wall after escaping: the frame may run what is in it and may ask nobody for anything.
+# The second wall after escaping: the frame may run its scripts and may send no request.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -128,14 +128,14 @@ def page_of(written: str, tokens: Sequence[str], *, min_width: int = 0) -> str:
     Args:
         written: Markup and scripts.
         tokens: What takes the names' places.
-        min_width: Pixels below which the picture is scrolled, not cut.
+        min_width: In pixels; a narrower picture is scrolled, not cut.
     """
     body = _without_hosts(written)
     body = _NAME.sub(lambda match: _as_string(tokens[int(match[1])]), body)
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        # BertViz's labels are black whatever the theme: it gets a white sheet of its own.
+        # BertViz's labels are black whatever the theme: it gets a white background of its own.
         "<style>html{color-scheme:light}body{background:#fff;color:#000;margin:12px;"
         f"overflow:auto;font-family:sans-serif}}#vis>svg{{min-width:{min_width}px}}</style>"
         f"<script>{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"

@@ -134,7 +134,7 @@ def keep_options(field: Field[str], view: ModuleType, options: ViewOptions) -> N
 
 
 def part_of(page: frame.Page, draw: Callable[[Trace], Part]) -> Callable[[], Part]:
-    """Return what draws a view for its HTML file; it holds the page, not the trace."""
+    """Return the function that draws a view for its HTML file; it holds the page, not the trace."""
     return lambda: draw(page.trace)
 
 
@@ -207,7 +207,7 @@ def draw_map(page: frame.Page, layer: int, heads: list[int]) -> None:
 
 
 def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
-    """Draw what one weight of a head is made of: query times key, score, softmax."""
+    """Draw how one weight of a head is computed: query times key, score, softmax."""
     if not NEURONS.is_available(page):
         return
     trace, head = page.trace, heads[0] if heads else 0

@@ -38,13 +38,13 @@ BACKWARD = {
 def sentences(
     report: HeadReport, measured: Measured, head: tuple[int, int], *, is_best: bool
 ) -> str:
-    """Return what a head has of a measure, in Markdown.
+    """Return a head's value of a measure as a sentence, in Markdown.
 
     Args:
         report: Of some sentences.
         measured: A habit, another measure, or a relation in a direction.
         head: Layer and head.
-        is_best: Whether no head has more.
+        is_best: Whether no head has a higher value.
     """
     begin = f"**Layer {head[0]} head {head[1]}**" + (" does it most: " if is_best else ": ")
     mean, low, high = (float(part[head]) for part in measured.values(report))

@@ -59,7 +59,7 @@ BARS = Picture(
 
 
 def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int] | None:
-    """Draw question and answer, grid, bars and controls; return the open head."""
+    """Draw the question and its answer, grid, bars and controls; return the open head."""
     known = all_measured(report)
     first = MEASURE.default if MEASURE.default in known else next(iter(known))
     MEASURE.key(default=first, options=list(known))
@@ -106,7 +106,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
 
 
 def pick(picture: Picture) -> Callable[[], None]:
-    """Return what opens the head that was clicked in a picture."""
+    """Return a callback that opens the head that was clicked in a picture."""
 
     def clicked() -> None:
         points = st.session_state[f"figure_{picture.name}"]["selection"]["points"]

@@ -163,7 +163,7 @@ def grid_height(report: HeadReport) -> int:
 
 
 def interval_text(measured: Measured, report: HeadReport, layer: int, head: int) -> str:
-    """Return a value with its interval and what stands behind it, in words."""
+    """Return a value with its interval and number of cases, in words."""
     mean, low, high = (float(part[layer, head]) for part in measured.values(report))
     if math.isnan(mean):
         return "not a number: no sentence has it, or the weights hold NaN"

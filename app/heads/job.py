@@ -1,4 +1,4 @@
-"""The measuring of all heads, which runs beside the page: its progress, and a way to stop it."""
+"""Background measurement of all heads: its progress, and a way to stop it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from bertcore.analysis.heads.texts import (
 """
 
 FEW_SENTENCES = 200
-"""So few are measured in about a second: the page waits for a moment, and no bar flickers."""
+"""So few sentences take about a second: the page waits, so that no progress bar flickers."""
 
 
 def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:
-    """Return the report if it is computed; else draw its progress, which runs by itself.
+    """Return the report if it is computed; else draw its progress, which updates by itself.
 
     Raises:
-        Exception: What stopped the work, other than the visitor.
+        Exception: The error that stopped the work.
     """
 
     def work(progress: background.Progress) -> HeadReport:

@@ -1,4 +1,4 @@
-"""What the head measures and the dependency relations are called, and which one is chosen."""
+"""Names of the head measures and the dependency relations."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class Measured(NamedTuple):
 
     @property
     def key(self) -> str:
-        """How it is written in an address."""
+        """Its name in an address."""
         return f"{self.name}>{self.direction}" if self.direction else self.name
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title in the app."""
         if not self.direction:
             return HABITS.get(self.name) or OTHER_MEASURES[self.name]
         return f"{relation_title(self.name)}; {DIRECTION_NAMES[self.direction]}"
@@ -130,7 +130,7 @@ class Measured(NamedTuple):
 
 
 def relation_title(relation: str) -> str:
-    """Return the name of a relation with its meaning, where we know it."""
+    """Return the name of a relation with its meaning, if known."""
     meaning = RELATIONS.get(relation)
     return f"{relation}: {meaning}" if meaning else relation
 

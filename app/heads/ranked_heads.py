@@ -27,7 +27,7 @@ ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "hi
 FEW_CASES = 5
 """Relations with fewer cases are left out of the list unless asked for."""
 MAX_LETTERS = 90
-"""Of an example that is shown around its words."""
+"""Characters of an example that are shown around its words."""
 
 LIST = Field("heads_list", "habits", tuple(LISTS))
 ORDER = Field("heads_order", "common", tuple(ORDERS))

@@ -33,7 +33,7 @@ _UPLOADED = "_heads_uploaded"
 
 
 class Chosen(NamedTuple):
-    """Sentences to measure heads on, and what tells them from others."""
+    """Sentences to measure heads on, and a key that identifies them."""
 
     texts: HeadTexts
     trees: HeadTexts
@@ -50,7 +50,7 @@ class Chosen(NamedTuple):
 
 
 def choose() -> Chosen | None:
-    """Draw the choice of a source and what it needs; None while there are no sentences yet.
+    """Draw the choice of a source and its input; return None while there are no sentences.
 
     Raises:
         ValueError: If what was pasted or uploaded holds no sentence or cannot be read.
@@ -83,7 +83,7 @@ def _pasted() -> Chosen | None:
 
 
 def _uploaded() -> Chosen | None:
-    """Return what was uploaded; it stays when the visitor changes pages, until the next file."""
+    """Return the uploaded sentences; they are kept across pages, until the next file."""
     upload = st.file_uploader(
         "A text file with one sentence a line, a CSV or TSV table, or trees (.conllu)",
         key="heads_upload",

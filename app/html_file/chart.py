@@ -23,11 +23,11 @@ Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
 """The numbers of a picture: a table, or arrays by name."""
 
 MOST_ROWS = 500
-"""Of a table that are written into the file; the CSV has all."""
+"""Rows of a table that are written into the file; the CSV has all."""
 
 
 def chart(fig: go.Figure) -> Part:
-    """Return a figure, drawn as in the app and as alive: numbers on hover, zoom, legend."""
+    """Return a figure, as interactive as in the app: numbers on hover, zoom, legend."""
     figure = json.loads(fig.to_json())
     # Streamlit's template stands for colours that only Streamlit's page knows.
     figure["layout"].pop("template", None)
@@ -63,7 +63,7 @@ def _library() -> _Library:
 
 
 def table_of(data: Data) -> Table:
-    """Return a figure's table; of arrays their names, shapes and kinds."""
+    """Return a figure's table; of arrays their names, shapes and dtypes."""
     if isinstance(data, pd.DataFrame):
         rows = data.head(MOST_ROWS).itertuples(index=False)
         return Table([str(name) for name in data.columns], [list(row) for row in rows], len(data))

@@ -1,8 +1,8 @@
 """One HTML file of what a page shows: pictures, text, settings, caption, code, table.
 
-The file asks nobody for anything: a content security policy forbids all requests and every script
-but those of the file, by their hashes. The template escapes all text, and what the pictures draw is
-base64 in blocks that no browser runs.
+The file sends no request: its content security policy forbids all requests and every script but
+its own, which it names by their hashes. The template escapes all text, and the data of the pictures
+are base64 in blocks that no browser runs.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ class Part:
     note: str = ""
     """What the file leaves out, in a sentence."""
     title: str = ""
-    """Stands above it, where a file has several."""
+    """Heading above it, where a file has several parts."""
     caption: str = ""
-    """How to read this one of several, in Markdown."""
+    """How to read this part, in Markdown."""
     extra_hashes: Sequence[str] = ()
     """Of scripts that it adds to the page, as `hash_of` gives them."""
 
     def with_note(self, note: str) -> Part:
-        """Return it with another sentence below."""
+        """Return it with another note."""
         return replace(self, note=note)
 
     def among_others(self, title: str, caption: str) -> Part:
-        """Return it with words of its own, for a file of several parts."""
+        """Return it with its own title and caption, for a file of several parts."""
         return replace(self, title=title, caption=caption)
 
 
@@ -62,9 +62,9 @@ class Table:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
-    """Those that are written."""
+    """The written rows."""
     num_rows: int
-    """All that there are."""
+    """Number of all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Report:
     how_to_read: str = ""
     """Markdown."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """What was typed, by its name."""
+    """The typed texts, by their names."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """Checkpoint, fingerprint and settings, by their names."""
     code: str = ""
@@ -94,7 +94,7 @@ class Report:
     table: Table | None = None
     files: Sequence[File] = ()
     created: datetime.datetime | None = None
-    """When; now, if not given."""
+    """None for now."""
     scheme: Scheme = "auto"
     """Colours: as the reader's system has it, or those of the picture."""
     folds: bool = False
@@ -108,7 +108,7 @@ def to_html(report: Report) -> str:
         ValueError: If a script holds the letters that would end it.
     """
     parts: list[_WrittenPart] = []
-    held: dict[str, str] = {}  # what several parts need, such as a library, is there once
+    held: dict[str, str] = {}  # data that several parts share, such as a library, is written once
     for number, part in enumerate(report.parts):
         new = [data for data in dict.fromkeys(part.data) if data not in held]
         held.update({data: f"data-{number}-{k}" for k, data in enumerate(new)})
@@ -142,7 +142,7 @@ class _WrittenPart(NamedTuple):
 
 
 def hash_of(script: str) -> str:
-    """Return a script's hash as a content security policy has it."""
+    """Return a script's hash as a content security policy needs it."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -161,7 +161,7 @@ def _cell(value: object) -> str:
 
 
 def _written(value: object) -> object:
-    """Escape text, its invisible signs named; leave what is markup already."""
+    """Escape text and name its invisible characters; leave markup as it is."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return Markup(as_html(value))
     return value

@@ -1,4 +1,4 @@
-"""Texts from outside as HTML: every sign is text, and signs that cannot be seen are named."""
+"""Untrusted text as HTML: every character is text, and invisible ones are named."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 from markdown_it import MarkdownIt
 
-# As `legible` in browser/text.ts: controls, and what turns the direction of writing; line breaks
-# and tabs stay.
+# As `legible` in browser/text.ts: control characters and those that change the direction of
+# writing; line breaks and tabs stay.
 _TURNING = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 )
@@ -19,7 +19,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", 
 
 
 def legible(text: str) -> str:
-    """Return text whose controls and turning signs are named, and that can be written as UTF-8.
+    """Return text with control characters named, which can be written as UTF-8.
 
     >>> legible("a\\u202eb")
     'a‹U+202E›b'
@@ -30,7 +30,7 @@ def legible(text: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """Return text that an HTML page shows letter by letter, in an element or an attribute.
+    """Return text escaped for an HTML element or attribute.
 
     >>> as_html("<b>")
     '&lt;b&gt;'

@@ -17,7 +17,7 @@ MAX_TRAILS = 12
 STEP_MS = 700
 CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
 TWEENS = 6
-"""Pictures between two layers when a 3-D map plays: Plotly moves 2-D points by itself only."""
+"""Frames between two layers when a 3-D map plays: Plotly animates 2-D points only."""
 
 
 def travel(
@@ -118,7 +118,7 @@ def _frame_axes(fig: go.Figure, places: NDArray[np.floating], names: list[str]) 
 def _controls(fig: go.Figure, num_layers: int, layer: int, dims: int) -> None:
     """Add the slider over layers and the buttons that play and stop."""
     smooth = {"duration": STEP_MS if dims == 2 else 0, "easing": "cubic-in-out"}
-    redraw = dims == 3  # Plotly moves 2-D points by itself; a 3-D scene is drawn again
+    redraw = dims == 3  # Plotly animates 2-D points; a 3-D scene is redrawn
     jump = {"frame": {"duration": 0 if redraw else STEP_MS, "redraw": redraw}}
     steps = [
         {

@@ -25,7 +25,7 @@ def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
     Args:
         figure: CSS selector of the element that holds the Plotly figure.
         key: Of the component.
-        label: What the slider is called for those who hear the page.
+        label: Accessible name of the slider.
     """
     result = _component()(
         data={"figure": figure, "label": label}, key=key, on_layer_change=lambda: None

@@ -99,7 +99,7 @@ def show_map(page: frame.Page, mapped: Mapped, code: str) -> None:
 
 @st.fragment
 def keep_layer(num_layers: int) -> None:
-    """Keep the layer at which the slider stands; the figure itself does not run again."""
+    """Keep the layer of the slider; the figure itself does not run again."""
     layer = layer_watch(".st-key-figure_layer-map", key="map_watch")
     if layer is not None:
         st.session_state[LAYER.name] = layer

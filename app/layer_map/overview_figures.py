@@ -43,7 +43,7 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figur
                 y=rounded(place[kept, 1]),
                 mode="markers",
                 marker=marker,
-                # The whole hover at each layer would be most of the message.
+                # The full hover texts of every layer would be most of the message.
                 hovertext=[marks.labels[i] for i in kept],
                 hoverinfo="text",
                 showlegend=False,
@@ -62,7 +62,7 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figur
         "showline": True,
         "mirror": True,
         "linecolor": theme.GRID,
-        # There are no names to make room for; making it anyway moves frames over their neighbours.
+        # There are no tick labels; automatic margins would move frames over their neighbours.
         "automargin": False,
     }
     fig.update_xaxes(range=[-reach[0], reach[0]], **box)
@@ -90,7 +90,7 @@ def layer_name(layer: int) -> str:
 
 
 def _small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the marker of many points at once, a colour for each: no legend comes of it."""
+    """Return one marker for many points, a colour for each; it makes no legend."""
     colouring, codes = marks.colouring, marks.colouring.codes[rows]
     marker: dict[str, Any] = {"size": 5, "opacity": 0.85}
     if marks.highlighted.any():

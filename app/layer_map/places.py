@@ -1,4 +1,4 @@
-"""Where the points of the layer map stand: centred for the eye, and how far they reach."""
+"""Display coordinates of the layer map: centred points, and the range of the axes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bertcore.analysis.space.projection import LayerMap
 
 
 def display_places(layer_map: LayerMap) -> NDArray[np.float32]:
-    """Return the coordinates centred for the eye, [L+1, N, dims].
+    """Return the centred coordinates, [L+1, N, dims].
 
-    Maps of each layer by itself are brought to one size too: their units have nothing in common.
+    Maps of each layer by itself are scaled to one size too: their units are not comparable.
     """
     places = layer_map.coordinates
     if layer_map.space == "joint":
@@ -33,7 +33,7 @@ def at(places: NDArray[np.floating], dims: int) -> dict[str, Any]:
 
 
 def rounded(values: NDArray[np.floating]) -> list[float | None]:
-    """Return numbers with four digits, as short a message as the eye allows; None for NaN."""
+    """Return numbers rounded to four digits, to keep the message short; None for NaN."""
     return [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
 
 

@@ -47,14 +47,14 @@ def _group_name(colouring: Colouring, code: int) -> str:
 
 
 def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], list[str]]:
-    """Return the name written at each point and its side; few, or they would hide each other."""
+    """Return the name written at each point and its side; only few, so that they do not overlap."""
     dims = places.shape[-1]
     written = np.ones(len(marks.labels), dtype=bool)
     if len(marks.labels) > MAX_LABELS[dims]:
         written = marks.highlighted & (marks.highlighted.sum() <= MAX_LABELS[dims])
     names = [label if w else "" for label, w in zip(marks.labels, written, strict=True)]
     if written.sum() > 1 and len(set(names) - {""}) == 1:
-        names = [""] * len(names)  # the same name at each point says nothing
+        names = [""] * len(names)  # the same name at each point is no information
     if dims == 3:
         # A 3-D scene writes a name over its point: two spaces keep it beside.
         return [f"\u00a0\u00a0{name}" if name else "" for name in names], ["middle right"] * len(

@@ -1,4 +1,4 @@
-"""What the points of a layer map are called, which group they belong to, and what a hover says."""
+"""Labels, groups and hover texts of the points of a layer map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..plots.formats import shorten
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
 MAX_GROUPS = 12
-"""More words than this share one grey: nobody can tell 40 colours apart."""
+"""Further words get one grey: 40 colours cannot be told apart."""
 OTHER = "#A3A9B8"
 ADDED = "special tokens"
 """Group of the tokens that are added to a text, such as [CLS] and [SEP]."""
@@ -42,7 +42,7 @@ class Colouring:
 def colouring(table: VectorTable, by: str) -> Colouring:
     """Group the points by one of COLOUR_BY.
 
-    The commonest groups get a colour of their own and the rest one grey; positions, and
+    The most frequent groups get a colour each and the rest one grey; positions, and
     sentences if there are more than MAX_GROUPS, are a scale.
 
     Raises:
@@ -102,7 +102,7 @@ def _codes(names: list[str], groups: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def hover_texts(table: VectorTable) -> list[str]:
-    """Return for each point its token in bold within its sentence, and what is known of it.
+    """Return for each point its token in bold within its sentence, and its attributes.
 
     The text is Plotly's small HTML; all that came from a visitor is escaped.
     """

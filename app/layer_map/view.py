@@ -33,7 +33,7 @@ UNITS = {
 
 
 class Points(NamedTuple):
-    """Which points are drawn; small enough to be a key, but for the sentences."""
+    """Which points are drawn; hashable, as part of a cache key."""
 
     sentences: tuple[Sentence, ...]
     unit: str
@@ -211,8 +211,8 @@ def _separation(bert: Model, key: cache.BertKey, points: Points) -> Separation |
 
 def _isotropy(bert: Model, key: cache.BertKey, points: Points) -> Isotropy:
     collected = table(key, points)
-    # Of a word in two places its first pieces are held together, its second pieces, and so on; two
-    # pieces of one word in one place are no word twice.
+    # First pieces of a word are compared with its first pieces elsewhere, second with second; two
+    # pieces of one occurrence do not count as the same word.
     same = [
         f"{word} {token}" for word, token in zip(collected.words, collected.tokens, strict=True)
     ]

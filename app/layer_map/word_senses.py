@@ -1,4 +1,4 @@
-"""Sentences of our own with one word in several senses, to see when BERT tells them apart."""
+"""Sentences with one word in several senses, to see in which layer BERT separates them."""
 
 from __future__ import annotations
 

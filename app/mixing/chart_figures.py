@@ -22,13 +22,13 @@ SHORT = {
     "flow": "flow",
     "zeroing_rollout": "zeroing, rolled",
 }
-"""Names of the measures where there is little room."""
+"""Short names of the measures."""
 SIDE = 0.12
-"""Layers by which the two kinds of dots stand apart."""
+"""Horizontal offset of the two kinds of dots, in layers."""
 
 
 class Agreement(NamedTuple):
-    """How far measures put the tokens in the same order."""
+    """How far the measures rank the tokens alike."""
 
     measures: Sequence[str]
     """[M]"""
@@ -50,7 +50,7 @@ class SeparatorFractions(NamedTuple):
 
 
 def agreement(agreed: Agreement) -> go.Figure:
-    """Draw the rank correlation of each two measures as a table of colours."""
+    """Draw the rank correlation of each two measures as a heat map."""
     measures, correlations = agreed
     names = [SHORT[name] for name in measures]
     known = np.isfinite(correlations)

@@ -60,7 +60,7 @@ blocks.mixing_ratio.mean(-1)                        # [L]
 
 
 def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMaps) -> None:
-    """Draw how far the measures put the tokens in the same order."""
+    """Draw how far the measures rank the tokens alike."""
     agreed = Agreement(list(mixing.maps), rank_agreement(list(mixing.maps.values())))
     rows = "slice(None)" if view == ALL else "[token]"
     AGREEMENT.show(page, agreed, setup=maps_code(page, choice), rows=rows)

@@ -1,4 +1,4 @@
-"""What is measured and drawn: token, layer, head, target; and notes on what is left out."""
+"""The visitor's choices: token, layer, head, target; and notes on what is left out."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def choose_token(page: frame.Page, choice: Choice) -> None:
 
 
 def draw_controls(page: frame.Page) -> None:
-    """Draw layer, head, target, and whether the token itself counts."""
+    """Draw the controls: layer, head, target, and whether the token itself counts."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     layers = list(range(page.bert.config.num_hidden_layers))
     one_of("Layer", layers, LAYER, default=len(layers) // 2, where=row, with_label=True)
@@ -129,7 +129,7 @@ def _about(seconds: float) -> str:
 
 
 def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
-    """Say in a sentence each what is not in the picture and why."""
+    """Write what is missing in the picture, and why."""
     if "flow" not in {*mixing.maps, *mixing.waiting, *mixing.offered}:
         st.caption(
             f"Flow is left out: through {choice.layer + 1} layers, for every one of "

@@ -1,4 +1,4 @@
-"""What each measure is, by which formula, and what it does not see."""
+"""What each measure is, its formula, and its limits."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ NAMES = {
 """What each measure is called in the pictures."""
 
 MOST_NUMBERED = 40
-"""Most tokens for which a strip has room for numbers."""
+"""Tokens up to which a strip has room for numbers."""
 NUMBERED = 3
-"""Numbers in a strip: of its largest cells."""
+"""Largest cells of a strip whose numbers are written."""
 MOST_NAMED = 24
-"""Most tokens that small maps have room to name."""
+"""Tokens up to which small maps have room for names."""
 ROW = 32
 """Pixels of a strip."""
 GAP = 34
@@ -40,7 +40,7 @@ GAP = 34
 MAP, LARGE_MAP = 270, 420
 """Pixels of a small map and its title, four or two beside each other."""
 MANY = 128
-"""Tokens from which on there are two: of less than a pixel, many a cell would not be drawn."""
+"""Tokens from which on there are two: cells of less than a pixel may not be drawn."""
 STEPS = 255
 """Steps of the square root of a fraction: a small map sends each colour as one byte."""
 MOST_LABELS = 36
@@ -100,7 +100,7 @@ def strips(one_token: OneToken) -> go.Figure:
         "ypad": 0,
         "title": {"text": "fraction of the strip", "side": "top"},
     }
-    # The token itself often has most, and by its colour all others would be dark.
+    # The token itself often has most; in its scale all others would be dark.
     ready = [row for rows in shown.values() for row in rows.values() if row.size]
     _colours(fig, [np.delete(row, token) for row in ready], **across)
     step = math.ceil(len(tokens) / MOST_LABELS)
@@ -113,7 +113,7 @@ def strips(one_token: OneToken) -> go.Figure:
         ticktext=[names[i] for i in labelled],
         tickangle=-90 if crowded else -60 if turned else 0,
         tickfont={"size": 9 if crowded else 12},
-        automargin=False,  # it leaves more room than the names take
+        automargin=False,  # it leaves more room than the names need
     )
     fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
     fig.update_annotations(x=0, xanchor="left", font={"size": 13})

@@ -38,13 +38,13 @@ MOMENT = 0.7
 MOST_MAPPED = 512
 """Most tokens of a whole map: eight such maps are 14 MB to the browser."""
 AT_ONCE = 5.0
-"""Estimated seconds up to which a measure is computed without being asked for."""
+"""Estimated seconds up to which a measure is computed at once."""
 FLOW_RATE, ZEROING_RATE = 1.4e7, 6e10
 """Edges of flows, and multiplications and additions of value zeroing, in a second of one core."""
 
 
 class Choice(NamedTuple):
-    """What of them is drawn."""
+    """Which measures are drawn, and of what."""
 
     layer: int
     head: int | None
@@ -62,9 +62,9 @@ class MixingMaps:
     maps: dict[str, Array]
     """By measure, in order, [R, T]: the chosen row (R = 1) or all."""
     waiting: dict[str, Work]
-    """Measures that are not computed yet, and their work; two may have one work."""
+    """Measures that are not computed yet, and their work; two may wait for one job."""
     offered: dict[str, float] = field(default_factory=dict)
-    """Measures that take longer and were not asked for: about how many seconds."""
+    """Slower measures that the visitor has not requested, with their estimated seconds."""
 
 
 def measures(bert: Model) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps
     """Return every measure's row of the chosen token.
 
     Args:
-        slow: With those that take longer than AT_ONCE; else they are offered.
+        slow: Also compute measures that take longer than AT_ONCE; else they are offered.
     """
     row = slice(choice.token, choice.token + 1)
     mixing = _at_once(texts, choice, row)
@@ -139,16 +139,16 @@ def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMa
 
 
 def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
-    """Return about how long the measures take that are not computed at once, by name.
+    """Return the estimated seconds of the measures that are not computed at once, by name.
 
     Args:
-        num_rows: 1 for one token, else all T. Flow that is more than MOST_WORK is not in it.
+        num_rows: 1 for one token, else all T. Flow beyond MOST_WORK is left out.
     """
     bert, num_tokens = cache.opened(texts.key), texts.trace.num_tokens
     config, known = bert.config, measures(bert)
     work = flow_work(choice.layer + 1, num_tokens, num_rows)
     wide, inner = config.hidden_size, config.intermediate_size
-    each = 2 * wide * (2 * inner + wide)  # of one vector through the rest of a layer
+    each = 2 * wide * (2 * inner + wide)  # for one vector through the rest of a layer
     zeroing = config.num_hidden_layers * num_tokens**2 * each / ZEROING_RATE
     seconds = {}
     if "zeroing" in known:
@@ -160,7 +160,7 @@ def seconds_of(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
 
 
 def slow_measures(texts: Texts, choice: Choice, num_rows: int) -> dict[str, float]:
-    """Return the measures that are computed only when they are asked for, and their seconds."""
+    """Return the measures that are computed only on request, and their estimated seconds."""
     known = seconds_of(texts, choice, num_rows)
     return {name: seconds for name, seconds in known.items() if seconds > AT_ONCE}
 
@@ -169,14 +169,14 @@ def job_keys(texts: Texts, choice: Choice, view: str) -> set[Hashable]:
     """Return the names of the jobs that a choice may wait for.
 
     Args:
-        view: "all" or "token", of which the flow is.
+        view: "all" or "token".
     """
     token = None if view == "all" else choice.token
     return {("flow", _flow_key(texts, choice, token)), ("zeroing", texts)}
 
 
 def stop(keys: Iterable[Hashable]) -> None:
-    """Give up jobs, unless another visitor waits for them: the next one begins the sooner."""
+    """Abandon jobs that no other visitor waits for, so that the next one begins sooner."""
     for key in keys:
         background.leave(key)
 
@@ -192,7 +192,7 @@ def _choose_measures(
 
 
 def separator_fractions(texts: Texts) -> SeparatorFractions:
-    """Return how [SEP] fades when one measures what is passed on and not the weights."""
+    """Return how [SEP] fades when the passed vectors are measured in place of the weights."""
     return cache.call(parts.separator_fractions, texts.key, texts)
 
 
@@ -209,7 +209,7 @@ def _at_once(texts: Texts, choice: Choice, rows: slice) -> MixingMaps:
 
 
 def _take(mixing: MixingMaps, name: str, work: Work, part: Callable[..., Array]) -> None:
-    """Put the part of a job's result that is drawn into `mixing`, or say that it is awaited."""
+    """Put the drawn part of a job's result into `mixing`, or note that it is awaited."""
     job = background.ask(*work)
     deadline = time.monotonic() + MOMENT
     while not job.done and time.monotonic() < deadline:

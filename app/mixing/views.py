@@ -72,7 +72,7 @@ def picture_of(view: str) -> Picture:
 def show_picture(
     page: frame.Page, where: Texts, choice: Choice, view: str, below: Callable[[MixingMaps], None]
 ) -> MixingMaps:
-    """Draw the picture, at first without what takes long, which appears later; return its numbers.
+    """Draw the picture; slow measures appear when they are ready. Return its numbers.
 
     Args:
         view: One of VIEWS.
@@ -96,7 +96,7 @@ def show_picture(
 
 
 def _await(mixing: MixingMaps) -> bool:
-    """Draw the progress of what is awaited; return whether some of it has come meanwhile."""
+    """Draw the progress of awaited measures; return whether any has finished."""
     works: dict[Work, list[str]] = {}
     for measure, work in mixing.waiting.items():
         works.setdefault(work, []).append(measure)

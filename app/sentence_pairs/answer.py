@@ -55,6 +55,6 @@ def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) 
 
 
 def show_variants(page: frame.Page, variants: tuple[Variant, ...], others: tuple[str, ...]) -> None:
-    """Draw what happens when the question is changed."""
+    """Draw the answers to changed versions of the pair."""
     st.subheader("What changes the answer?", anchor=False)
     VARIANTS.show(page, variants, a=page.text_a, b=page.text_b, others=others)

@@ -47,7 +47,7 @@ def swap(page: frame.Page) -> None:
 
 
 def choose(page: frame.Page) -> str:
-    """Draw what can be done with the pair; return the choice of segment ids."""
+    """Draw the controls of the pair; return the choice of segment ids."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.button("Swap A and B", icon=":material/swap_horiz:", on_click=swap, args=(page,))
     with row.popover("Another B", icon=":material/edit:"):

@@ -1,7 +1,7 @@
 """Long work beside the page: one job at a time for the whole server, watched by its progress.
 
-A page starts a job and goes on; a fragment asks how far it is. A job that nobody asks about any
-more (its visitor left or chose otherwise) is given up at its next report.
+A page starts a job and continues; a fragment polls its progress. A job that no visitor polls any
+more (they left or chose something else) is abandoned at its next progress report.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ log = logging.getLogger("bertscope.app")
 MAX_JOBS = 32
 """Finished jobs that are remembered; the longest unused are dropped."""
 PATIENCE = 60.0
-"""Seconds without a question after which a job is given up; a busy server asks seldom."""
+"""Seconds without a poll after which a job is abandoned; a busy server polls seldom."""
 
 Progress = Callable[[float, str], None]
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One piece of work: how far it is and, at the end, its result or error."""
+    """One piece of work: its progress and, at the end, its result or error."""
 
     fraction_done: float = 0.0
     """0 to 1."""
     stage: str = "Waiting"
-    """What is being done."""
+    """The current step."""
     result: Any = None
     error: Exception | None = None
     done: bool = False
     asked_at: float = field(default_factory=time.monotonic)
-    """When somebody last asked for it."""
+    """When `ask` was last called for it."""
 
 
 class Work(NamedTuple):
-    """What `ask` takes."""
+    """The arguments of `ask`."""
 
     key: Hashable
     run: Callable[[Progress], Any]
 
 
 class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
-    """Nobody has asked about the job for PATIENCE seconds."""
+    """The job was not polled for PATIENCE seconds."""
 
 
 _jobs: OrderedDict[Hashable, Job] = OrderedDict()
@@ -61,7 +61,7 @@ def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
     """Return the job of `key`, started now if there is none; never waits.
 
     Args:
-        key: Equal keys are one job, whoever asks.
+        key: Equal keys are one job, for all visitors.
         work: Called in the worker's thread with a function to report progress to. Its error, if
             any, is kept in the job.
     """
@@ -78,10 +78,10 @@ def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
 
 
 def leave(key: Hashable, *, grace: float = 0.0) -> None:
-    """Stop waiting for a job: it is given up at its next report, unless somebody else asks.
+    """Stop waiting for a job: it is abandoned at its next report unless another visitor polls it.
 
     Args:
-        grace: Seconds that others who wait for it have to ask before that.
+        grace: Seconds that other waiting visitors have to poll it before that.
     """
     with _lock:
         job = _jobs.get(key)

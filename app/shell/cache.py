@@ -1,7 +1,7 @@
-"""What is kept in memory between runs: checkpoints, traces and results, shared by all visitors.
+"""The cache of checkpoints, traces and results, shared by all visitors.
 
-Everything here is read only for its users. Streamlit's own caches copy or never let go by size;
-traces of 100 MB need neither, so one least-recently-used store of our own holds them.
+Cached values are read-only. Streamlit's own caches copy values or are not bounded by size; traces
+of 100 MB need neither, so one least-recently-used store of our own holds them.
 """
 
 from __future__ import annotations
@@ -150,10 +150,10 @@ def bert(source: str, device: str = "auto", dtype: str = "auto") -> Model:
 
 
 def opened(key: BertKey) -> Model:
-    """Return the checkpoint of a key, opened again if it had to make room for others.
+    """Return the checkpoint of a key, opened again if it was evicted.
 
-    A failure is told again for a few seconds without another try: sidebar and page both ask, and
-    a hub that does not answer takes its time.
+    A failure is raised again for a few seconds without another try: sidebar and page both open it,
+    and a hub that does not answer is slow.
     """
     failures = _failures()
     when, error = failures.get(key, (0.0, None))
@@ -195,7 +195,7 @@ def trace(
 def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
     """Return `function(bert, *args)`, computed once for equal arguments.
 
-    `function` lives at the top of a module and does the same for the same arguments.
+    `function` is at module level and deterministic.
     """
     value: T = _results().get(
         (function.__module__, function.__qualname__, key, args),
@@ -207,8 +207,8 @@ def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
 def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:
     """Return `function(path, *args)`, computed again only when the file or folder has changed.
 
-    `function` lives at the top of a module and does the same for the same file. A folder changes
-    when something is put into it, taken out or renamed.
+    `function` is at module level and deterministic. A folder changes when an entry is added,
+    removed or renamed.
     """
     key = (function.__module__, function.__qualname__, str(path), args)
     stamp = _stamp_of(path)
@@ -228,7 +228,7 @@ def _stamp_of(path: Path) -> tuple[int, int] | None:
     try:
         stat = path.stat()
     except OSError:
-        return None  # reading it gives the sentence that says what is wrong
+        return None  # reading it raises the error that says what is wrong
     return stat.st_size, stat.st_mtime_ns
 
 
@@ -243,7 +243,7 @@ def result_bytes() -> int:
 
 
 def unload(key: BertKey | None = None) -> None:
-    """Let go of one checkpoint and its results, or of everything."""
+    """Evict one checkpoint and its results, or everything."""
     _berts().drop(lambda entry: key is None or entry == key)
     _results().drop(lambda entry: key is None or (isinstance(entry, tuple) and key in entry))
     torch = sys.modules.get("torch")
@@ -252,7 +252,7 @@ def unload(key: BertKey | None = None) -> None:
 
 
 def num_bytes(value: Any) -> int:
-    """Estimate the memory of a result: tensors, arrays and text inside it, at any depth."""
+    """Estimate the bytes of a result: its tensors, arrays and text, at any depth."""
     seen: set[int] = set()
 
     def size(part: Any) -> int:
@@ -299,5 +299,5 @@ def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
             return ()
         stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
     except OSError:
-        return ()  # opening it gives the sentence that says what is wrong
+        return ()  # opening it raises the error that says what is wrong
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

@@ -20,19 +20,19 @@ def reason(bert: Model, what: Capability) -> str | None:
 
 
 def note(page: frame.Page, what: Capability) -> None:
-    """Say in a caption why the checkpoint has no `what`; nothing where it has."""
+    """Write a caption that says why the checkpoint has no `what`; nothing where it has."""
     absent = reason(page.bert, what)
     if absent is not None:
         st.caption(absent)
 
 
 def tells(page: frame.Page, what: Capability) -> bool:
-    """Say in the picture's place why the checkpoint has no `what`; return whether it lacks it."""
+    """Write why the checkpoint has no `what` in place of a picture; return whether it lacks it."""
     return tells_of(page.bert, what)
 
 
 def tells_of(bert: Model, what: Capability) -> bool:
-    """Do as `tells` where there is no page, such as in a component."""
+    """Like `tells`, where there is no page, such as in a component."""
     absent = reason(bert, what)
     if absent is not None:
         st.info(absent)
@@ -40,7 +40,7 @@ def tells_of(bert: Model, what: Capability) -> bool:
 
 
 def needs(page: frame.Page, what: Capability) -> None:
-    """End the page with a sentence where the checkpoint has no `what`."""
+    """End the page with the reason where the checkpoint has no `what`."""
     if tells(page, what):
         frame.end_page()
 

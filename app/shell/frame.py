@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 
     title: str
     key: cache.BertKey | None
-    """Of the checkpoint that it opened; None for none."""
+    """Key of its checkpoint; None if it opened none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def page_without_text() -> Page:
 
 
 def end_page() -> NoReturn:
-    """End the page here; the address is written first, for after `st.stop` nothing is sent."""
+    """End the page here; the address is written first, since nothing is sent after `st.stop`."""
     state.sync_url()
     st.stop()
 
@@ -197,7 +197,7 @@ def _guard(stop: bool) -> Iterator[None]:
         st.error(plain(sentence_of(error)))
     except MemoryError:
         st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
-    except Exception as error:  # the last place that can keep a traceback from the visitor
+    except Exception as error:  # the last chance to keep a traceback from the visitor
         log.exception("unexpected error")
         st.error(UNEXPECTED.format(kind=type(error).__name__))
     if stop:
@@ -211,7 +211,7 @@ def sentence_of(error: Exception) -> str:
 
 
 def own_tokens(text: str) -> str:
-    """Return Markdown of ours with the chosen checkpoint's special tokens in place of BERT's."""
+    """Return our Markdown with the chosen checkpoint's special tokens in place of BERT's."""
     chosen = sidebar.chosen_key()
     if chosen in cache.loaded():
         return own_markdown(text, marks_of(cache.opened(chosen).tokenizer))

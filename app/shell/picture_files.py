@@ -17,7 +17,7 @@ from ..plots import theme
 from . import cache, state
 
 MOST_BYTES = 6_000_000
-"""Of a data file up to which it is put into the file too."""
+"""Bytes of a data file up to which it is embedded in the HTML file."""
 
 _TEXTS = {
     "text_a": "Text A",
@@ -35,7 +35,7 @@ def data_file(name: str, data: chart.Data) -> File:
 
 
 def to_csv(data: pd.DataFrame) -> bytes:
-    """Return a table as CSV in UTF-8, with the mark that lets spreadsheets see it."""
+    """Return a table as CSV in UTF-8, with the byte order mark that spreadsheets need."""
     text: str = data.to_csv(index=False)
     return text.encode("utf-8-sig")
 
@@ -49,7 +49,7 @@ def to_npz(data: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 class Origin(NamedTuple):
-    """What a picture belongs to: enough to write it down later, when the file is asked for."""
+    """The page, checkpoint and choices of a picture, from which its file is written on demand."""
 
     page: str
     """Title of the page."""
@@ -57,7 +57,7 @@ class Origin(NamedTuple):
     """None where the page opened no checkpoint."""
     texts: dict[str, str]
     choices: dict[str, str]
-    """As the address has them, where they are not as by default."""
+    """Those that differ from the defaults, as in the address."""
 
 
 def origin(page: str, key: cache.BertKey | None) -> Origin:

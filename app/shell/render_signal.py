@@ -1,4 +1,4 @@
-"""Let the browser ask for what was awaited, once it has drawn all that it was sent."""
+"""Let the browser request a rerun once it has rendered all that it was sent."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def _component() -> Callable[..., Any]:
 
 
 def arrival(sign: str, *, key: str) -> None:
-    """Run again the page, or the fragment that this stands in, when a sign is on the page.
+    """Rerun the page, or the fragment around this, when a sign is on the page.
 
     Args:
-        sign: Key of the container that is drawn when what was awaited is there.
+        sign: Key of the container that is drawn when the result is there.
         key: Of the component, which itself draws nothing.
     """
     _component()(data={"sign": sign}, key=key, on_arrived_change=lambda: None)

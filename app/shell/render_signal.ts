@@ -1,5 +1,5 @@
-// Asks for what was awaited, as a click of the visitor's would. It waits until the page that was
-// sent is drawn whole: a box that is not there yet would never take the text it was sent.
+// Requests a rerun when an awaited result is there, as a click of the visitor's would. Waits until
+// the page is rendered whole: a box that is not there yet would lose the text that it was sent.
 
 import type { Mounted } from "../browser/component";
 
@@ -7,7 +7,7 @@ const CHECK_MS = 100;
 const AGAIN_MS = 5000; // a request that was lost with the connection is sent again
 
 interface SignalData {
-  /** Key of the container that is drawn when what was awaited is there. */
+  /** Key of the container that is drawn when the result is there. */
   sign: string;
 }
 

@@ -34,7 +34,7 @@ _SAYS_LITTLE = re.compile(
     r"((seed|step|checkpoint|epoch|fold|run)[-_]?\d+|best|last|final|model|checkpoint|output|out)",
     re.IGNORECASE,
 )
-"""Names that training gives to folders: many runs have the same, so the run's own name is added."""
+"""Folder names that all runs have: lists add the run's own name."""
 
 
 def chosen_key() -> cache.BertKey:
@@ -49,7 +49,7 @@ def key_of(source: str) -> cache.BertKey:
 
 
 _AGREED = "_pickles_agreed"
-"""Sources whose pickles this visitor trusts. Not in the URL: a link must not agree for anyone."""
+"""Sources whose pickles this visitor trusts. Not in the URL: a link must not give consent."""
 
 
 def agree(source: str) -> None:
@@ -90,7 +90,7 @@ def picture_format() -> str:
 
 
 def draw() -> None:
-    """Draw the sidebar; a checkpoint that does not open is told on the page, not here."""
+    """Draw the sidebar; a checkpoint that does not open is reported on the page, not here."""
     with st.sidebar:
         _choose_checkpoint()
         left, right = st.columns(2)
@@ -153,7 +153,7 @@ def local_checkpoints() -> list[str]:
 
 
 def short_name(source: str) -> str:
-    """Return what a checkpoint is called in lists: a folder by its last name that says something.
+    """Return what a checkpoint is called in lists: a folder by its last telling name.
 
     >>> short_name("/home/me/my-bert"), short_name("/runs/law/checkpoints/step-500")
     ('my-bert', 'law/step-500')
@@ -170,9 +170,9 @@ def short_name(source: str) -> str:
 
 
 def distinct_names(sources: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each checkpoint that no other of them has.
+    """Return a short name for each checkpoint, unique among them.
 
-    Streamlit hears of a choice by its name: of two folders "seed-1" the wrong one would open.
+    Streamlit reports a choice by its name: of two folders "seed-1" the wrong one would open.
     """
     names = {}
     for source in sources:
@@ -229,7 +229,7 @@ def _memory() -> None:
 
 
 def process_bytes() -> int | None:
-    """Return the memory that this process holds, or None where the system does not tell."""
+    """Return the resident memory of this process, or None where the system does not report it."""
     if not sys.platform.startswith("linux"):
         return None
     fields = Path("/proc/self/statm").read_text(encoding="ascii").split()

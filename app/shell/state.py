@@ -36,8 +36,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Field(Generic[T]):
-    """A choice that a page declares: kept for the session, and in the address where it is not
-    as by default.
+    """A choice that a page declares: kept for the session, and in the address where it differs
+    from its default.
 
     `st.slider("Layer", 0, 11, key=LAYER.key(low=0, high=11))`; other code reads `LAYER.value`.
     """
@@ -49,7 +49,7 @@ class Field(Generic[T]):
     options: Sequence[Any] | None = None
     """Allowed values, or allowed entries of a list; None for any, or where `key` is given them."""
     url: str = ""
-    """In the address, if not the name: two pages may use one word for choices of their own."""
+    """In the address, if not the name: two pages may use one word for different choices."""
 
     def key(
         self,
@@ -64,9 +64,9 @@ class Field(Generic[T]):
         Call it right before the widget, and give the widget no default of its own.
 
         Args:
-            default: In place of the field's own, where it depends on the text or the checkpoint.
-            options: Likewise; values that are not among them are discarded.
-            low, high: Numbers beyond them are moved to the nearest.
+            default: Replaces the field's own, where it depends on the text or the checkpoint.
+            options: Likewise; other values are discarded.
+            low, high: Numbers are clipped to them.
         """
         default = self.default if default is None else default
         options = self.options if options is None else options
@@ -123,12 +123,12 @@ def default_source() -> str:
 
 
 def used() -> set[str]:
-    """Return the names that this page has asked for."""
+    """Return the names of the fields that this page has read."""
     return set(st.session_state.get(_USED, ()))
 
 
 def choices() -> dict[str, str]:
-    """Return what is chosen on this page and not as by default, as the address has it.
+    """Return this page's choices that differ from their defaults, as in the address.
 
     Texts and the checkpoint are not among them.
     """
@@ -149,7 +149,7 @@ def texts() -> dict[str, str]:
 
 
 def begin_run() -> None:
-    """Start a full run: forget which names the previous page used; keep what a link carries.
+    """Start a full run: forget the previous page's names; keep what a link carries.
 
     A link may lead to a page without the sentence box. Its texts are taken now: the next page
     comes with an empty address.
@@ -205,7 +205,7 @@ def _in_url(name: str) -> str:
 
 
 def _page_hash() -> str:
-    """Return what tells the widgets of one page from those of another, as Streamlit does."""
+    """Return what distinguishes the widgets of one page from those of another, as in Streamlit."""
     context = get_script_run_ctx()
     return context.page_script_hash if context else ""
 

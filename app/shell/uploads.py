@@ -1,4 +1,4 @@
-"""Checkpoints that visitors upload: unpacked once on this server, the oldest let go."""
+"""Uploaded checkpoints: unpacked once on this server, the oldest deleted."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 
 MAX_KEPT = 5
-"""Uploads that stay on the disk; they are shared by all visitors of this server."""
+"""Uploads kept on the disk, shared by all visitors of this server."""
 MAX_MEGABYTES = 1000
-"""Largest zip file: a BERT-base in float32 has 440 MB."""
+"""Largest zip file; a BERT-base in float32 has 440 MB."""
 _CHUNK = 1 << 20
 
 

@@ -1,11 +1,12 @@
-"""Waiting for work beside the page: its progress, a way to stop it, and the views when it is done.
+"""Show background work: its progress, a button to stop it, and a rerun when it is done.
 
-Streamlit sends a box the text that the session keeps for it once, in the run that sets it, and
-the next run's message replaces that one. A run that the server starts by itself (`st.rerun` in a
-timer) may come before a busy browser has drawn the box, which then stays empty and says so to the
-server: the text is lost. So here the server never starts a run. A timer draws the progress alone,
-and the browser asks for the rest when it has drawn all (`app.shell.render_signal`): with all that
-its boxes hold, as at a click. Nor does a run wait for long: a click in a fragment would wait, too.
+Streamlit sends a box its text from the session once, in the run that sets it, and the next run's
+message replaces that one. A run that the server starts by itself (`st.rerun` in a timer) may come
+before a busy browser has drawn the box, which then stays empty and reports that to the server: the
+text is lost. So here the server never starts a run. A timer draws the progress alone, and the
+browser requests the rerun when it has rendered everything (`app.shell.render_signal`), with the
+contents of its boxes, as at a click. Nor does a run wait for long: it would delay a click in a
+fragment.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from .background import Job, Work
 from .render_signal import arrival
 
 PATIENCE_SECONDS = 1.5
-"""Work that is done by then shows no progress."""
-LOOK_SECONDS = 1.0
-"""Between two checks of the work."""
-GRACE_SECONDS = 3 * LOOK_SECONDS
-"""Within which another visitor who waits for the same work has checked it."""
+"""Work done within this time shows no progress bar."""
+CHECK_SECONDS = 1.0
+"""Interval of checking the work."""
+GRACE_SECONDS = 3 * CHECK_SECONDS
+"""Time within which any other visitor who waits for the same work has checked it."""
 _AWAITED, _STOPPED = "_awaited_work", "_stopped_work"
 
 
 def stage(job: Job) -> str:
-    """Return what is being done, as a sentence."""
+    """Return the current step as a sentence."""
     return f"{job.stage}."
 
 
@@ -42,19 +43,19 @@ def result(
     stopped: str = "",
     say: Callable[[Job], str] = stage,
 ) -> Any:
-    """Return the result of work; else None, and its progress is drawn.
+    """Return the result of work; draw its progress and return None while it runs.
 
     When the work is done, the page (or the fragment in which this is called) runs again.
 
     Args:
-        work: Done once for everybody who asks for the same.
+        work: Done once for all visitors who need the same.
         name: Of the view; unique on the page. Letters and dashes.
         patience: Seconds to wait first, so that no bar flickers; None for PATIENCE_SECONDS.
         stopped: Sentence shown when the visitor stopped the work; "" for no way to stop it.
-        say: What stands at the bar.
+        say: Text of the progress bar.
 
     Raises:
-        Exception: What ended the work, other than the visitor.
+        Exception: The error that ended the work.
     """
     if stopped and st.session_state.get(_STOPPED, {}).get(name) == work.key:
         st.info(stopped)
@@ -76,7 +77,7 @@ def result(
         return job.result
     sign = f"arrived_{name}"
 
-    @st.fragment(run_every=LOOK_SECONDS)
+    @st.fragment(run_every=CHECK_SECONDS)
     def watch() -> None:
         now = background.ask(*work)
         with st.container(key=sign if now.done else f"awaited_{name}"):

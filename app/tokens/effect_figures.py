@@ -18,7 +18,7 @@ from ..plots.token_axis import token_axis, token_frame
 
 
 def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
-    """Draw how LayerNorm evens out the lengths of all tokens, and the numbers of one.
+    """Draw how LayerNorm equalizes the vector lengths of all tokens, and the numbers of one token.
 
     Args:
         trace: Of one text or pair.

@@ -1,4 +1,4 @@
-"""Token + segment + position = sum, and what follows from leaving one of them out."""
+"""Token + segment + position = sum, and the effect of leaving one of them out."""
 
 from __future__ import annotations
 

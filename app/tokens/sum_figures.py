@@ -22,7 +22,7 @@ STRIPS = {
 }
 """The strips from top to bottom, with their labels."""
 MAX_CELLS = 400_000
-"""More cells than this make a browser slow; then fewer dimensions are drawn, with a note."""
+"""With more cells a browser is slow: fewer dimensions are drawn, with a note."""
 _LINES = {
     "token": theme.CATEGORICAL[0],
     "segment": theme.CATEGORICAL[1],
@@ -59,11 +59,11 @@ def sum_strips(trace: Trace, *, selected: int | None = None) -> go.Figure:
     """
     tokens, parts = trace.tokens, sum_arrays(trace)
     names = list(parts)
-    # A few outliers would leave everything else pale.
+    # A few outliers would make everything else pale.
     limit = float(np.quantile(np.abs(np.stack([parts[name] for name in names])), 0.995))
     layout: dict[str, object] = {
         "height": 590,
-        # Fixed, for Plotly finds margins by drawing twice, and this picture follows every edit.
+        # Fixed, since Plotly finds margins by drawing twice, and this picture follows every edit.
         "margin": {"l": 56, "r": 112, "t": 12, "b": label_height(tokens), "autoexpand": False},
         "hoverlabel": {"align": "left"},
         "hovermode": "x unified" if len(tokens) <= MAX_LABELS else "closest",

@@ -1,4 +1,4 @@
-"""Training: start a run, watch it learn, and play it again."""
+"""Training: start a run, watch it learn, and replay it."""
 
 from ..shell.page_info import PageInfo
 

@@ -86,7 +86,7 @@ def choose_length() -> list[str]:
 
 
 def choose_kind() -> tuple[str, str]:
-    """Draw the choice of what a run begins with and what it learns; return both."""
+    """Draw the choice of initialization and objective; return both."""
     row = st.container(horizontal=True)
     start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
     objective = one_of("Learns", LEARNS, OBJECTIVE, where=row, with_label=True, help=HELP_OBJECTIVE)
@@ -97,7 +97,7 @@ Options = dict[str, object]
 
 
 def choose_model(start: str, objective: str) -> list[str]:
-    """Draw the choice of shape and rhythm; return all as options of the command."""
+    """Draw the choice of shape and schedule; return all as options of the command."""
     options: Options = {"--objective": objective}
     if start == "checkpoint":
         options |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}

@@ -1,4 +1,4 @@
-"""How a run goes: losses, scores, learning rate and speed over the steps."""
+"""Curves of a run: losses, scores, learning rate and speed by step."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> go.Figure:
     """Draw up to six small pictures: training as a line, held-out scores as points on a line.
 
-    What a run has no numbers of, as of next sentences where it learns none, has no picture.
+    A measure that a run lacks, such as next sentence in a run without pairs, has no picture.
 
     Args:
         table: From `curve_table`.
@@ -81,7 +81,7 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         if held_out and held_out in table:
             fig.add_trace(_points(table[table[held_out].notna()], held_out, form, index), **place)
         fig.update_yaxes(tickformat=".0%" if is_fraction else "", **place)
-        if index:  # a loss far from 0 is read better close by
+        if index:  # a loss far from 0 needs a closer range
             fig.update_yaxes(rangemode="tozero", **place)
     shown = [train for _, train, *_ in panels]
     for panel, level, name in (

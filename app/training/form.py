@@ -69,7 +69,7 @@ def show_form(folder: Path) -> None:
 
 
 def show_started() -> None:
-    """Choose the run that was just started; called before the widgets that hold the choice."""
+    """Select the run that was just started; called before the widgets that hold the choice."""
     name = st.session_state.pop(_STARTED, None)
     if name is not None:
         RUN.put(name)
@@ -77,7 +77,7 @@ def show_started() -> None:
 
 
 def _free_name(folder: Path) -> str:
-    """Return the first name run-1, run-2, ... that nothing in the folder has."""
+    """Return the first of run-1, run-2, ... that is free in the folder."""
     taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
     return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
 
@@ -86,7 +86,7 @@ def _read_choice(source: str) -> Corpus:
     """Return the chosen text.
 
     Raises:
-        ValueError: If nothing was chosen, or it is not there.
+        ValueError: If nothing was chosen, or the file is not there.
     """
     if source == "novel":
         return Corpus((NOVEL.train,), NOVEL.valid)
@@ -127,7 +127,7 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
     """Prepare the text and start the process.
 
     Raises:
-        ValueError: If the name or the text is not good, or too many runs are at work.
+        ValueError: If the name or the text is not valid, or too many runs are active.
         OSError: If something cannot be written.
     """
     process.check_name(name)
@@ -150,7 +150,7 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
 
 
 def _write_upload(run: Path) -> tuple[Path, ...]:
-    """Write the uploaded files beside the run, under names of our own."""
+    """Write the uploaded files beside the run, under our own names."""
     own = run.with_name(f"{run.name}-text")
     own.mkdir(parents=True, exist_ok=True)
     written = []

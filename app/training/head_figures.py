@@ -1,4 +1,4 @@
-"""Every head of a run over time: where its attention stops being spread, a head has formed."""
+"""How spread each head's attention is over a run: a head forms where it becomes focused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training processes: started by a page, living on without it, stopped so that they save."""
+"""Training processes: started by a page, independent of it, and saved when they are stopped."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_RUNNING = 2
-"""Runs that may work at once in a folder, or be started by this server, whatever the folders."""
+"""Runs that may be active at once in a folder, or started by this server in any folder."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
-"""What a run may be called: its name becomes a folder's."""
+"""Valid names of runs, which become names of folders."""
 CAN_STOP = os.name == "posix"
-"""Whether this system lets a process be asked to save and end."""
+"""Whether this system can signal a process to save and end."""
 
 NO_TRAINING = "BERTSCOPE_NO_TRAINING"
-"""Environment variable that forbids to start, resume or stop runs from the browser."""
+"""Environment variable that forbids starting, resuming or stopping runs from the browser."""
 
 _children: dict[Path, subprocess.Popen[bytes]] = {}
-"""Processes that this server started. They live on when it ends."""
+"""Processes that this server started. They outlive it."""
 _lock = threading.Lock()
 
 
@@ -34,7 +34,7 @@ def may_start() -> bool:
 
 
 def log_file(run: Path) -> Path:
-    """Return where a run's console output goes: beside its folder, which it makes by itself."""
+    """Return the file of a run's console output: beside its folder, which the run creates."""
     return run.with_name(f"{run.name}.log")
 
 
@@ -54,12 +54,12 @@ def check_name(name: str) -> None:
 def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
     """Start `bertscope pretrain --out RUN` with more options, as a process of its own.
 
-    It does not end with this server, and has no keyboard: what it says goes to `log_file`.
+    It outlives this server and has no standard input; its output goes to `log_file`.
 
     Args:
         run: The run's folder.
         options: Of the command, without --out.
-        append: Keep what the log has; else it begins anew.
+        append: Append to the log; else it is overwritten.
 
     Raises:
         ValueError: If this server does not let visitors train.
@@ -72,7 +72,7 @@ def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
         )
     command = [sys.executable, "-P", "-m", "bertcore.cli.main", "pretrain", "--out", str(run)]
     run.parent.mkdir(parents=True, exist_ok=True)
-    # The package may be found only because of where this server runs.
+    # The package may be importable only from this server's working directory.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
     with log_file(run).open("ab" if append else "wb") as log:
@@ -94,32 +94,32 @@ def pid_of(run: Path) -> int | None:
     """Return the process that this server started for a run, if it is still alive."""
     with _lock:
         child = _children.get(run.resolve())
-        if child is None or child.poll() is not None:  # asking also lets the system forget it
+        if child is None or child.poll() is not None:  # polling also reaps the process
             _children.pop(run.resolve(), None)
             return None
         return child.pid
 
 
 def num_alive() -> int:
-    """Return how many processes that this server started are at work."""
+    """Return how many processes of this server are active."""
     with _lock:
         return sum(child.poll() is None for child in _children.values())
 
 
 def stop(pid: int, *, has_begun: bool) -> None:
-    """Ask a training process to save and end; one that only prepares has nothing to save.
+    """Signal a training process to save and end; one that only prepares has nothing to save.
 
     Raises:
-        OSError: If the process belongs to somebody else.
+        OSError: If the process belongs to another user.
     """
     try:
         os.kill(pid, signal.SIGINT if has_begun else signal.SIGTERM)
     except ProcessLookupError:
-        return  # it ended by itself in this moment
+        return  # it has just ended by itself
 
 
 def last_error(run: Path) -> str:
-    """Return the last thing a run said if it was an error, without "Error: ", or ""."""
+    """Return the last message of a run if it is an error, without "Error: "; else ""."""
     try:
         with log_file(run).open("rb") as log:
             log.seek(max(0, log_file(run).stat().st_size - 20_000))

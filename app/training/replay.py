@@ -99,8 +99,8 @@ head_history(read_probes(Path({path!r}))).spread                     # [S, L, H]
 
 
 def show_replay(path: Path) -> None:
-    """Draw the replay of a run, or say that it has no probes."""
-    with frame.guard():  # inside the fragment: it must not let an error out
+    """Draw the replay of a run, or a note that it has no probes."""
+    with frame.guard():  # inside the fragment, so that no error leaves it
         recorded = probes(path)
         if not recorded:
             st.info(NO_PROBES)
@@ -111,7 +111,7 @@ def show_replay(path: Path) -> None:
 
 @st.fragment
 def _keep_moment(count: int) -> None:
-    """Keep where the slider stands; the figure itself does not run again."""
+    """Keep the position of the slider; the figure itself does not run again."""
     label = "Training by moments: the arrow keys change the moment"
     moment = layer_watch(".st-key-figure_replay", key="replay_watch", label=label)
     if moment is not None:

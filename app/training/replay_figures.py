@@ -1,4 +1,4 @@
-"""A run played again: attention, the hidden word, next sentence and the map, under one slider."""
+"""Replay of a run: attention, the hidden word, next sentence and the map, with one slider."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .replay_layout import lay_out
 MAX_MOMENTS = 60
 """Moments under the slider; of longer runs they are spread evenly over the probes."""
 TRAIL = 6
-"""Moments back that a point's trail shows."""
+"""Length of a point's trail, in moments."""
 
 
 def spread_moments(count: int) -> list[int]:
@@ -100,7 +100,7 @@ def _titles(probes: Sequence[Probe], sentence: int, layer: int, head: int | None
 
 
 class _MovingParts(NamedTuple):
-    """What of the pictures changes from moment to moment, each as settings of its Plotly trace."""
+    """The parts that change from moment to moment, each as settings of its Plotly trace."""
 
     attention: dict[str, Any]
     trails: dict[str, Any]
@@ -258,7 +258,7 @@ def _draw_time_mark(fig: go.Figure, part: dict[str, Any]) -> None:
 
 
 def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> None:
-    """Draw over the steps the probability of the hidden word, and NSP of each pair."""
+    """Draw the probability of the hidden word and NSP of each pair by step."""
     steps = [probe.step for probe in probes]
     lines = [("hidden word", [p.sentences[sentence].probability for p in probes], "solid")]
     number = 0

@@ -1,4 +1,4 @@
-"""The frame of a run's replay: axes that hold still, legends, the slider and its buttons."""
+"""The layout of a run's replay: fixed axes, legends, the slider and its buttons."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def lay_out(
 
 def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
     """Add the slider over the moments and the buttons that play and stop."""
-    # A heat map is not moved by itself: each moment is drawn again.
+    # Plotly does not animate a heat map: each moment is redrawn.
     jump = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
     pace = {"frame": {"duration": STEP_MS, "redraw": True}, "transition": {"duration": 0}}
     names = [str(probe.step) for probe in probes]

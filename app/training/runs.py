@@ -35,7 +35,7 @@ STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run, as its folder tells it."""
+    """One run, read from its folder."""
 
     path: Path
     state: str
@@ -52,7 +52,7 @@ class Run:
     """The last line with held-out scores."""
     config: Mapping[str, Any] = field(default_factory=dict)
     pid: int | None = None
-    """Of the process on this machine that trains or prepares it."""
+    """The process on this machine that trains or prepares it."""
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class Run:
 
     @property
     def is_active(self) -> bool:
-        """Whether a process works on it."""
+        """Whether a process is active on it."""
         return self.state in ("running", "preparing")
 
     @property
@@ -80,7 +80,7 @@ class Run:
 
 
 def default_folder() -> Path:
-    """Return where runs are looked for first: `runs` where we were started, else in the home."""
+    """Return the default folder of runs: `runs` in the working directory, else in the home."""
     here = Path.cwd() / "runs"
     return here if here.is_dir() else Path.home() / "bertscope" / "runs"
 
@@ -106,10 +106,10 @@ def list_runs(folder: Path) -> list[Run]:
 
 
 def check_room(runs: Sequence[Run]) -> None:
-    """Refuse another run where as many are at work as may be.
+    """Refuse another run if too many are active.
 
     Args:
-        runs: Those of the folder; what this server started in other folders counts as well.
+        runs: Those of the folder; this server's runs in other folders count as well.
 
     Raises:
         ValueError: If there are too many.
@@ -125,7 +125,7 @@ def check_room(runs: Sequence[Run]) -> None:
 
 
 def is_run(path: Path) -> bool:
-    """Return whether a folder looks like that of a pretraining run, whole or not."""
+    """Return whether a folder is that of a pretraining run, complete or not."""
     return (
         path.is_dir()
         and not (path / "finetune.json").exists()
@@ -134,7 +134,7 @@ def is_run(path: Path) -> bool:
 
 
 def read_run(path: Path) -> Run:
-    """Return what a run's folder tells; never raises for what is in it."""
+    """Return a run read from its folder; never raises for the folder's content."""
     if not is_run(path):
         return _before_the_folder(path)
     try:
@@ -158,7 +158,7 @@ def read_run(path: Path) -> Run:
 
 
 def metrics(path: Path) -> list[Line]:
-    """Return the lines of a run's metrics; what a kill left of a last line is left out."""
+    """Return the lines of a run's metrics, without a last line cut by a kill."""
     return cache.of_file(_read_metrics, path / "metrics.jsonl")
 
 
@@ -173,7 +173,7 @@ def best_checkpoint(path: Path) -> Path | None:
 
 
 def _before_the_folder(path: Path) -> Run:
-    """Return a run whose folder is not there yet, or never came to be."""
+    """Return a run whose folder does not exist yet, or was never made."""
     pid, where = _worker(path, path.with_name(f".{path.name}.partial"))
     if where is not None:
         return Run(path, "preparing", "", pid=pid)
@@ -192,7 +192,7 @@ def _worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
     if holder is not None:
         here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
         return here, str(holder)
-    # In its first seconds, and where there are no locks, only we know of it, if we started it.
+    # In its first seconds, and without locks, only the server that started it knows of it.
     child = process.pid_of(run)
     return child, None if child is None else f"process {child}"
 

@@ -32,12 +32,12 @@ from .runs import (
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
 _CHANGED = "training_changed"
-"""Key of the runs' container when one of them began or ended since the page was drawn."""
+"""Key of the container of runs when one began or ended since the page was drawn."""
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
 _COLUMNS = ("step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy")
-"""What the Python under the curves shows of a run's metrics, where it has them."""
+"""Metrics that the Python under the curves prints, where a run has them."""
 LATEST_PROBES = 5
-"""Probes from which the coach judges the heads."""
+"""Latest probes from which the coach judges the heads."""
 PREPARING = (
     "It learns the vocabulary and reads the text first; training begins when that is done. You may "
     "leave this page: the run goes on by itself."
@@ -91,7 +91,7 @@ def table_of_runs(runs: list[Run]) -> pd.DataFrame:
 
 
 def show_runs(runs: list[Run]) -> None:
-    """Draw the table of all runs, what one compares before what fits a wide window only."""
+    """Draw the table of all runs, the columns to compare first."""
     number = st.column_config.NumberColumn
     held_out = "on held-out text at the last evaluation of the run."
     st.dataframe(
@@ -119,12 +119,12 @@ def show_runs(runs: list[Run]) -> None:
 
 
 def watch(path: Path, others: list[Run]) -> None:
-    """Draw all runs of a folder and one of them whole.
+    """Draw all runs of a folder, and one of them in full.
 
     While a process works on one of them, this part of the page updates by itself.
 
     Args:
-        path: The run that is drawn whole.
+        path: The run that is drawn in full.
         others: All runs, as the page's list has them.
     """
     states = {run.name: run.state for run in others}

@@ -66,7 +66,7 @@ def message(
 
     Args:
         trace: One text or pair of T tokens.
-        weights: [T, T]; row = the token that looks. May hold NaN, which is shown as such.
+        weights: [T, T]; row = the attending token. May hold NaN, which is shown as such.
         title: What the weights are.
         layers, heads: Whose mean they are; no heads for all.
         revision: Of the last selection that the view reported.
@@ -95,7 +95,7 @@ def message(
 
 
 def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
-    """Say which of the heads behind the mean gave no numbers."""
+    """Name the heads of the mean whose weights are not numbers."""
     chosen = sorted(set(heads)) or list(range(trace.attentions.shape[1]))
     counts = count_missing(trace.attentions[list(layers)])[:, chosen]
     return missing_sentence(counts, trace.num_tokens, layers, chosen)

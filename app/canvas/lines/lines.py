@@ -1,8 +1,8 @@
 """The lines view: one layer's attention between two columns of tokens, on a canvas.
 
-How one looks (pinning, threshold, filters) stays in the browser. The layer and the heads are
+View options (pinning, threshold, filters) stay in the browser. The layer and the heads are
 reported back, so that they get into the address and the other views follow. Of a long text only the
-heads that are shown are sent; the browser keeps those it has got for as long as the layer stays.
+heads that are shown are sent; the browser keeps those that it has received while the layer stays.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DEFAULT_OPTIONS: ViewOptions = {
 }
 """How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
 averaged; between which sentences; the least weight shown (None: by the length of the text); which
-tokens are chosen ("l2.5r7": 2 and 5 of those that look, on the left, and 7 on the right)."""
+tokens are chosen ("l2.5r7": 2 and 5 of the attending ones, on the left, and 7 on the right)."""
 OPTION_CHOICES: dict[str, Choices] = {
     "filter": ("all", "0>0", "0>1", "1>0", "1>1"),
     "chosen": re.compile(r"(?=[lr])(l\d{1,5}(\.\d{1,5}){0,99})?(r\d{1,5}(\.\d{1,5}){0,99})?"),
@@ -122,7 +122,7 @@ def message(
         "sent": sent,
         "broken": [sent[place] for place in broken],
         "missing": missing_sentence(counts, trace.num_tokens, [layer], sent),
-        # Tells the browser whether heads it has got before still count: another checkpoint may
+        # Tells the browser whether earlier heads are still valid: another checkpoint may
         # have the same tokens.
         "weights": zlib.crc32(trace.attentions[layer].float().contiguous().numpy().data),
         "revision": revision,

@@ -23,7 +23,7 @@ from ..shared.view_options import ViewOptions
 BUNDLE = read_bundle(__file__)
 
 DEFAULT_OPTIONS: ViewOptions = {"order": "weight", "query": None}
-"""How the view opens: the order of the keys, and the token that looks (None: the first word)."""
+"""How the view opens: the order of the keys, and the query (None: the first word)."""
 OPTION_CHOICES = {"order": ("weight", "text")}
 
 

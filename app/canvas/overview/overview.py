@@ -38,7 +38,7 @@ class Picked(TypedDict):
 
 
 class Name(NamedTuple):
-    """What a measure is called and counted in."""
+    """Name and unit of a measure."""
 
     label: str
     unit: str = "fraction"

@@ -16,7 +16,7 @@ from bertcore.analysis.mixing.neurons import head_neurons
 
 
 def shown_heads(heads: Sequence[int], num_heads: int) -> list[int]:
-    """Return the open heads in order; all of a checkpoint with one head is that head, no mean."""
+    """Return the open heads in order; with one head in the checkpoint, that head, not a mean."""
     return [0] if num_heads == 1 else sorted(set(heads))
 
 

@@ -31,7 +31,7 @@ def missing_sentence(
     Args:
         counts: From `count_missing`, [L, H].
         num_tokens: T.
-        layers, heads: What the rows and columns of `counts` are numbered; from 0 on if not given.
+        layers, heads: Numbers of the rows and columns of `counts`; from 0 if not given.
     """
     if not counts.any():
         return ""

@@ -46,13 +46,13 @@ class Encoded(NamedTuple):
 
 
 class Deflated(NamedTuple):
-    """An array that `pack` makes smaller and the browser gets back as it was."""
+    """An array that `pack` compresses and the browser restores."""
 
     array: NDArray[Any]
 
 
 def encode(weights: Tensor) -> Encoded:
-    """Return weights as one byte each and where they are no numbers; any shape.
+    """Return weights as one byte each, and where they are NaN; any shape.
 
     Raises:
         ValueError: If a weight that is a number is outside 0 to 1.
@@ -66,7 +66,7 @@ def thumbnails(attentions: Tensor, size: int = THUMBNAIL_SIZE) -> Encoded:
     """Return all heads small: [L, H, S, S] with S = min(T, size).
 
     A cell is the largest weight of its block: a mean would lose the narrow diagonals that make
-    heads worth seeing. One weight that is no number makes its cell none.
+    heads worth seeing. A NaN weight makes its cell NaN.
     """
     num_tokens = attentions.shape[-1]
     if num_tokens <= size:

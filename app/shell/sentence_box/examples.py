@@ -63,4 +63,4 @@ EXAMPLES: tuple[Example, ...] = (
 )
 
 DEFAULT = EXAMPLES[0]
-"""What the app opens with."""
+"""The app opens with it."""

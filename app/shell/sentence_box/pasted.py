@@ -1,4 +1,4 @@
-"""A box into which sentences are pasted; they stay while a visitor goes through the pages."""
+"""A box for pasted sentences, which are kept across pages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import streamlit as st
 
 
 def pasted(key: str, label: str, placeholder: str) -> str:
-    """Draw the box and return what is in it, which may be blank.
+    """Draw the box and return its text, which may be blank.
 
-    It is kept in the session and not by `state`: thirty sentences would make an address that no
-    chat carries.
+    It is kept in the session and not by `state`: thirty sentences would make the address too long
+    to send.
 
     Args:
-        key: Of the box; what stays is under the same with "_" in front.
+        key: Of the box; the kept text has the same key with "_" in front.
     """
     if key not in st.session_state:
         st.session_state[key] = st.session_state.get(f"_{key}", "")
