@@ -201,9 +201,9 @@ def memory_row(who: str, num_tokens: int) -> tuple[str, ...]:
     measured = json.loads(answer.stdout)
     ratio = measured["peak"] / measured["returned"]
     sizes = (measured["weights"], measured["returned"], measured["peak"])
-    shown = tuple(tables.megabytes(size) for size in sizes)
+    formatted = tuple(tables.megabytes(size) for size in sizes)
     aim = tables.verdict(ratio, LARGEST_MEMORY) if who == "ours" else ""
-    return (name, *shown, f"{ratio:.2f}", aim)
+    return (name, *formatted, f"{ratio:.2f}", aim)
 
 
 def measure_memory(who: str, num_tokens: int) -> dict[str, int]:

@@ -182,9 +182,9 @@ def _answer(
 ) -> None:
     """Write how much of the measure the open head has, and link to a sentence that shows it."""
     text = own_markdown(answer.sentences(report, measured, opened, is_best=is_best), page.marks)
-    sentence, shown = example(chosen, report, measured, opened)
+    sentence, markdown = example(chosen, report, measured, opened)
     if sentence is not None:
-        text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, *sentence, opened)}): {shown}"
+        text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, *sentence, opened)}): {markdown}"
     st.markdown(text)
 
 

@@ -168,14 +168,14 @@ def interval_text(measured: Measured, report: HeadReport, layer: int, head: int)
     if math.isnan(mean):
         return "not a number: no sentence has it, or the weights hold NaN"
 
-    def shown(value: float) -> str:
+    def written(value: float) -> str:
         return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
 
     kind = "cases" if measured.direction else "sentences"
     count = f"{measured.count(report):,} {kind}"
     if math.isnan(low):
-        return f"{shown(mean)} ({count}: too few for an interval)"
-    return f"{shown(mean)} (95%: {shown(low)} to {shown(high)}; {count})"
+        return f"{written(mean)} ({count}: too few for an interval)"
+    return f"{written(mean)} (95%: {written(low)} to {written(high)}; {count})"
 
 
 def grid_table(heads_of: MeasuredHeads) -> pd.DataFrame:

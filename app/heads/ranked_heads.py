@@ -129,7 +129,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
         if head is None:
             continue
         mean, low, high = (float(part[head]) for part in measured.values(report))
-        sentence, shown = example(chosen, report, measured, head)
+        sentence, markdown = example(chosen, report, measured, head)
         name = f"{head[0]}.{head[1]}"
         if sentence is not None:
             name = f"[**{name}**]({link(key, *sentence, head)})"
@@ -142,7 +142,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
         if not is_habits:
             offset = report.scores.baseline(measured.name, measured.direction)[0]
             base += f" ({offset:+d})"
-        cells = (plain(title), name, value, between, base, shown)
+        cells = (plain(title), name, value, between, base, markdown)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

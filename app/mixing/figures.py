@@ -70,17 +70,17 @@ class AllTokens(NamedTuple):
 def strips(one_token: OneToken) -> go.Figure:
     """Draw a strip for each measure over one axis of tokens; the receiving token is framed."""
     groups, tokens, token = one_token
-    shown = {title: rows for title, rows in groups.items() if rows}
-    num_rows = sum(len(rows) for rows in shown.values())
-    inner = num_rows * ROW + GAP * len(shown) + 34
+    filled = {title: rows for title, rows in groups.items() if rows}
+    num_rows = sum(len(rows) for rows in filled.values())
+    inner = num_rows * ROW + GAP * len(filled) + 34
     fig = make_subplots(
-        rows=len(shown),
+        rows=len(filled),
         shared_xaxes=True,
-        row_heights=[len(rows) for rows in shown.values()],
+        row_heights=[len(rows) for rows in filled.values()],
         vertical_spacing=GAP / inner,
-        subplot_titles=list(shown),
+        subplot_titles=list(filled),
     )
-    for place, rows in enumerate(shown.values(), start=1):
+    for place, rows in enumerate(filled.values(), start=1):
         fig.add_trace(_strips_of(rows, tokens), row=place, col=1)
         frame = {"color": theme.ACCENT, "width": 2}
         box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
@@ -101,7 +101,7 @@ def strips(one_token: OneToken) -> go.Figure:
         "title": {"text": "fraction of the strip", "side": "top"},
     }
     # The token itself often has most; in its scale all others would be dark.
-    ready = [row for rows in shown.values() for row in rows.values() if row.size]
+    ready = [row for rows in filled.values() for row in rows.values() if row.size]
     _colours(fig, [np.delete(row, token) for row in ready], **across)
     step = math.ceil(len(tokens) / MOST_LABELS)
     labelled = [i for i in range(0, len(tokens), step) if abs(i - token) >= step or i == token]
@@ -212,8 +212,8 @@ def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], toke
     change = f"({rows['zeroing'][lost]:.0%} of all changes)"
     if attended == lost:
         return f"{start}, and losing that value would change it most {change}."
-    own = "its own value" if lost == token else f"the value of {name(lost)}"
-    return f"{start}, but losing {own} would change it most {change}."
+    lost_value = "its own value" if lost == token else f"the value of {name(lost)}"
+    return f"{start}, but losing {lost_value} would change it most {change}."
 
 
 def strips_table(one_token: OneToken) -> pd.DataFrame:

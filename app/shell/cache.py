@@ -81,8 +81,8 @@ class Store:
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return self._entries[key].value
-            own = self._making.setdefault(key, threading.Lock())
-        with own:  # thirty visitors of one class open a checkpoint once, not thirty times
+            lock = self._making.setdefault(key, threading.Lock())
+        with lock:  # thirty visitors of one class open a checkpoint once, not thirty times
             with self._lock:
                 if key in self._entries:
                     return self._entries[key].value

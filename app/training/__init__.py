@@ -5,6 +5,6 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="training",
     title="Training",
-    purpose="Start a small BERT, watch it learn, and play its training again.",
+    purpose="Start a small BERT, watch it learn, and replay its training.",
     icon=":material/model_training:",
 )

@@ -123,7 +123,7 @@ def choose_model(start: str, objective: str) -> list[str]:
             "--vocab-size": pieces,
         }
         options |= {"--max-seq-length": row}
-    options |= _choose_rhythm()
+    options |= _choose_schedule()
     return [str(part) for option in options.items() for part in option]
 
 
@@ -153,8 +153,8 @@ def _choose_checkpoint() -> str:
     return source or chosen
 
 
-def _choose_rhythm() -> Options:
-    with st.expander("More: batch, optimiser, rhythm"):
+def _choose_schedule() -> Options:
+    with st.expander("More: batch, optimiser, schedule"):
         left, right = st.columns(2)
         batch = left.selectbox("Rows of a step", BATCH_SIZES, index=2, key="shape_batch")
         optimizer = right.selectbox("Optimiser", ["muon", "adamw"], key="shape_optimizer")

@@ -83,13 +83,13 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         fig.update_yaxes(tickformat=".0%" if is_fraction else "", **place)
         if index:  # a loss far from 0 needs a closer range
             fig.update_yaxes(rangemode="tozero", **place)
-    shown = [train for _, train, *_ in panels]
+    train_columns = [train for _, train, *_ in panels]
     for panel, level, name in (
         ("mlm_loss", unigram_entropy, "word frequencies alone"),
         ("nsp_accuracy", chance, "chance"),
     ):
-        if level is not None and panel in shown:
-            index = shown.index(panel)
+        if level is not None and panel in train_columns:
+            index = train_columns.index(panel)
             fig.add_hline(
                 y=level,
                 row=index // columns + 1,

@@ -140,23 +140,23 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
     if not train:
         train = _write_upload(run)
     if valid is None:
-        own = run.with_name(f"{run.name}-text")
-        own.mkdir(parents=True, exist_ok=True)
+        text_folder = run.with_name(f"{run.name}-text")
+        text_folder.mkdir(parents=True, exist_ok=True)
         with st.spinner("Holding out a part of the text"):
-            split_held_out(train, own / "train.txt", own / "valid.txt")
-        train, valid = (own / "train.txt",), own / "valid.txt"
+            split_held_out(train, text_folder / "train.txt", text_folder / "valid.txt")
+        train, valid = (text_folder / "train.txt",), text_folder / "valid.txt"
     files = [part for path in train for part in ("--corpus", str(path))]
     process.start(run, [*files, "--valid", str(valid), *options])
 
 
 def _write_upload(run: Path) -> tuple[Path, ...]:
     """Write the uploaded files beside the run, under our own names."""
-    own = run.with_name(f"{run.name}-text")
-    own.mkdir(parents=True, exist_ok=True)
+    text_folder = run.with_name(f"{run.name}-text")
+    text_folder.mkdir(parents=True, exist_ok=True)
     written = []
     for number, upload in enumerate(st.session_state["corpus_upload"]):
         suffix = Path(upload.name).suffix.lower()
-        path = own / f"upload-{number}{suffix if suffix in SUFFIXES else '.txt'}"
+        path = text_folder / f"upload-{number}{suffix if suffix in SUFFIXES else '.txt'}"
         path.write_bytes(upload.getvalue())
         written.append(path)
     return tuple(written)

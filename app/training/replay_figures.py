@@ -201,7 +201,7 @@ def _draw_map(
     )
     for place, (code, points) in enumerate(zip(_kinds(probe_map), parts.points, strict=True)):
         rows = _rows(probe_map, code)
-        own = [probe_map.sentences[row] == sentence for row in rows]
+        is_chosen = [probe_map.sentences[row] == sentence for row in rows]
         fig.add_trace(
             go.Scatter(
                 **points,
@@ -209,12 +209,12 @@ def _draw_map(
                 name=KINDS.get(code, "words"),
                 marker={
                     "color": theme.CATEGORICAL[place],
-                    "size": [10 if mine else 6 for mine in own],
-                    "opacity": [0.95 if mine else 0.45 for mine in own],
+                    "size": [10 if chosen else 6 for chosen in is_chosen],
+                    "opacity": [0.95 if chosen else 0.45 for chosen in is_chosen],
                 },
                 text=[
-                    theme.escape(shorten(probe_map.tokens[row], 12)) if mine else ""
-                    for row, mine in zip(rows, own, strict=True)
+                    theme.escape(shorten(probe_map.tokens[row], 12)) if chosen else ""
+                    for row, chosen in zip(rows, is_chosen, strict=True)
                 ],
                 textposition="top center",
                 textfont={"size": 11, **({"color": ink} if ink else {})},

@@ -171,7 +171,7 @@ def _show_state(run: Run) -> None:
             st.session_state["_stopping"] = (str(run.path), run.pid)
             st.rerun(scope="app")
         if _is_stopping(run):
-            row.caption("Asked to stop; it saves after this step.")
+            row.caption("Stopping: it saves after this step.")
     elif run.is_active and may_start:
         row.caption(f"Running {plain(run.detail)}: it can be stopped there.")
     can_resume = run.state == "stopped" and may_start

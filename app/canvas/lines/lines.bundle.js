@@ -946,16 +946,16 @@ ${this.parts.join("\n")}
     // left and what each gives to those on the right.
     targets(focus) {
       const both = focus.left.size > 0 && focus.right.size > 0;
-      const own = focus.left.size > 0 && !both ? "left" : "right";
-      const other = own === "left" ? "right" : "left";
-      const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
+      const side = focus.left.size > 0 && !both ? "left" : "right";
+      const other = side === "left" ? "right" : "left";
+      const summed = [...focus[side]].filter((unit) => this.takesPart(side, unit));
       const listed = both ? [...focus.left] : this.units.names.map((_, unit) => unit);
       if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, ranked: [] };
-      const divisor = own === "left" ? summed.length : 1;
+      const divisor = side === "left" ? summed.length : 1;
       const targets = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
         const weights = this.heads.map((head) => {
           let sum2 = 0;
-          for (const unit of summed) sum2 += own === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
+          for (const unit of summed) sum2 += side === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
           return sum2;
         });
         const sum = weights.reduce((a, b) => a + b, 0) / weights.length;

@@ -219,16 +219,16 @@ export class LinesModel {
   // left and what each gives to those on the right.
   targets(focus: Focus): Targets {
     const both = focus.left.size > 0 && focus.right.size > 0;
-    const own: Side = focus.left.size > 0 && !both ? "left" : "right";
-    const other: Side = own === "left" ? "right" : "left";
-    const summed = [...focus[own]].filter((unit) => this.takesPart(own, unit));
+    const side: Side = focus.left.size > 0 && !both ? "left" : "right";
+    const other: Side = side === "left" ? "right" : "left";
+    const summed = [...focus[side]].filter((unit) => this.takesPart(side, unit));
     const listed = both ? [...focus.left] : this.units.names.map((_, unit) => unit);
     if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, ranked: [] };
-    const divisor = own === "left" ? summed.length : 1; // attention to several units adds up
+    const divisor = side === "left" ? summed.length : 1; // attention to several units adds up
     const targets = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
       const weights = this.heads.map((head) => {
         let sum = 0;
-        for (const unit of summed) sum += own === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
+        for (const unit of summed) sum += side === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
         return sum;
       });
       const sum = weights.reduce((a, b) => a + b, 0) / weights.length;

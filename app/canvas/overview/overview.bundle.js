@@ -1208,8 +1208,8 @@ ${this.parts.join("\n")}
     // Boxes of cells that are not numbers: of one head, or of any of a layer's.
     missingOf({ layer, head }) {
       const { size, num_heads: heads } = this.header;
-      const own = (head === null ? range(heads) : [head]).map((h) => this.gaps.get(layer * heads + h)).filter((flags) => flags !== void 0);
-      return own.length ? missingBoxes(size, (row, column) => own.some((flags) => flags[row * size + column])) : [];
+      const gaps = (head === null ? range(heads) : [head]).map((h) => this.gaps.get(layer * heads + h)).filter((flags) => flags !== void 0);
+      return gaps.length ? missingBoxes(size, (row, column) => gaps.some((flags) => flags[row * size + column])) : [];
     }
   };
 
