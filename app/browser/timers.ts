@@ -1,4 +1,4 @@
-// Work that waits: only the last of several calls is done.
+// Debounced work: only the last of several calls runs.
 
 export class Debounce {
   private timer: number | undefined;

@@ -1,5 +1,5 @@
-// The server's part for a view in an HTML file: hands it the messages that the file holds, and
-// answers a choice of another layer from them.
+// Stands in for the server for a view in an HTML file: passes it the messages that the file holds,
+// also when another layer is chosen.
 
 import type { Mounted } from "../browser/component";
 import { heldBytes, type Bytes } from "../browser/data_blocks";

@@ -1,6 +1,6 @@
-// Joins a figure's slider, which moves the points in the browser alone, to Python and the keyboard:
-// tells Python at which layer it stands, so that the layer is kept and in the URL, and lets the
-// arrow keys move it when the figure has the focus. Draws nothing.
+// Connects a figure's slider, which moves the points in the browser alone, with Python and the
+// keyboard: reports its layer, so that it is kept and in the URL, and moves it by the arrow keys when
+// the figure has the focus. Draws nothing.
 
 import type { Mounted } from "../browser/component";
 import { Debounce } from "../browser/timers";

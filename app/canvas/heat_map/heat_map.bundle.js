@@ -1477,7 +1477,7 @@ ${this.parts.join("\n")}
     words;
     hasMessage = false;
     revision = 0;
-    // counts our own choices, so that an older echo of the server is not obeyed
+    // counts our own choices, to ignore older echoes of the server
     drag = null;
     constructor(parent) {
       this.field = this.makeField();
@@ -1663,7 +1663,7 @@ ${this.parts.join("\n")}
       const again = place && marked && place.row === marked.row && place.column === marked.column;
       return this.mark(again || !place ? null : { row: place.row, column: place.column });
     }
-    // Zooms; once all is seen, the wheel moves the page again.
+    // Zooms; when the whole map is visible, the wheel scrolls the page again.
     wheel(event) {
       const place = this.place(event);
       if (!place || event.deltaY > 0 && this.model.window.isWhole) return;

@@ -54,7 +54,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
   private readonly field: HTMLElement;
   private readonly words: MapWords;
   private hasMessage = false;
-  private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
+  private revision = 0; // counts our own choices, to ignore older echoes of the server
   private drag: Drag | null = null;
 
   constructor(parent: Node) {
@@ -254,7 +254,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     return this.mark(again || !place ? null : { row: place.row, column: place.column });
   }
 
-  // Zooms; once all is seen, the wheel moves the page again.
+  // Zooms; when the whole map is visible, the wheel scrolls the page again.
   private wheel(event: WheelEvent): void {
     const place = this.place(event);
     if (!place || (event.deltaY > 0 && this.model.window.isWhole)) return;

@@ -1663,7 +1663,7 @@ ${this.parts.join("\n")}
     scroller;
     hasMessage = false;
     revision = 0;
-    // counts our own choices, so that an older echo of the server is not obeyed
+    // counts our own choices, to ignore older echoes of the server
     isFitted = false;
     constructor(parent) {
       this.scroller = this.makeScroller();

@@ -50,7 +50,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   private readonly spacer = element("div", {}, this.frame.canvas);
   private readonly scroller: HTMLElement;
   private hasMessage = false;
-  private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
+  private revision = 0; // counts our own choices, to ignore older echoes of the server
   private isFitted = false;
 
   constructor(parent: Node) {

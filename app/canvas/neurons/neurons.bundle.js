@@ -1235,7 +1235,7 @@ ${this.parts.join("\n")}
     words;
     hasMessage = false;
     revision = 0;
-    // counts our own choices, so that an older echo of the server is not obeyed
+    // counts our own choices, to ignore older echoes of the server
     constructor(parent) {
       this.scroller = element("div", {
         className: "scroller",

@@ -47,7 +47,7 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
   private readonly scroller: HTMLElement;
   private readonly words: NeuronWords;
   private hasMessage = false;
-  private revision = 0; // counts our own choices, so that an older echo of the server is not obeyed
+  private revision = 0; // counts our own choices, to ignore older echoes of the server
 
   constructor(parent: Node) {
     this.scroller = element("div", {

@@ -1,4 +1,4 @@
-// What every canvas view stands on: its place in the page, its canvas, and the work that waits.
+// The base of every canvas view: its place in the page, its canvas, and its debounced work.
 
 import { element } from "../../browser/elements";
 import { Debounce, FrameLoop } from "../../browser/timers";
