@@ -107,8 +107,8 @@ def test_the_snippets_of_attention_give_what_is_drawn(run, checkpoint: str) -> N
     np.testing.assert_allclose(lines["weights"], trace.attentions[1, 2], atol=1e-6)
     _, mean = run("attention", {"view": "heat-map", "layers": ["0", "1"]})
     np.testing.assert_allclose(mean["weights"], mean_weights(trace, [0, 1], [])[0], atol=1e-6)
-    _, neurons = run("attention", {"view": "neurons", "layer": "1", "heads": ["3"]})
+    _, scope = run("attention", {"view": "neurons", "layer": "1", "heads": ["3"]})
     arrays = neuron_arrays(trace, 1, 3)
-    np.testing.assert_allclose(neurons["found"].scores, arrays["scores"], atol=1e-5)
+    np.testing.assert_allclose(scope["neurons"].scores, arrays["scores"], atol=1e-5)
     products = arrays["queries"][1] * arrays["keys"]
-    np.testing.assert_allclose(neurons["products"], products, atol=1e-5)
+    np.testing.assert_allclose(scope["products"], products, atol=1e-5)
