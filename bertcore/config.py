@@ -197,8 +197,8 @@ class BertConfig:
                     f"{wanted!r}."
                 )
         known = {field.name for field in fields(cls)} - set(_OURS) | {"embedding_size"}
-        found = {name: values.get(family.fields.get(name, name)) for name in known}
-        chosen = {name: value for name, value in found.items() if value is not None}
+        stored = {name: values.get(family.fields.get(name, name)) for name in known}
+        chosen = {name: value for name, value in stored.items() if value is not None}
         chosen = {**family.defaults, **chosen, **family.fixed, "model_type": model_type}
         missing = [family.fields.get(name, name) for name in _REQUIRED if name not in chosen]
         if missing:

@@ -314,12 +314,12 @@ def certain_family(names: Iterable[str]) -> str | None:
     'distilbert'
     """
     dotted = [f".{name}" for name in names]
-    found = [
+    candidates = [
         model_type
         for model_type, signs in _SIGNS
         if any(f".{sign}" in name for name in dotted for sign in signs)
     ]
-    return found[0] if len(found) == 1 else None
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def likely_family(names: Iterable[str]) -> str | None:

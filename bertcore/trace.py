@@ -116,8 +116,8 @@ class Trace:
     @property
     def word_states(self) -> Tensor:
         """[T, D]: what the masked-word head reads, BERT's last hidden state."""
-        own = self.activations.word_states
-        return self.hidden_states[-1] if own is None else own
+        states = self.activations.word_states
+        return self.hidden_states[-1] if states is None else states
 
     @property
     def num_tokens(self) -> int:
@@ -125,13 +125,13 @@ class Trace:
         return len(self.tokens)
 
 
-def _there(found: Tensor | None, what: str) -> Tensor:
-    if found is None:
+def _there(activation: Tensor | None, what: str) -> Tensor:
+    if activation is None:
         raise ValueError(
             f"this architecture is read through transformers, which does not hand out its {what}. "
             "Open a checkpoint of the BERT family."
         )
-    return found
+    return activation
 
 
 @torch.no_grad()  # not inference_mode: its tensors could not be used in further gradients

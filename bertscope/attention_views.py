@@ -7,7 +7,14 @@ from typing import Literal
 
 from bertcore import Model, Trace
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, chosen_options, inside, opening, shown
+from bertscope.notebook_view import (
+    NotebookView,
+    check_heads,
+    check_index,
+    chosen_options,
+    make_trace_view,
+    opening,
+)
 
 Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
 
@@ -39,19 +46,19 @@ def show_overview(
     Raises:
         ValueError: If there is no such layer, head, measure or order.
     """
-    check(trace, [layer], heads)
+    check_heads(trace, [layer], heads)
     overview = app_module("app.canvas.overview.overview")
     names = ("", *overview.NAMES)
     if measure not in names:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
     options = chosen_options(overview, measure=measure, order=order, lowest=lowest, limit=limit)
-    marks = app_module("app.plots.special_tokens")
-    own = marks.BERT if bert is None else marks.marks_of(bert.tokenizer)
-    part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, own)
+    special_tokens = app_module("app.plots.special_tokens")
+    marks = special_tokens.BERT if bert is None else special_tokens.marks_of(bert.tokenizer)
+    part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, marks)
     picture = app_module("app.canvas.views").OVERVIEW
     code = picture.python(None, opening(bert, trace))
-    how = picture.reading_of(own)
-    return shown(trace, bert, "Attention: all heads", part, code, how, height or 420)
+    how = picture.reading_of(marks)
+    return make_trace_view(trace, bert, "Attention: all heads", part, code, how, height or 420)
 
 
 def show_lines(
@@ -87,9 +94,9 @@ def show_lines(
     Raises:
         ValueError: If there is no such layer, head, token or choice.
     """
-    check(trace, [layer], heads)
+    check_heads(trace, [layer], heads)
     for place in (*looking, *looked_at):
-        inside("token", place, trace.num_tokens, "the text has tokens")
+        check_index("token", place, trace.num_tokens, "the text has tokens")
     lines = app_module("app.canvas.lines.lines")
     sides = (("l", looking), ("r", looked_at))
     options = chosen_options(
@@ -108,7 +115,7 @@ def show_lines(
     )
     code = picture.python(None, opening(bert, trace), **data.weights_code([layer], heads))
     fits = 190 + min(672, 26 * trace.num_tokens + 12)
-    return shown(
+    return make_trace_view(
         trace,
         bert,
         f"Attention: lines of layer {layer}",
@@ -143,24 +150,24 @@ def show_map(
     Raises:
         ValueError: If there is no such layer, head or choice, or no layer at all.
     """
-    chosen = sorted({layers} if isinstance(layers, int) else set(layers))
-    own = sorted({heads} if isinstance(heads, int) else set(heads))
-    if not chosen:
+    layer_list = sorted({layers} if isinstance(layers, int) else set(layers))
+    head_list = sorted({heads} if isinstance(heads, int) else set(heads))
+    if not layer_list:
         raise ValueError(
             "no layer is given. Give one, such as layers=0, or several: layers=[0, 1]."
         )
-    check(trace, chosen, own)
+    check_heads(trace, layer_list, head_list)
     maps, data = (
         app_module("app.canvas.heat_map.heat_map"),
         app_module("app.canvas.shared.attention_data"),
     )
     options = chosen_options(maps, rows=rows, columns=columns, words=words)
-    part = app_module("app.canvas.html_part").heat_map_part(trace, chosen, own, options)
-    title = f"Attention: {data.mean_weights(trace, chosen, own)[1]}"
+    part = app_module("app.canvas.html_part").heat_map_part(trace, layer_list, head_list, options)
+    title = f"Attention: {data.mean_weights(trace, layer_list, head_list)[1]}"
     picture = app_module("app.canvas.views").MAP
-    code = picture.python(None, opening(bert, trace), **data.weights_code(chosen, own))
+    code = picture.python(None, opening(bert, trace), **data.weights_code(layer_list, head_list))
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
-    return shown(
+    return make_trace_view(
         trace,
         bert,
         title,
@@ -194,9 +201,9 @@ def show_neurons(
     Raises:
         ValueError: If there is no such layer, head, token or order.
     """
-    check(trace, [layer], [head])
+    check_heads(trace, [layer], [head])
     if query is not None:
-        inside("query", query, trace.num_tokens, "the text has tokens")
+        check_index("query", query, trace.num_tokens, "the text has tokens")
     neurons = app_module("app.canvas.neurons.neurons")
     options = chosen_options(neurons, order=order, query=query)
     part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options)
@@ -207,4 +214,4 @@ def show_neurons(
         270 + 22 * min(20, trace.num_tokens),
     )
     how = picture.how.format(head_width=trace.queries.shape[-1])
-    return shown(trace, bert, title, part, code, how, height or fits)
+    return make_trace_view(trace, bert, title, part, code, how, height or fits)

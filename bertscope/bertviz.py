@@ -7,7 +7,7 @@ from typing import Literal
 
 from bertcore import Model, Trace
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, opening, typed, written
+from bertscope.notebook_view import NotebookView, check_heads, make_view, opening, typed
 
 
 def show_bertviz(
@@ -36,7 +36,7 @@ def show_bertviz(
     if kind not in kinds.KINDS:
         known = ", ".join(map(repr, kinds.KINDS))
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
-    check(trace, [layer], heads)
+    check_heads(trace, [layer], heads)
     view = kinds.of_trace(trace, kind, layer, heads)
     part = app_module("app.bertviz_views.html_part").of_view(view)
     controls = app_module("app.bertviz_views.controls")
@@ -44,4 +44,6 @@ def show_bertviz(
     values = controls.code_values(kind, layer, heads, view.shown)
     code = picture.python(None, opening(bert, trace), **values)
     title = f"BertViz, {kinds.KINDS[kind].lower()}"
-    return written(title, [part], bert, typed(trace), code, min(view.height, 900), how=picture.how)
+    return make_view(
+        title, [part], bert, typed(trace), code, min(view.height, 900), how=picture.how
+    )

@@ -8,7 +8,7 @@ from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import head_map
 from bertscope.app_modules import app_module
-from bertscope.shown import Drawn, NotebookView, show_figures
+from bertscope.notebook_view import Drawn, NotebookView, show_figures
 
 
 def show_heads(
@@ -37,8 +37,8 @@ def show_heads(
     measured = names.Measured(measure, direction)
     if measured.key not in known:
         listed = ", ".join(f"{one.name} {one.direction}".strip() for one in known.values())
-        given = f"{measure} {direction}".strip()
-        raise ValueError(f"{given!r} was not measured; expected one of {listed}.")
+        wanted = f"{measure} {direction}".strip()
+        raise ValueError(f"{wanted!r} was not measured; expected one of {listed}.")
     best = answers.best(report, measured)
     if opened is None:
         opened = best
@@ -49,16 +49,17 @@ def show_heads(
                 f"opened is {opened}; expected a layer from 0 to {num_layers - 1} and a head from "
                 f"0 to {num_heads - 1}."
             )
-    marks = app_module("app.plots.special_tokens")
-    own = marks.marks_of(bert.tokenizer)
-    grid = grids.head_grid(grids.MeasuredHeads(report, measured), opened=opened, marks=own)
+    special_tokens = app_module("app.plots.special_tokens")
+    marks = special_tokens.marks_of(bert.tokenizer)
+    grid = grids.head_grid(grids.MeasuredHeads(report, measured), opened=opened, marks=marks)
     drawn = [Drawn("", grid, "")]
     if opened is not None:
-        bars = grids.head_bars(grids.OneHead(report, *opened), marks=own)
-        said = answers.sentences(report, measured, opened, is_best=opened == best)
-        drawn = [Drawn("", grid, marks.own_markdown(said, own)), Drawn("", bars, "")]
+        bars = grids.head_bars(grids.OneHead(report, *opened), marks=marks)
+        sentences = answers.sentences(report, measured, opened, is_best=opened == best)
+        caption = special_tokens.own_markdown(sentences, marks)
+        drawn = [Drawn("", grid, caption), Drawn("", bars, "")]
     number = f"{report.statistics.num_sentences.max():,}"
-    how = app_module("app.heads.grid").GRID.reading_of(own, sentences=number, opening="")
+    how = app_module("app.heads.grid").GRID.reading_of(marks, sentences=number, opening="")
     drawn[-1] = drawn[-1]._replace(caption=how)
     return show_figures("Heads", drawn, bert, {}, "")
 
@@ -85,9 +86,9 @@ def show_head_map(
     if colour not in figures.COLOUR_BY:
         known = ", ".join(map(repr, figures.COLOUR_BY))
         raise ValueError(f"colour is {colour!r}; expected one of {known}.")
-    found = head_map(report.distances)
-    own = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
-    placed = figures.PlacedHeads(report, found)
-    fig = figures.head_scatter(placed, colour=colour, opened=opened, marks=own)
-    how = view.MAP.reading_of(own, **view.map_values(report, found.stress))
+    positions = head_map(report.distances)
+    marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
+    placed = figures.PlacedHeads(report, positions)
+    fig = figures.head_scatter(placed, colour=colour, opened=opened, marks=marks)
+    how = view.MAP.reading_of(marks, **view.map_values(report, positions.stress))
     return show_figures("Heads that look alike", [Drawn("", fig, how)], bert, {}, "")

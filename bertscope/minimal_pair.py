@@ -7,7 +7,15 @@ import numpy as np
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertscope.app_modules import app_module
-from bertscope.shown import Drawn, NotebookView, check, how_to_read, opening, show_figures, typed
+from bertscope.notebook_view import (
+    Drawn,
+    NotebookView,
+    check_heads,
+    how_to_read,
+    opening,
+    show_figures,
+    typed,
+)
 
 _ANSWERS, _ATTENTION = "app.minimal_pair.answers", "app.minimal_pair.attention"
 _VECTORS = "app.minimal_pair.vectors"
@@ -36,30 +44,31 @@ def show_minimal_pair(
             weights hold NaN.
     """
     layer = len(first.attentions) - 1 if layer is None else layer
-    check(first, [layer], [] if head is None else [head])
-    found = compare_pair(bert, first, second, top_k)
+    check_heads(first, [layer], [] if head is None else [head])
+    comparison = compare_pair(bert, first, second, top_k)
     figures, shared = app_module("app.minimal_pair.figures"), app_module("app.plots.before_after")
     drawn = []
-    if found.shifts:
-        mask, unknown = bert.tokenizer.mask_token or "", [None] * len(found.shifts)
-        fig = shared.word_bars(found.shifts, unknown, figures.RUNS, mask)
+    if comparison.shifts:
+        mask, unknown = bert.tokenizer.mask_token or "", [None] * len(comparison.shifts)
+        fig = shared.word_bars(comparison.shifts, unknown, figures.RUNS, mask)
         drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
-    if found.next_first is not None and found.next_second is not None:
-        is_next = (found.next_first.is_next, found.next_second.is_next)
+    if comparison.next_first is not None and comparison.next_second is not None:
+        is_next = (comparison.next_first.is_next, comparison.next_second.is_next)
         fig = shared.answer_bars(is_next, figures.RUNS)
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
-    names = figures.column_names(first, second, found.columns)
-    changed = list(found.changed)
-    one, two = (m.numpy() for m in aligned_attention(first, second, found.columns, layer, head))
+    names = figures.column_names(first, second, comparison.columns)
+    changed = list(comparison.changed)
+    maps = aligned_attention(first, second, comparison.columns, layer, head)
+    one, two = (attention.numpy() for attention in maps)
     fig = figures.difference_map(one, two, names, changed)
     where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
     how = how_to_read(bert, _ATTENTION, "ATTENTION")
     drawn.append(Drawn(f"What each token looks at: {where}", fig, how))
-    fig = shared.attention_grid(found.attention_change)
+    fig = shared.attention_grid(comparison.attention_change)
     how = how_to_read(bert, _ATTENTION, "HEADS")
     drawn.append(Drawn("Which heads differ most", fig, how))
-    fig = figures.vector_strips(np.asarray(found.hidden_change), names, changed)
+    fig = figures.vector_strips(np.asarray(comparison.hidden_change), names, changed)
     how = how_to_read(bert, _VECTORS, "VECTORS")
     drawn.append(Drawn("What each token's vector becomes", fig, how))
     texts = app_module("app.minimal_pair.compared").written((second.text_a, second.text_b))

@@ -8,7 +8,7 @@ from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertscope.app_modules import app_module
-from bertscope.shown import NotebookView, check, inside, opening, shown
+from bertscope.notebook_view import NotebookView, check_heads, check_index, make_trace_view, opening
 
 _MIXING = """{opening}
 from bertcore.analysis.mixing.maps import row_shares
@@ -56,8 +56,8 @@ def show_mixing(
     """
     num_layers = len(trace.attentions)
     layer = num_layers // 2 if layer is None else layer
-    check(trace, [layer], [] if head is None else [head])
-    inside("token", token, trace.num_tokens, "the text has tokens")
+    check_heads(trace, [layer], [] if head is None else [head])
+    check_index("token", token, trace.num_tokens, "the text has tokens")
     heads = slice(None) if head is None else slice(head, head + 1)
     norms = block_norms(bert, trace)
     summed = norms.summed[layer] if head is None else weighted_norms(bert, trace)[layer, head]
@@ -75,8 +75,8 @@ def show_mixing(
         f"In layer {layer}": in_layer,
         f"From the text up to layer {layer}": {"rollout": rows["rollout"]},
     }
-    found = figures.OneToken(groups, trace.tokens, token)
-    fig, table = figures.strips(found), chart.table_of(figures.strips_table(found))
+    one_token = figures.OneToken(groups, trace.tokens, token)
+    fig, table = figures.strips(one_token), chart.table_of(figures.strips_table(one_token))
     code = _MIXING.format(
         opening=opening(bert, trace),
         layer=layer,
@@ -88,4 +88,6 @@ def show_mixing(
     title = f"Where \u201c{trace.tokens[token][:40]}\u201d (token {token}) gets its information"
     fits = int(fig.layout.height or 420)
     how = app_module("app.mixing.views").ONE_TOKEN.how
-    return shown(trace, bert, title, chart.chart(fig), code, how, height or fits, table=table)
+    return make_trace_view(
+        trace, bert, title, chart.chart(fig), code, how, height or fits, table=table
+    )

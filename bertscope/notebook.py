@@ -18,7 +18,7 @@ from bertscope.bertviz import show_bertviz
 from bertscope.heads import show_head_map, show_heads
 from bertscope.minimal_pair import show_minimal_pair
 from bertscope.mixing import show_mixing
-from bertscope.shown import NotebookView
+from bertscope.notebook_view import NotebookView
 from bertscope.what_if import show_ranking, show_what_if
 
 __all__ = [

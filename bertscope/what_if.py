@@ -12,14 +12,14 @@ from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.what_if import Changes
 from bertcore.loading.task_head import read_task_head
 from bertscope.app_modules import app_module
-from bertscope.shown import (
+from bertscope.notebook_view import (
     Drawn,
     NotebookView,
     how_to_read,
     opening,
-    own_tokens,
     show_figures,
     typed,
+    with_special_tokens,
 )
 
 _ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.inside"
@@ -45,31 +45,31 @@ def show_what_if(
     encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
     before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
     after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
-    found = compare_runs(bert, before, after, top_k)
+    comparison = compare_runs(bert, before, after, top_k)
     reader = read_task_head(bert)
     figures, answers = app_module("app.plots.before_after"), app_module(_ANSWERS)
     drawn = []
     if reader is not None:
         task = compare_task(bert, reader, before, after)
         details = answers.TASK_DETAILS[task.kind]
-        how = how_to_read(bert, _ANSWERS, "TASK", details=own_tokens(bert, details))
+        how = how_to_read(bert, _ANSWERS, "TASK", details=with_special_tokens(bert, details))
         drawn.append(Drawn("The task", answers.TASK.figure(task), how))
-    if found.shifts:
+    if comparison.shifts:
         # What was hidden is named; a mask that was typed hides nothing that is known.
         originals = [
             trace.tokens[shift.position] if shift.position in masked else None
-            for shift in found.shifts
+            for shift in comparison.shifts
         ]
-        fig = figures.word_bars(found.shifts, originals, mask=bert.tokenizer.mask_token or "")
+        fig = figures.word_bars(comparison.shifts, originals, mask=bert.tokenizer.mask_token or "")
         drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
-    if found.next_before is not None and found.next_after is not None:
-        fig = figures.answer_bars((found.next_before.is_next, found.next_after.is_next))
+    if comparison.next_before is not None and comparison.next_after is not None:
+        fig = figures.answer_bars((comparison.next_before.is_next, comparison.next_after.is_next))
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
-    fig = app_module("app.what_if.inside_figures").hidden_bars(found, before.tokens)
+    fig = app_module("app.what_if.inside_figures").hidden_bars(comparison, before.tokens)
     how = how_to_read(bert, _INSIDE, "HIDDEN")
     drawn.append(Drawn("What changed after each layer", fig, how))
-    fig = figures.attention_grid(found.attention_change, changes.heads_off)
+    fig = figures.attention_grid(comparison.attention_change, changes.heads_off)
     how = how_to_read(bert, _INSIDE, "ATTENTION")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
     code = answers.RUNS_CODE if reader is None else answers.TASK.code
@@ -105,7 +105,7 @@ def show_ranking(
     encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
     at = [i for i, token in enumerate(encoding.tokens) if token == bert.tokenizer.mask_token]
     reader = read_task_head(bert)
-    found = rank_heads(
+    importance = rank_heads(
         bert,
         encoding,
         changes=changes or Changes(),
@@ -114,16 +114,16 @@ def show_ranking(
         task=reader,
         label=label,
     )
-    known = found.measures()
+    known = importance.measures()
     measure = measure or known[0]
     if measure not in known:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
     figures = app_module("app.what_if.ranking_figures")
-    name = figures.measure_name(measure, found.task)
+    name = figures.measure_name(measure, importance.task)
     ranking = app_module("app.what_if.ranking")
-    how = ranking.ranking_caption(found, measure) + " "
+    how = ranking.ranking_caption(importance, measure) + " "
     how += how_to_read(bert, "app.what_if.ranking", "RANKING")
-    drawn = [Drawn(f"The effect on {name}", figures.effect_grid(found, measure), how)]
-    values = ranking.code_values(found, measure, masked, changes or Changes())
+    drawn = [Drawn(f"The effect on {name}", figures.effect_grid(importance, measure), how)]
+    values = ranking.code_values(importance, measure, masked, changes or Changes())
     code = opening(bert, trace) + ranking.RANKING.code.format(**values)
     return show_figures("What each head matters here", drawn, bert, typed(trace), code)

@@ -66,8 +66,8 @@ def find_checkpoint(folder: Path) -> Path:
         raise ValueError(_no_weights(folder))
     for _ in range(MAX_DEPTH):
         # A link such as `latest` leads to a folder that is there already.
-        own = {child.resolve(): child for child in reversed(level) if has_weights(child)}
-        nested = sorted(own.values())
+        by_path = {child.resolve(): child for child in reversed(level) if has_weights(child)}
+        nested = sorted(by_path.values())
         if len(nested) == 1:
             return nested[0]
         if nested:
@@ -108,18 +108,18 @@ def _no_weights(folder: Path) -> str:
                 f"{SAFETENSORS}. Convert them with transformers, then open the result."
             )
     others = sorted(p.name for p in folder.glob("*") if p.suffix in {".safetensors", ".bin", ".pt"})
-    found = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
+    unused = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
     steps = _steps(folder)
     if steps:
         newest = max(steps, key=lambda step: step.stat().st_mtime)
         return f"{folder} is a training run. Open one of its checkpoints, such as {newest}."
     if (folder / "config.json").is_file():
         return (
-            f"{folder} has a config.json but no weights.{found} Expected {SAFETENSORS}. "
+            f"{folder} has a config.json but no weights.{unused} Expected {SAFETENSORS}. "
             "Copy the complete checkpoint."
         )
     return (
-        f"{folder} holds no checkpoint.{found} Expected {SAFETENSORS}, config.json and vocab.txt. "
+        f"{folder} holds no checkpoint.{unused} Expected {SAFETENSORS}, config.json and vocab.txt. "
         "Choose the folder that has them."
     )
 

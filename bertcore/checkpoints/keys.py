@@ -39,8 +39,8 @@ def key_table(
 def _pairs(num_layers: int, heads: frozenset[str], family: Family) -> Iterator[tuple[str, str]]:
     for ours, theirs in (*family.embeddings, *family.projection):
         yield ours, family.prefix + theirs
-    own_layers = num_layers if "{}" in family.layer_prefix else 1
-    for layer in range(own_layers):
+    num_distinct = num_layers if "{}" in family.layer_prefix else 1
+    for layer in range(num_distinct):
         place = family.prefix + family.layer_prefix.format(layer)
         for ours, theirs in family.layer:
             for kind in ("weight", "bias"):
@@ -149,5 +149,5 @@ def current_names(tensors: Mapping[str, Tensor], module: nn.Module) -> dict[str,
 def count_layers(keys: Iterable[str], family: Family = BERT) -> int:
     """Return the number of encoder layers that Hugging Face keys speak of."""
     place = re.escape(family.prefix + family.layer_prefix).replace(r"\{\}", r"(?P<layer>\d{1,9})")
-    found = (re.match(place, key) for key in keys)
-    return len({match.groupdict().get("layer") for match in found if match})
+    matches = (re.match(place, key) for key in keys)
+    return len({match.groupdict().get("layer") for match in matches if match})

@@ -152,11 +152,11 @@ def _check(
         if key not in stored:
             lacking.append(f"{key} {list(shapes[key])}")
             continue
-        found = weights.stored[stored[key]]
-        if found.shape != shapes[key]:
-            wrong.append(f"{stored[key]} is {list(found.shape)}, expected {list(shapes[key])}")
-        elif not found.is_float:
-            wrong.append(f"{stored[key]} holds {found.dtype}, expected F32, F16 or BF16")
+        tensor = weights.stored[stored[key]]
+        if tensor.shape != shapes[key]:
+            wrong.append(f"{stored[key]} is {list(tensor.shape)}, expected {list(shapes[key])}")
+        elif not tensor.is_float:
+            wrong.append(f"{stored[key]} holds {tensor.dtype}, expected F32, F16 or BF16")
     parts = []
     if lacking:
         parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")

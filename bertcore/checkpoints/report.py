@@ -41,9 +41,9 @@ class TaskFacts:
             lines.append(f"By its tensors it predicts {self.task}.")
         if self.num_outputs is not None and self.label_names:
             count = len(self.label_names) if len(self.label_names) <= 10 else 8
-            shown = ", ".join(self.label_names[:count])
+            names = ", ".join(self.label_names[:count])
             more = f" and {len(self.label_names) - count} more" if self.label_names[count:] else ""
-            lines.append(f"Labels: {shown}{more}.")
+            lines.append(f"Labels: {names}{more}.")
             if len(self.label_names) != self.num_outputs:
                 lines.append(
                     f"Warning: config.json names {len(self.label_names)} labels but the head has "
@@ -247,8 +247,8 @@ class LoadReport:
             name: getattr(self, name) for name in self.__dataclass_fields__ if name != "folder"
         }
         values["mis_shaped"] = {
-            name: {"found": list(found), "expected": list(expected)}
-            for name, (found, expected) in self.mis_shaped.items()
+            name: {"found": list(stored), "expected": list(expected)}
+            for name, (stored, expected) in self.mis_shaped.items()
         }
         values["task"] = asdict(self.task)
         return {"folder": str(self.folder), **values, "sentences": self.sentences()}

@@ -114,7 +114,7 @@ def hf_config(network: Network) -> dict[str, Any]:
 
 def zeroed_heads(network: Network) -> dict[int, list[int]]:
     """Return layer -> heads whose columns of the output projection are all 0: they do nothing."""
-    found = {}
+    zeroed = {}
     for layer, parts in enumerate(network.layers):
         block = parts.attention
         # [D, D] -> [D, H, K]: the columns are the heads' outputs, one head after another
@@ -122,8 +122,8 @@ def zeroed_heads(network: Network) -> dict[int, list[int]]:
         by_head = columns.view(len(columns), block.num_heads, -1)
         heads = (by_head == 0).all(-1).all(0).nonzero().flatten().tolist()
         if heads:
-            found[layer] = heads
-    return found
+            zeroed[layer] = heads
+    return zeroed
 
 
 def network_heads(network: Network) -> frozenset[str]:

@@ -55,12 +55,12 @@ def fresh_heads(weights: OpenWeights, task_heads: Mapping[str, Shape]) -> tuple[
 
     Source: ours; `transformers` starts the biases of new heads at 0.
     """
-    found = []
+    fresh = []
     for name, shape in task_heads.items():
         is_small = len(shape) == 1 and 0 < shape[0] <= _MOST_OUTPUTS
         if name.endswith(".bias") and is_small and weights.stored[name].is_float:
-            found += [] if bool(weights.read(name).any()) else [name]
-    return tuple(found)
+            fresh += [] if bool(weights.read(name).any()) else [name]
+    return tuple(fresh)
 
 
 def _task(architecture: str | None, task_heads: Mapping[str, Shape]) -> str | None:

@@ -131,11 +131,11 @@ def _refuse_pointer(file: Path) -> None:
 def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     for file in files:
-        found = _read_pickle(file)
-        twice = sorted(found.keys() & tensors.keys())
+        content = _read_pickle(file)
+        twice = sorted(content.keys() & tensors.keys())
         if twice:
             raise RuntimeError(_stored_twice(twice[0], file))
-        tensors |= found
+        tensors |= content
     return tensors
 
 

@@ -75,21 +75,23 @@ def compare(
             if second == "untrained"
             else open_decisions(two, second),
         )
-        asked = questions(one, two, decisions)
+        all_questions = questions(one, two, decisions)
         on_stage("comparing weights", 0.0)
         drift = weight_drift(one, two)
         many, single = None, None
         if isinstance(texts, tuple):
-            single = _compare_one(one, two, texts, asked)
+            single = _compare_one(one, two, texts, all_questions)
         else:
             from bertcore.analysis.compare.texts import compare_texts
 
-            many = compare_texts(one, two, texts, asked, progress=lambda s, w: on_stage(w, s))
-    said = limits(one, two)
+            many = compare_texts(
+                one, two, texts, all_questions, progress=lambda s, w: on_stage(w, s)
+            )
+    limitations = limits(one, two)
     if as_json:
-        print_json(to_record((first, second), said, drift, single, many))
+        print_json(to_record((first, second), limitations, drift, single, many))
         return
-    for sentence in said:
+    for sentence in limitations:
         typer.echo(sentence)
     print_weights(drift)
     if single is not None:
@@ -143,7 +145,7 @@ def _is_file(text: str) -> bool:
 
 
 def _compare_one(
-    one: Model, two: Model, texts: tuple[str, str | None], asked: tuple[Question, ...]
+    one: Model, two: Model, texts: tuple[str, str | None], all_questions: tuple[Question, ...]
 ) -> TextComparison:
     from bertcore.analysis.compare.checkpoints import compare_text, with_mask_of
 
@@ -152,4 +154,4 @@ def _compare_one(
         bert.trace(with_mask_of(bert, text), None if pair is None else with_mask_of(bert, pair))
         for bert in (one, two)
     )
-    return compare_text(one, two, (first, second), asked)
+    return compare_text(one, two, (first, second), all_questions)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def to_record(
     names: tuple[str, str],
-    said: list[str],
+    limitations: list[str],
     drift: WeightDrift,
     single: TextComparison | None,
     many: TextsComparison | None,
@@ -21,15 +21,15 @@ def to_record(
 
     Args:
         names: Of both checkpoints.
-        said: Sentences on what cannot be compared.
+        limitations: Sentences on what cannot be compared.
         drift: Of the weights.
         single: What both say of one text; None for many.
         many: The same of many texts; None for one.
     """
-    found: dict[str, object] = {
+    record: dict[str, object] = {
         "first": names[0],
         "second": names[1],
-        "cannot_be_compared": said,
+        "cannot_be_compared": limitations,
         "weights": {
             "same": drift.is_same,
             "tensors": [
@@ -50,7 +50,7 @@ def to_record(
         },
     }
     if single is not None:
-        found["answers"] = [
+        record["answers"] = [
             {
                 "question": question.kind,
                 "head_of_the_other": None
@@ -61,17 +61,17 @@ def to_record(
             }
             for question, one, two in single.answers
         ]
-        found["head_divergence_bits"] = single.divergence
+        record["head_divergence_bits"] = single.divergence
     if many is not None:
-        found["texts"] = many.num_sentences
-        found["cka"] = {
+        record["texts"] = many.num_sentences
+        record["cka"] = {
             "examples": many.similarity.num_examples,
             "unit": "token" if many.are_tokens else "word",
             "plain": many.similarity.plain,
             "debiased": many.similarity.debiased,
         }
-        found["head_divergence_bits"] = many.divergence
-        found["answers"] = [
+        record["head_divergence_bits"] = many.divergence
+        record["answers"] = [
             {
                 "text": a.sentence.text,
                 "text_b": a.sentence.text_pair,
@@ -85,7 +85,7 @@ def to_record(
             }
             for a in many.answers
         ]
-    return found
+    return record
 
 
 def _side(read: Any) -> list[dict[str, object]] | None:

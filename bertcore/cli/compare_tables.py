@@ -47,13 +47,13 @@ def print_weights(drift: WeightDrift) -> None:
         typer.echo(f"NaN or infinity in: {', '.join(drift.not_finite[:5])}")
 
 
-def print_answers(found: TextComparison, names: tuple[str, str]) -> None:
+def print_answers(comparison: TextComparison, names: tuple[str, str]) -> None:
     """Print what two checkpoints of these names answer to one text."""
     from bertcore.analysis.compare.decision import KINDS
 
     columns = ("question", "checkpoint", "answer", "p", "settled at layer")
     table = make_table(*columns, right=("p", "settled at layer"))
-    for question, *sides in found.answers:
+    for question, *sides in comparison.answers:
         for number, side in enumerate(sides):
             if side is None:
                 table.add_row(KINDS[question.kind], plain(names[number]), "has no answer", "", "")
@@ -72,13 +72,13 @@ def print_answers(found: TextComparison, names: tuple[str, str]) -> None:
     print_table(table)
 
 
-def print_texts(found: TextsComparison, names: tuple[str, str]) -> None:
+def print_texts(comparison: TextsComparison, names: tuple[str, str]) -> None:
     """Print how alike their layers are over many texts, and the answers that differ most."""
     import numpy as np
 
-    similarity = found.similarity
+    similarity = comparison.similarity
     table = make_table("layer", "CKA", "debiased", right=("layer", "CKA", "debiased"))
-    what = "tokens" if found.are_tokens else "words"
+    what = "tokens" if comparison.are_tokens else "words"
     table.title, table.title_justify = f"CKA over {similarity.num_examples:,} {what}", "left"
     for layer, (p, d) in enumerate(
         zip(np.diagonal(similarity.plain), np.diagonal(similarity.debiased), strict=True)
@@ -90,7 +90,7 @@ def print_texts(found: TextsComparison, names: tuple[str, str]) -> None:
             f"{similarity.num_examples:,} {what} are few for vectors of {similarity.width} "
             "numbers: trust the debiased column."
         )
-    compared = [a for a in found.answers if a.kind != "score" and all(a.answers)]
+    compared = [a for a in comparison.answers if a.kind != "score" and all(a.answers)]
     if compared:
         changed = sum(answer.is_changed for answer in compared)
         typer.echo(f"{changed:,} of {len(compared):,} answers differ.")

@@ -213,7 +213,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
         if start.teacher is not None and start.student_layers is not None:
             num_layers = load(start.teacher, device="cpu").config.num_hidden_layers
             layers = named_layers(start.student_layers, num_layers)
-        made = make_settings(
+        experiment_settings = make_settings(
             task=task,
             train=files.train,
             dev=files.dev,
@@ -233,7 +233,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
                 "class_weights": trials.weights(),
             },
         )
-        experiment = start_experiment(out, made)
+        experiment = start_experiment(out, experiment_settings)
     run_experiment(experiment, as_json=as_json)
 
 
@@ -269,10 +269,10 @@ def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
             def show(name: str, progress: Progress) -> None:
                 fraction = (names.index(name) + progress.share) / len(names)
                 of_run = f"{name}  " if len(names) > 1 else ""
-                told = _describe(progress, experiment)
-                bar.update(task, completed=fraction, description=f"{of_run}{told}")
+                description = _describe(progress, experiment)
+                bar.update(task, completed=fraction, description=f"{of_run}{description}")
                 if progress.is_scored:
-                    bar.console.print(f"{of_run}{told}", highlight=False, soft_wrap=True)
+                    bar.console.print(f"{of_run}{description}", highlight=False, soft_wrap=True)
 
             report = experiment.run(on_progress=show, should_stop=lambda: stop)
             if report is not None:

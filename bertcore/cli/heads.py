@@ -104,16 +104,16 @@ def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dic
     from bertcore.analysis.heads.similarity import head_map
     from bertcore.analysis.heads.syntax import DIRECTIONS
 
-    found, scores, places = report.statistics, report.scores, head_map(report.distances)
+    statistics, scores, places = report.statistics, report.scores, head_map(report.distances)
     return {
         "num_sentences": len(texts.sentences),
         "num_trees": len(trees.trees),
         "num_cut": report.num_cut,
         "measures": {
             name: {
-                **{part: _listed(values) for part, values in found.of(name)._asdict().items()},
-                "uniform": _listed(found.uniform[index]),
-                "num_sentences": int(found.num_sentences[index]),
+                **{part: _listed(values) for part, values in statistics.of(name)._asdict().items()},
+                "uniform": _listed(statistics.uniform[index]),
+                "num_sentences": int(statistics.num_sentences[index]),
             }
             for index, name in enumerate(MEASURES)
         },

@@ -39,8 +39,8 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        made = [
+        declared = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        generated = [
             option
             for heading, config, names in panels
             for option in _options(heading, config, names.split())
@@ -49,14 +49,14 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
         @functools.wraps(command)
         def run(**values: Any) -> None:
             context = values["context"]
-            for option in made:
+            for option in generated:
                 if not is_typed(context, option.name):
                     del values[option.name]
             command(**values)
 
-        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own]
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in declared]
         parameters = sorted(
-            [*parameters, *made],
+            [*parameters, *generated],
             key=lambda p: headings.index(h) if (h := _heading(p)) in headings else -1,
         )
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -120,7 +120,7 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
     kind: Any = config if isinstance(config, type) else type(config)
     known = {field.name: field for field in fields(kind)}
     types, texts = get_type_hints(kind), field_docstrings(kind)
-    found = []
+    parameters = []
     for name in names:
         field = known[name]
         default = field.default if isinstance(config, type) else getattr(config, name)
@@ -129,7 +129,7 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
             default = field.default_factory()
         more = {"flag": f"--{name.replace('_', '-')}", **field.metadata}
         option = typer.Option(more.pop("flag"), help=texts[name], rich_help_panel=heading, **more)
-        found.append(
+        parameters.append(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
@@ -137,20 +137,20 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
                 annotation=Annotated[types[name], option],
             )
         )
-    return found
+    return parameters
 
 
 def field_docstrings(config: type) -> dict[str, str]:
     """Return the string under each field of a dataclass, on one line."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(config)))
     (body,) = [node.body for node in tree.body if isinstance(node, ast.ClassDef)]
-    found = {}
+    docstrings = {}
     for field, text in itertools.pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
             assert isinstance(field.target, ast.Name)
             assert isinstance(text.value, ast.Constant)
-            found[field.target.id] = " ".join(str(text.value.value).split())
-    return found
+            docstrings[field.target.id] = " ".join(str(text.value.value).split())
+    return docstrings
 
 
 def _heading(parameter: inspect.Parameter) -> str | None:

@@ -37,8 +37,9 @@ def plain(text: str) -> Text:
     """
     from rich.text import Text
 
-    shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-    return Text("".join(shown))
+    return Text(
+        "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    )
 
 
 def print_table(table: Table) -> None:

@@ -220,8 +220,8 @@ def _refuse_without_effect(
         refuse_options(context, {"compile"}, "a run with --teacher is not compiled")
     if sources.from_checkpoint or sources.teacher:
         source = "--from-checkpoint" if sources.from_checkpoint else "--teacher"
-        own = {*_VOCABULARY, *field_names(Shape), "start"}
-        refuse_options(context, own, f"{source} brings its own")
+        fixed_by_source = {*_VOCABULARY, *field_names(Shape), "start"}
+        refuse_options(context, fixed_by_source, f"{source} brings its own")
     elif settings.get("start") == "checkpoint":
         raise ValueError(
             "--start checkpoint does not say which. Name it by --from-checkpoint (default, a "

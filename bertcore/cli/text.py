@@ -124,28 +124,28 @@ def fill_mask(
                     "position": position,
                     "predictions": [{"token": w, "probability": p} for w, p in best],
                     "candidates": [
-                        {**asdict(c), "log_probability": c.log_probability} for c in own
+                        {**asdict(c), "log_probability": c.log_probability} for c in scores
                     ],
                 }
-                for position, best, own in zip(positions, filled, scored, strict=True)
+                for position, best, scores in zip(positions, filled, scored, strict=True)
             ]
         )
         return
-    for number, (best, own) in enumerate(zip(filled, scored, strict=True), start=1):
+    for number, (best, scores) in enumerate(zip(filled, scored, strict=True), start=1):
         table = make_table("word", "probability", "note", right=("probability",))
         mask = bert.tokenizer.mask_token
         table.title = plain(f"{mask} {number} of {len(positions)} (token {positions[number - 1]})")
         table.title_justify = "left"
         for word, probability in best:
             table.add_row(plain(word), f"{probability:.4f}")
-        if own:
+        if scores:
             table.add_section()
-        for candidate in own:
-            shown = "" if candidate.probability is None else f"{candidate.probability:.3g}"
+        for candidate in scores:
+            cell = "" if candidate.probability is None else f"{candidate.probability:.3g}"
             note = candidate.problem or (
                 f"rank {candidate.rank:,}" if candidate.rank else " ".join(candidate.pieces)
             )
-            table.add_row(plain(candidate.word), shown, plain(note))
+            table.add_row(plain(candidate.word), cell, plain(note))
         print_table(table)
 
 
@@ -259,8 +259,8 @@ def open_with_text(
     checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
 ) -> tuple[Model, Encoding]:
     """Open the checkpoint and encode; refuse blank texts, and tell on stderr what was cut."""
-    for name, given in (("text" if text_b is None else "text A", text), ("text B", text_b)):
-        if given is not None and not given.strip():
+    for name, value in (("text" if text_b is None else "text A", text), ("text B", text_b)):
+        if value is not None and not value.strip():
             raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")
     from bertcore import load
 

@@ -89,7 +89,7 @@ def ablate(
         )
     with stages() as on_stage:
         on_stage("removing heads", 0.0)
-        found = rank_heads(
+        importance = rank_heads(
             bert,
             encoding,
             word=word,
@@ -97,39 +97,41 @@ def ablate(
             label=label,
             on_share=lambda fraction: on_stage("removing heads", fraction),
         )
-    chosen = measure or found.measures()[0]
-    best = found.strongest(chosen, top)
+    chosen = measure or importance.measures()[0]
+    best = importance.strongest(chosen, top)
     if as_json:
-        print_json(_as_json(found, chosen, best))
+        print_json(_as_json(importance, chosen, best))
         return
-    table = make_table("head", *found.measures(), right=found.measures())
-    about = f", {found.chosen!r} at token {found.position}" if found.chosen is not None else ""
-    if chosen == "label" and found.chosen_label is not None:
-        about = f", {found.chosen_label!r}"
+    table = make_table("head", *importance.measures(), right=importance.measures())
+    about = ""
+    if chosen == "label" and importance.chosen_label is not None:
+        about = f", {importance.chosen_label!r}"
+    elif importance.chosen is not None:
+        about = f", {importance.chosen!r} at token {importance.position}"
     table.title = plain(f"by {UNITS[chosen]}{about}")
     table.title_justify = "left"
     for layer, head, _ in best:
-        values = (getattr(found, name)[layer, head] for name in found.measures())
+        values = (getattr(importance, name)[layer, head] for name in importance.measures())
         table.add_row(f"{layer}.{head}", *(f"{value:+.4g}" for value in values))
     print_table(table)
 
 
 def _as_json(
-    found: HeadImportance, chosen: str, best: list[tuple[int, int, float]]
+    importance: HeadImportance, chosen: str, best: list[tuple[int, int, float]]
 ) -> dict[str, object]:
     return {
         "measure": chosen,
-        "position": found.position,
-        "word": found.chosen,
-        "task": found.task,
-        "label": found.chosen_label,
+        "position": importance.position,
+        "word": importance.chosen,
+        "task": importance.task,
+        "label": importance.chosen_label,
         "strongest": [{"layer": la, "head": he, "effect": effect} for la, he, effect in best],
         "effects": {
             name: [
                 [None if math.isnan(value) else value for value in row]
-                for row in getattr(found, name).tolist()
+                for row in getattr(importance, name).tolist()
             ]
-            for name in found.measures()
+            for name in importance.measures()
         },
     }
 

@@ -68,22 +68,22 @@ def break_down(
     if not np.isfinite(confidence).all():
         return None
     right = (gold == predicted).astype(np.float64)
-    found = calibration(confidence, right)
+    reliability = calibration(confidence, right)
     bins = tuple(
         ConfidenceBin(
-            above=round(float(found.edges[i]), 9),
-            up_to=round(float(found.edges[i + 1]), 9),
-            number=int(found.counts[i]),
-            confidence=float(found.confidence[i]),
-            accuracy=float(found.accuracy[i]),
-            low=float(found.low[i]),
-            high=float(found.high[i]),
+            above=round(float(reliability.edges[i]), 9),
+            up_to=round(float(reliability.edges[i + 1]), 9),
+            number=int(reliability.counts[i]),
+            confidence=float(reliability.confidence[i]),
+            accuracy=float(reliability.accuracy[i]),
+            low=float(reliability.low[i]),
+            high=float(reliability.high[i]),
         )
-        for i in np.flatnonzero(found.counts)
+        for i in np.flatnonzero(reliability.counts)
     )
     return Breakdown(
-        expected_calibration_error=found.expected_error,
-        largest_calibration_error=found.largest_error,
+        expected_calibration_error=reliability.expected_error,
+        largest_calibration_error=reliability.largest_error,
         calibration=bins,
         by_length=tuple(by_length(right, lengths)),
         by_label=tuple(by_label(right, gold, labels)),

@@ -41,8 +41,8 @@ class Calibration:
 
     @property
     def _gaps(self) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.abs(self.accuracy - self.confidence)
-        return found
+        gaps: NDArray[np.float64] = np.abs(self.accuracy - self.confidence)
+        return gaps
 
 
 def calibration(

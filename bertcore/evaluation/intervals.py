@@ -118,12 +118,12 @@ def bootstrap(
     names = list(measure(examples))
 
     def values_of(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        found = measure(examples[rows])
-        return np.array([found[name] for name in names])
+        metrics = measure(examples[rows])
+        return np.array([metrics[name] for name in names])
 
     if number < 2:  # every resample is the example itself, and scipy refuses a single one
         return {name: (value, value) for name, value in measure(examples).items()}
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (np.arange(number),),
         values_of,
         n_resamples=max(100, min(num_resamples, _MOST_DRAWS // max(1, examples.size))),
@@ -133,7 +133,7 @@ def bootstrap(
         method="percentile",
         rng=np.random.default_rng(_SEED),
     ).confidence_interval
-    ends = zip(found.low, found.high, strict=True)
+    ends = zip(interval.low, interval.high, strict=True)
     return {name: (float(low), float(high)) for name, (low, high) in zip(names, ends, strict=True)}
 
 
@@ -152,8 +152,8 @@ def bootstrap_counts(
     draws = np.random.default_rng(_SEED).multinomial(
         counts.sum(), counts.ravel() / counts.sum(), size=RESAMPLES
     )
-    found = measure(draws.reshape(-1, *counts.shape).astype(np.float64))
-    return {name: tuple(np.percentile(values, _ENDS).tolist()) for name, values in found.items()}
+    metrics = measure(draws.reshape(-1, *counts.shape).astype(np.float64))
+    return {name: tuple(np.percentile(values, _ENDS).tolist()) for name, values in metrics.items()}
 
 
 def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:

@@ -44,14 +44,14 @@ def by_length(
     if not len(lengths):
         raise ValueError("there is no answer to part.")
     bounds = np.unique(np.quantile(lengths, np.linspace(0, 1, num + 1)[1:], method="higher"))
-    found, lower = [], int(lengths.min())
+    slices, lower = [], int(lengths.min())
     for upper in bounds.tolist():
         inside = (lengths >= lower) & (lengths <= upper)
         if inside.any():
             name = f"{lower} tokens" if lower == upper else f"{lower} to {upper} tokens"
-            found.append(_slice(name, quality[inside]))
+            slices.append(_slice(name, quality[inside]))
         lower = upper + 1
-    return found
+    return slices
 
 
 def by_label(

@@ -129,5 +129,5 @@ def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig)
 
 
 def _listed(labels: tuple[Any, ...]) -> str:
-    shown = ", ".join(repr(str(label)[:40]) for label in labels[:5])
-    return shown + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
+    quoted = ", ".join(repr(str(label)[:40]) for label in labels[:5])
+    return quoted + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")

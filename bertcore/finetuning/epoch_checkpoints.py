@@ -39,15 +39,15 @@ def kept_epochs(folder: Path) -> dict[str, list[Path]]:
     Returns:
         By the name of the run, such as "sst2/lr-0.0003-seed-1" in a folder that holds "sst2".
     """
-    found: dict[str, list[Path]] = {}
+    by_run: dict[str, list[Path]] = {}
     for place in _PLACES:
         for epochs in sorted(folder.glob(f"{place}{EPOCHS_FOLDER}")):
             paths = [path for path in epochs.glob(f"{_PREFIX}*") if _is_whole(path)]
             if paths:
                 run = epochs.parent.relative_to(folder)
                 parts = [part for part in run.parts if part != "runs"] or [folder.name]
-                found["/".join(parts)] = sorted(paths, key=epoch_of)
-    return found
+                by_run["/".join(parts)] = sorted(paths, key=epoch_of)
+    return by_run
 
 
 def epoch_of(path: Path) -> int:

@@ -331,13 +331,13 @@ def _fill_head(
     head.weight.copy_(stored.weight)
     head.bias.copy_(stored.bias)
     for name, tensor in _lstm_tensors(module).items():
-        found = stored.lstm.get(name)
-        if found is None or found.shape != tensor.shape:
+        source_tensor = stored.lstm.get(name)
+        if source_tensor is None or source_tensor.shape != tensor.shape:
             raise RuntimeError(
                 f"the tensor {name} of {str(source)!r} is missing or of another shape; expected "
                 f"{list(tensor.shape)}. Copy the checkpoint again."
             )
-        tensor.copy_(found)
+        tensor.copy_(source_tensor)
 
 
 def _lstm_tensors(module: TaskNetwork) -> dict[str, Tensor]:
@@ -372,5 +372,5 @@ def check_labels(task: Task, labels: Sequence[str]) -> None:
 
 
 def _some(labels: Sequence[str]) -> str:
-    shown = ", ".join(repr(label[:40]) for label in labels[:5])
-    return shown + (f" and {len(labels) - 5} more" if len(labels) > 5 else "") or "none"
+    quoted = ", ".join(repr(label[:40]) for label in labels[:5])
+    return quoted + (f" and {len(labels) - 5} more" if len(labels) > 5 else "") or "none"

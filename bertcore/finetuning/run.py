@@ -269,7 +269,7 @@ class Finetuning:
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
         """Write the lines of a step and of its scores, if there are any, and return them."""
-        progress, found = self.progress, []
+        progress, reports = self.progress, []
         for values in (metrics, scores):
             if values is None:
                 continue
@@ -283,9 +283,9 @@ class Finetuning:
             progress.history.append(line)
             if self.processes.is_main:
                 append_line(self.folder / METRICS_FILE, line)
-            found.append(Progress(progress.step, self.share, line, values is scores))
+            reports.append(Progress(progress.step, self.share, line, values is scores))
         self._spare_memory.give_back()
-        return found
+        return reports
 
     def is_save_due(self, scores: Metrics | None) -> bool:
         """Return True after each evaluation, and every so many steps."""

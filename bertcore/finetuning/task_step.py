@@ -139,15 +139,15 @@ class TaskStep:
         """Add the gradients of this process's part; return the part's share of the loss."""
         num, share = self.processes.num, 1.0
         totals: Totals | None = None
-        own = examples
+        local = examples
         if num > 1:
             totals = self._totals(examples)
-            own = examples[self.processes.rank :: num]  # parts of like length
-            if not len(own):  # a last batch with fewer examples than processes
-                own, share = examples[:1], 0.0
+            local = examples[self.processes.rank :: num]  # parts of like length
+            if not len(local):  # a last batch with fewer examples than processes
+                local, share = examples[:1], 0.0
         device = self.processes.device
-        batch = self.rows.batch(own).to(device)
-        hidden = None if self.features is None else self.features.batch(own).to(device)
+        batch = self.rows.batch(local).to(device)
+        hidden = None if self.features is None else self.features.batch(local).to(device)
         loss: Tensor = self._update.forward(batch, hidden, totals) * share
         self._update.backward(loss)
         return loss.detach()

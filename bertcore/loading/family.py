@@ -31,28 +31,28 @@ def which_family(
         RuntimeError: If it is no model that is read here.
     """
     names = list(names)
-    said = values.get("model_type")
+    declared = values.get("model_type")
     other = other_family(names)
     # Some of BERT's signs are in the names of other architectures too, which copied its head.
     proven = other or certain_family(names)
-    is_known = isinstance(said, str) and (said in FAMILIES or said == other)
-    chosen, note = said, None
-    if said == "xlm-roberta" and proven == "roberta":
+    is_known = isinstance(declared, str) and (declared in FAMILIES or declared == other)
+    chosen, note = declared, None
+    if declared == "xlm-roberta" and proven == "roberta":
         proven = None  # the two name their tensors alike
-    if not is_known or (proven is not None and proven != said):
+    if not is_known or (proven is not None and proven != declared):
         chosen = proven if is_known else proven or likely_family(names)
-        if chosen is None and said is None:
+        if chosen is None and declared is None:
             chosen = "bert"  # as for files from before there was a model_type
         if chosen is None:
             raise RuntimeError(
-                f"{file} says model_type {said!r}; this version reads "
+                f"{file} says model_type {declared!r}; this version reads "
                 f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not tell "
                 "which of them this is. Choose a checkpoint of the BERT family, or correct "
                 "model_type."
             )
-        came = "names no model_type" if said is None else f"says model_type {said!r}"
+        came = "names no model_type" if declared is None else f"says model_type {declared!r}"
         likeness = "are those of" if proven else "look like those of"
-        if said is not None or chosen != "bert":
+        if declared is not None or chosen != "bert":
             name = (FAMILIES.get(chosen) or OTHERS[chosen]).name
             note = (
                 f"config.json {came}, but the tensors' names {likeness} {name}; "

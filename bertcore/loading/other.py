@@ -203,16 +203,16 @@ def _matches(
     import transformers
 
     for opener in openers:
-        made = getattr(transformers, opener.class_name)
+        model_class = getattr(transformers, opener.class_name)
         try:
             with torch.device("meta"):
-                model = made(config, **opener.options)
+                model = model_class(config, **opener.options)
             state = model.state_dict()
         except Exception as error:  # whatever an impossible shape makes its constructor raise
-            said = " ".join(str(error).split())[:200]
+            reason = " ".join(str(error).split())[:200]
             raise RuntimeError(
-                f"{file} describes a network that transformers cannot build ({said}). Use the one "
-                "that belongs to the weights."
+                f"{file} describes a network that transformers cannot build ({reason}). "
+                "Use the one that belongs to the weights."
             ) from error
         buffers = {name for name, _ in model.named_buffers()}
         ties = dict(model.all_tied_weights_keys)
@@ -238,8 +238,8 @@ def _match(
         stored = [key for key in sorted(group) if key in table]
         for key in group if stored else ():
             table.setdefault(key, table[stored[0]])
-    found = {key: weights.stored[name].shape for key, name in table.items()}
-    wrong = {k: (found[k], shapes[k]) for k in table if found[k] != shapes[k]}
+    stored_shapes = {key: weights.stored[name].shape for key, name in table.items()}
+    wrong = {k: (stored_shapes[k], shapes[k]) for k in table if stored_shapes[k] != shapes[k]}
     return _Match(
         opener=opener,
         table=table,
@@ -285,8 +285,8 @@ def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match
     bare = min(matches, key=lambda match: len(match.missing) + len(match.mis_shaped))
     lacking = [f"{key} {list(shape)}" for key, shape in bare.missing.items()]
     wrong = [
-        f"{name} is {list(found)}, expected {list(expected)}"
-        for name, (found, expected) in bare.mis_shaped.items()
+        f"{name} is {list(stored)}, expected {list(expected)}"
+        for name, (stored, expected) in bare.mis_shaped.items()
     ]
     parts = []
     if lacking:
@@ -330,12 +330,12 @@ def _fill(
         if not tensor.sum(dtype=torch.float32).isfinite() and not tensor.isfinite().all():
             not_finite.append(name)
         state[key] = tensor
-    made = getattr(transformers, match.opener.class_name)
+    model_class = getattr(transformers, match.opener.class_name)
     shows_bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
-        model = made.from_pretrained(
+        model = model_class.from_pretrained(
             None, config=config, state_dict=state, dtype=dtype, **match.opener.options
         )
     finally:
@@ -348,10 +348,10 @@ def _fill(
 def _sentinels(vocab: list[str]) -> list[int]:
     """Return the ids of <extra_id_0>, <extra_id_1>, ... as far as they go."""
     ids = {token: number for number, token in enumerate(vocab)}
-    found: list[int] = []
-    while f"<extra_id_{len(found)}>" in ids:
-        found.append(ids[f"<extra_id_{len(found)}>"])
-    return found
+    sentinels: list[int] = []
+    while f"<extra_id_{len(sentinels)}>" in ids:
+        sentinels.append(ids[f"<extra_id_{len(sentinels)}>"])
+    return sentinels
 
 
 def _is_task_head(name: str) -> bool:

@@ -106,8 +106,8 @@ class Network(nn.Module):
         self.embeddings = Embeddings(config)
         num_layers = config.num_hidden_layers
         # A layer that is in the list L times has its parameters once.
-        own = [Layer(config) for _ in range(1 if config.share_layers else num_layers)]
-        layers = nn.ModuleList(own * num_layers if config.share_layers else own)
+        distinct = [Layer(config) for _ in range(1 if config.share_layers else num_layers)]
+        layers = nn.ModuleList(distinct * num_layers if config.share_layers else distinct)
         self.layers = layers  # type: ignore[assignment]  # typed by its content, below
         self.pooler = Pooler(config) if "pooler" in heads else None
         self.mlm = MaskedWordHead(config) if "mlm" in heads else None

@@ -60,8 +60,8 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
             config.num_attention_heads,
         )
     except Exception as error:  # its checks raise errors of many kinds, one of the hub's library
-        said = " ".join(str(error).split())[:300]
-        raise ValueError(f"transformers does not take it ({said})") from error
+        reason = " ".join(str(error).split())[:300]
+        raise ValueError(f"transformers does not take it ({reason})") from error
     decoder_layers = [
         getattr(config, name, None) or 1 for name in ("decoder_layers", "num_decoder_layers")
     ]

@@ -48,19 +48,19 @@ def traced_embeddings(
 
 def _token_vectors(network: OtherNetwork, input_ids: Tensor) -> Tensor:
     """Return the vectors of the tokens as they enter the sum, [T, D]."""
-    found: Tensor = network.model.get_input_embeddings()(input_ids)
+    vectors: Tensor = network.model.get_input_embeddings()(input_ids)
     base = network.base
     if network.config.model_type == "bart":
-        found = base.encoder.embed_tokens(input_ids)  # scaled, where config.json says so
+        vectors = base.encoder.embed_tokens(input_ids)  # scaled, where config.json says so
     if network.config.model_type.startswith("deberta"):
         projection = base.embeddings.embed_proj
-        return found if projection is None else projection(found)
+        return vectors if projection is None else projection(vectors)
     if network.config.model_type == "mobilebert":
         tables = base.embeddings
         if tables.trigram_input:
             # The token after, itself and the token before, as MobileBERT's trigram input.
-            parts = [F.pad(found[1:], (0, 0, 0, 1)), found, F.pad(found[:-1], (0, 0, 1, 0))]
-            found = torch.cat(parts, dim=-1)
+            parts = [F.pad(vectors[1:], (0, 0, 0, 1)), vectors, F.pad(vectors[:-1], (0, 0, 1, 0))]
+            vectors = torch.cat(parts, dim=-1)
         if tables.trigram_input or tables.embedding_size != tables.hidden_size:
-            found = tables.embedding_transformation(found)
-    return found
+            vectors = tables.embedding_transformation(vectors)
+    return vectors

@@ -254,9 +254,9 @@ def other_family(names: Iterable[str]) -> str | None:
     'deberta-v2'
     """
     dotted = [f".{name}" for name in names]
-    found = [
+    candidates = [
         model_type
         for model_type, family in OTHERS.items()
         if any(sign in name for name in dotted for sign in family.signs)
     ]
-    return found[0] if len(found) == 1 else None
+    return candidates[0] if len(candidates) == 1 else None

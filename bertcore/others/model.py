@@ -63,12 +63,12 @@ class OtherModel(Model):
                 f"segment_ids {segments[:8]} do not fit: give one of 0 to {limit - 1} for each of "
                 f"the {len(encoding)} tokens."
             )
-        ids, given = self._ids(encoding.input_ids), self._ids(segments)
-        found = self.module.states(ids[None], given[None])
-        hidden_states = found.hidden_states[:, 0].cpu()
+        ids, segment_tensor = self._ids(encoding.input_ids), self._ids(segments)
+        states = self.module.states(ids[None], segment_tensor[None])
+        hidden_states = states.hidden_states[:, 0].cpu()
         words = None
         if "mlm" in self.capabilities and self.module.mask_id in encoding.input_ids:
-            words = self.module.word_states(ids[None], given[None])[0].cpu()
+            words = self.module.word_states(ids[None], segment_tensor[None])[0].cpu()
         return Trace(
             text_a=text,
             text_b=text_pair,
@@ -81,9 +81,9 @@ class OtherModel(Model):
             word_ids=list(encoding.word_ids),
             truncation=encoding.truncation,
             activations=Activations(
-                embeddings=traced_embeddings(self.module, ids, given, hidden_states[0]),
+                embeddings=traced_embeddings(self.module, ids, segment_tensor, hidden_states[0]),
                 hidden_states=hidden_states,
-                attentions=found.attentions[:, 0].cpu(),
+                attentions=states.attentions[:, 0].cpu(),
                 queries=None,
                 keys=None,
                 values=None,

@@ -95,11 +95,11 @@ class OtherNetwork(nn.Module):
         kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask.long()
         if kept.dim() != 2:
             raise ValueError(self.other.absent["parts"])
-        found = {"input_ids": input_ids, "attention_mask": kept}
+        named = {"input_ids": input_ids, "attention_mask": kept}
         if self.config.type_vocab_size:
             segments = torch.zeros_like(input_ids) if segment_ids is None else segment_ids
-            found["token_type_ids"] = segments
-        return found
+            named["token_type_ids"] = segments
+        return named
 
     def states(
         self,
@@ -117,14 +117,14 @@ class OtherNetwork(nn.Module):
             ValueError: If the input is longer than what is read.
         """
         self._check_length(input_ids)
-        given = self.inputs(input_ids, segment_ids, attention_mask)
-        out = self.run(self.encoder(), **given, output_hidden_states=True, output_attentions=True)
+        inputs = self.inputs(input_ids, segment_ids, attention_mask)
+        out = self.run(self.encoder(), **inputs, output_hidden_states=True, output_attentions=True)
         return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
 
-    def run(self, part: Any, **given: Any) -> Any:
+    def run(self, part: Any, **inputs: Any) -> Any:
         """Call a model of `transformers`; one at a time, for it notes what it computes aside."""
         with self._lock:
-            return part(**given, return_dict=True)
+            return part(**inputs, return_dict=True)
 
     def forward(
         self,
@@ -139,8 +139,8 @@ class OtherNetwork(nn.Module):
         Raises:
             ValueError: If the input is longer than what is read.
         """
-        found = self.states(input_ids, segment_ids, attention_mask).hidden_states
-        return found[-1 if num_layers is None else num_layers]
+        hidden_states = self.states(input_ids, segment_ids, attention_mask).hidden_states
+        return hidden_states[-1 if num_layers is None else num_layers]
 
     def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
         """Return all hidden states, [L+1, B, T, D]."""

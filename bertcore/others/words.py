@@ -54,8 +54,8 @@ def word_states(
     if way == PERMUTED:
         return _query_stream(network, input_ids, segment_ids, attention_mask)
     if way == DENOISING:
-        given = network.inputs(input_ids, segment_ids, attention_mask)
-        states: Tensor = network.run(network.base, **given).last_hidden_state
+        inputs = network.inputs(input_ids, segment_ids, attention_mask)
+        states: Tensor = network.run(network.base, **inputs).last_hidden_state
         return states
     if way == SPANS:
         return _span_states(network, input_ids, attention_mask)
@@ -76,7 +76,7 @@ def _query_stream(
     Source: Yang et al. 2019, section 2.3 (two-stream attention), with an order in which all hidden
         tokens come last and do not see each other.
     """
-    given = network.inputs(input_ids, segment_ids, attention_mask)
+    inputs = network.inputs(input_ids, segment_ids, attention_mask)
     num_tokens = input_ids.shape[1]
     hidden = input_ids == network.mask_id
     unseen = hidden[:, None, :].expand(-1, num_tokens, -1)
@@ -84,7 +84,7 @@ def _query_stream(
     dtype = network.token_table.dtype
     out = network.run(
         network.base,
-        **given,
+        **inputs,
         perm_mask=unseen.to(dtype),
         target_mapping=mapping.to(dtype),
         use_mems=False,
@@ -111,23 +111,23 @@ def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tenso
     numbered = input_ids.clone()
     for row, where in enumerate(hidden):
         numbered[row, where] = torch.tensor(network.sentinels[: int(counts[row])]).to(input_ids)
-    given = network.inputs(numbered, None, attention_mask)
-    encoded = network.run(network.encoder(), **given).last_hidden_state
+    inputs = network.inputs(numbered, None, attention_mask)
+    encoded = network.run(network.encoder(), **inputs).last_hidden_state
     states = torch.zeros_like(encoded)
     if most == 1:  # all rows at once: nothing has to be written for the next
         rows = hidden.any(1).nonzero()[:, 0]
-        asked = _asked(network, len(rows)).to(input_ids)
-        found = _decode(network, asked, encoded[rows], given["attention_mask"][rows])
-        states[hidden] = found[:, -1]
+        decoder_ids = _first_decoder_ids(network, len(rows)).to(input_ids)
+        decoded = _decode(network, decoder_ids, encoded[rows], inputs["attention_mask"][rows])
+        states[hidden] = decoded[:, -1]
         return states
     for row in hidden.any(1).nonzero()[:, 0].tolist():
         where = hidden[row].nonzero()[:, 0]
-        source, kept = encoded[row : row + 1], given["attention_mask"][row : row + 1]
+        source, kept = encoded[row : row + 1], inputs["attention_mask"][row : row + 1]
         states[row, where] = _row_states(network, source, kept, len(where))
     return states
 
 
-def _asked(network: OtherNetwork, num_rows: int) -> Tensor:
+def _first_decoder_ids(network: OtherNetwork, num_rows: int) -> Tensor:
     """Return the decoder's input before it writes for the first sentinel, [B, 2]."""
     start = network.model.config.decoder_start_token_id or 0
     return torch.tensor([[start, network.sentinels[0]]]).expand(num_rows, -1)
@@ -135,22 +135,22 @@ def _asked(network: OtherNetwork, num_rows: int) -> Tensor:
 
 def _row_states(network: OtherNetwork, encoded: Tensor, kept: Tensor, count: int) -> Tensor:
     """Return the states from which the pieces of `count` sentinels are written, [count, D]."""
-    ids = _asked(network, 1).to(kept)
+    ids = _first_decoder_ids(network, 1).to(kept)
     stops = {*network.sentinels, network.model.config.eos_token_id}
-    found = []
+    states = []
     for number in range(count):
         if number:
             sentinel = ids.new_tensor([[network.sentinels[number]]])
             ids = torch.cat([ids, sentinel], dim=1)
         state = _decode(network, ids, encoded, kept)[:, -1]
-        found.append(state[0])
+        states.append(state[0])
         for _ in range(LONGEST_SPAN if number + 1 < count else 0):
             piece = word_logits(network, state).argmax(-1)
             if int(piece) in stops:
                 break
             ids = torch.cat([ids, piece[None]], dim=1)
             state = _decode(network, ids, encoded, kept)[:, -1]
-    return torch.stack(found)
+    return torch.stack(states)
 
 
 def _decode(network: OtherNetwork, ids: Tensor, encoded: Tensor, kept: Tensor) -> Tensor:

@@ -177,11 +177,11 @@ class Pretraining:
         )
 
     def _check_corpus(self, expected: str) -> None:
-        found = self.batches.corpus.fingerprint
-        if found != expected:
+        fingerprint = self.batches.corpus.fingerprint
+        if fingerprint != expected:
             raise ValueError(
                 "the packed corpus is another than the one this run was trained on "
-                f"(fingerprint {found}, expected {expected}). "
+                f"(fingerprint {fingerprint}, expected {expected}). "
                 "Restore the run's data folder, or start a new run."
             )
 
@@ -226,11 +226,11 @@ class Pretraining:
 
     def _check_is_ours(self) -> None:
         """Refuse to write over steps that somebody else did since this run was opened."""
-        found = self.folder.checkpoints()
-        if found and step_of(found[-1]) > self.progress.step:
+        checkpoints = self.folder.checkpoints()
+        if checkpoints and step_of(checkpoints[-1]) > self.progress.step:
             raise ValueError(
-                f"{str(self.folder.path)!r} holds {found[-1].name}, and this process is at step "
-                f"{self.progress.step}: another one has trained there. Resume the run anew."
+                f"{str(self.folder.path)!r} holds {checkpoints[-1].name}, and this process is at "
+                f"step {self.progress.step}: another one has trained there. Resume the run anew."
             )
 
     def _train(

@@ -72,11 +72,11 @@ def take_probe(
     attention = quantize(torch.stack(weights, 1))  # [N, L, H, T, T]
     vectors = hidden[: len(texts)].cpu().to(torch.float16).numpy()
     top = words.topk(min(TOP_K, words.shape[-1]))
-    found = []
+    sentences = []
     for index, (text, encoding) in enumerate(zip(texts, encodings, strict=True)):
         size, right = len(encoding), encoding.input_ids[masked[index]]
         probability = words[index, right]
-        found.append(
+        sentences.append(
             SentenceProbe(
                 text=text,
                 tokens=list(encoding.tokens),
@@ -91,15 +91,15 @@ def take_probe(
                 is_next=None if text.text_b is None or is_next is None else is_next[index],
             )
         )
-    return Probe(step, found)
+    return Probe(step, sentences)
 
 
 def _is_next(network: Network, hidden: Tensor) -> list[float] | None:
     """Return the probability that text B follows, [N]; None without a head for it."""
     if network.nsp is None:
         return None
-    found: list[float] = torch.softmax(network.nsp_logits(hidden).float(), -1)[:, 0].tolist()
-    return found
+    is_next: list[float] = torch.softmax(network.nsp_logits(hidden).float(), -1)[:, 0].tolist()
+    return is_next
 
 
 def _masked_position(encoding: Encoding, text: ProbeText) -> int:

@@ -102,9 +102,9 @@ class TrainStep:
         norm = self._update.clip()
         sums = torch.stack(results).sum(0) if len(results) > 1 else results[0]
         # One wait for the device a step, for all numbers.
-        found: list[float] = torch.cat([sums, norm.detach().float()[None]]).tolist()
-        gradient_norm = found.pop()
-        values = dict(zip(self._fields, self.processes.sum(found), strict=True))
+        numbers: list[float] = torch.cat([sums, norm.detach().float()[None]]).tolist()
+        gradient_norm = numbers.pop()
+        values = dict(zip(self._fields, self.processes.sum(numbers), strict=True))
         values["gradient_norm"] = gradient_norm
         is_finite = math.isfinite(values["loss"]) and math.isfinite(gradient_norm)
         self._update.finish(is_finite=is_finite)

@@ -63,14 +63,14 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
         is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content)
         return (LibraryTokenizer if is_other else Tokenizer).open(folder)
     names = (VOCAB_JSON_FILE, MERGES_FILE)
-    found = [name for name in names if (folder / name).is_file()]
-    if len(found) == 1:
-        lacks = next(name for name in names if name not in found)
+    present = [name for name in names if (folder / name).is_file()]
+    if len(present) == 1:
+        lacks = next(name for name in names if name not in present)
         raise FileNotFoundError(
-            f"{folder} has {found[0]} but neither {lacks}, which belongs to it, nor "
+            f"{folder} has {present[0]} but neither {lacks}, which belongs to it, nor "
             f"{TOKENIZER_FILE}. Copy it from where the checkpoint comes from."
         )
-    if found:
+    if present:
         return LibraryTokenizer.open(folder)
     is_bare = not (folder / VOCAB_FILE).is_file()
     pieces = next((name for name in _CONVERTIBLE if (folder / name).is_file()), None)
@@ -209,10 +209,10 @@ class LibraryTokenizer(Tokenizer):
         from transformers import AutoTokenizer
 
         try:
-            made = AutoTokenizer.from_pretrained(
+            converted = AutoTokenizer.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False
             )
-            fast = FastTokenizer.from_str(made.backend_tokenizer.to_str())
+            fast = FastTokenizer.from_str(converted.backend_tokenizer.to_str())
         except Exception as error:  # of many kinds, from three libraries
             raise RuntimeError(
                 f"{folder} holds {_older_files(folder)} but no {TOKENIZER_FILE}, and transformers "
@@ -220,7 +220,7 @@ class LibraryTokenizer(Tokenizer):
                 f"checkpoint's {TOKENIZER_FILE}, or install sentencepiece and protobuf, which it "
                 "may need."
             ) from error
-        return cls._with_roles(fast, folder, folder, tokens, made)
+        return cls._with_roles(fast, folder, folder, tokens, converted)
 
     @classmethod
     def _with_roles(
@@ -229,11 +229,11 @@ class LibraryTokenizer(Tokenizer):
         folder: Path,
         source: Path,
         tokens: Mapping[str, str] | None,
-        told: object = None,
+        converted: object = None,
     ) -> Self:
-        """Find out the special tokens, from the files or from `told` that was made of them."""
+        """Find out the special tokens, from the files or from `converted` that was made of them."""
         config = read_json(folder / CONFIG_FILE)
-        roles = {role: str(name) for role in ROLES if (name := getattr(told, role, None))}
+        roles = {role: str(name) for role in ROLES if (name := getattr(converted, role, None))}
         roles = _roles(read_json(folder / SPECIAL_TOKENS_FILE), config) | roles
         vocab = fast.get_vocab(with_added_tokens=True)
         if tokens is None:
@@ -384,6 +384,6 @@ def _kind(content: dict[str, Any]) -> str:
 def _lower_cases(normalizer: object) -> bool:
     """Tell whether a normalizer of tokenizer.json lower-cases."""
     if isinstance(normalizer, dict):
-        own = normalizer.get("type") == "Lowercase" or normalizer.get("lowercase") is True
-        return own or _lower_cases(normalizer.get("normalizers"))
+        is_lowercase = normalizer.get("type") == "Lowercase" or normalizer.get("lowercase") is True
+        return is_lowercase or _lower_cases(normalizer.get("normalizers"))
     return isinstance(normalizer, Sequence) and any(_lower_cases(part) for part in normalizer)

@@ -108,12 +108,12 @@ def match_pieces(word: str, tokenizer: Tokenizer) -> tuple[list[Piece], str | No
     return pieces, None
 
 
-def _no_piece(word: str, start: int, found: list[str]) -> str:
+def _no_piece(word: str, start: int, pieces: list[str]) -> str:
     if start == 0:
         return f"No piece of the vocabulary begins the word {word!r}, not even its first character."
     return (
         f"No piece of the vocabulary goes on at character {start} of {word!r}: "
-        f"{' '.join(found)} is found, then nothing begins {PREFIX + word[start:]!r}. "
+        f"{' '.join(pieces)} is found, then nothing begins {PREFIX + word[start:]!r}. "
         "One such place makes the whole word unknown."
     )
 
@@ -134,10 +134,10 @@ def _find_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int, bool]
 def _explain_part(text: str, start: int, end: int, tokenizer: Tokenizer) -> list[WordSteps]:
     """Explain a part of the text that holds no token which is kept whole as typed."""
     stages = _stages(text[start:end], start, tokenizer)
-    found = list(_find_words(stages[-1].characters, tokenizer))
-    regions = _regions(text, start, end, [word.span for word in found])
+    split_words = list(_find_words(stages[-1].characters, tokenizer))
+    regions = _regions(text, start, end, [word.span for word in split_words])
     words = []
-    for word, region in zip(found, regions, strict=True):
+    for word, region in zip(split_words, regions, strict=True):
         if word.added is not None:
             words.append(_kept_whole(text, word.span, word.added, tokenizer))
         else:

@@ -24,8 +24,8 @@ def missing_for_compile(device: torch.device) -> str | None:
         return None
     if device.type != "cpu":
         return f"there is no tested compiler for {device.type!r}"
-    asked = os.environ.get("CXX")
-    names = [asked] if asked else ["g++", "clang++", "c++", "cl"]
+    chosen = os.environ.get("CXX")
+    names = [chosen] if chosen else ["g++", "clang++", "c++", "cl"]
     if not any(shutil.which(name) for name in names):
         return f"no C++ compiler was found (looked for {', '.join(names)})"
     if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():

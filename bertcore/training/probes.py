@@ -94,25 +94,25 @@ class Probe:
 def write_probe(folder: Path, probe: Probe) -> Path:
     """Write step-N.npz into a run's folder of probes, whole or not at all."""
     arrays: dict[str, Any] = {"num_sentences": len(probe.sentences)}
-    for index, found in enumerate(probe.sentences):
-        text = found.text
+    for index, sentence in enumerate(probe.sentences):
+        text = sentence.text
         arrays |= {
             # A lone None would need a pickle; an absent text B is a shorter array.
             f"text_{index}": np.array(
                 [text.hidden, text.kinds, text.text_a, *([text.text_b] if text.text_b else [])]
             ),
-            f"tokens_{index}": np.array(found.tokens),
-            f"word_ids_{index}": np.array(found.word_ids, dtype=np.int32),
-            f"attention_{index}": found.codes,
-            f"hidden_{index}": found.hidden,
-            f"top_words_{index}": np.array(found.top_words),
-            f"top_probabilities_{index}": np.array(found.top_probabilities, dtype=np.float32),
+            f"tokens_{index}": np.array(sentence.tokens),
+            f"word_ids_{index}": np.array(sentence.word_ids, dtype=np.int32),
+            f"attention_{index}": sentence.codes,
+            f"hidden_{index}": sentence.hidden,
+            f"top_words_{index}": np.array(sentence.top_words),
+            f"top_probabilities_{index}": np.array(sentence.top_probabilities, dtype=np.float32),
             f"numbers_{index}": np.array(
                 [
-                    found.masked,
-                    found.probability,
-                    found.rank,
-                    math.nan if found.is_next is None else found.is_next,
+                    sentence.masked,
+                    sentence.probability,
+                    sentence.rank,
+                    math.nan if sentence.is_next is None else sentence.is_next,
                 ]
             ),
         }
@@ -127,12 +127,12 @@ def write_probe(folder: Path, probe: Probe) -> Path:
 
 def probe_files(run: Path) -> dict[int, Path]:
     """Return the probe files of a run folder by step, the oldest first."""
-    found = {
+    files = {
         int(path.stem[5:]): path
         for path in (run / "probes").glob("step-*.npz")
         if path.stem[5:].isdigit()
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(files.items()))
 
 
 def read_probe(path: Path) -> Probe:

@@ -122,8 +122,8 @@ class Processes:
             return list(values)
         sums = torch.tensor(values, dtype=torch.float64, device=self.device)
         torch.distributed.all_reduce(sums)
-        found: list[float] = sums.tolist()
-        return found
+        totals: list[float] = sums.tolist()
+        return totals
 
     def of_main(self, value: float) -> float:
         """Return the main process's number, so that all decide alike."""

@@ -135,11 +135,11 @@ def _git(folder: Path, *words: str) -> str | None:
 
 def _quick(path: Path) -> dict[str, Any]:
     """Return what can be known of a file without reading it."""
-    found = path.stat()
+    stat = path.stat()
     return {
         "path": str(path.expanduser().resolve()),
-        "bytes": found.st_size,
-        "mtime_ns": found.st_mtime_ns,
+        "bytes": stat.st_size,
+        "mtime_ns": stat.st_mtime_ns,
     }
 
 

@@ -50,8 +50,8 @@ class RunFolder:
 
     def checkpoints(self) -> list[Path]:
         """Return the whole checkpoints, the oldest first."""
-        found = (self.path / "checkpoints").glob("step-*")
-        return sorted(filter(is_whole, found), key=step_of)
+        folders = (self.path / "checkpoints").glob("step-*")
+        return sorted(filter(is_whole, folders), key=step_of)
 
     def best_checkpoint(self) -> Path | None:
         """Return the checkpoint with the lowest masked-word loss on held-out text.
@@ -205,14 +205,14 @@ class RunFolder:
         Raises:
             RuntimeError: If there are checkpoints and all are damaged.
         """
-        found = self.checkpoints()
+        checkpoints = self.checkpoints()
         damaged = []
-        for folder in reversed(found):
+        for folder in reversed(checkpoints):
             state = read_checkpoint(folder)
             if isinstance(state, dict):
                 return state
             damaged.append(state)
-            if on_damage is not None and folder != found[0]:
+            if on_damage is not None and folder != checkpoints[0]:
                 on_damage(state)
         if not damaged:
             return None
@@ -238,8 +238,8 @@ class RunFolder:
         self.delete_old_checkpoints(keep=keep)
 
     def _how_to_go_on(self) -> str:
-        if found := self.checkpoints():
-            return f"{found[-1].name} is kept: go on from there with --resume."
+        if checkpoints := self.checkpoints():
+            return f"{checkpoints[-1].name} is kept: go on from there with --resume."
         if self.config_file.is_file():
             return "There is no checkpoint yet, so --resume begins from the start."
         return "Nothing of the run is left: start it again."

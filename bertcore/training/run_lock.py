@@ -158,10 +158,10 @@ def _take(path: Path) -> int | None:
 
 def _id_of(file: Path | int) -> _FileId | None:
     try:
-        found = os.stat(file)
+        stat = os.stat(file)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def _describe_this_process() -> bytes:

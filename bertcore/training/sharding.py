@@ -168,8 +168,8 @@ def on_whole_matrices(like: Tensor, parts: Tensor, function: Callable[[Tensor], 
             shape=shape,
             stride=stride,
         )
-        found: Tensor = spread.redistribute(placements=[Shard(to_axis)]).to_local()
-        return found
+        local: Tensor = spread.redistribute(placements=[Shard(to_axis)]).to_local()
+        return local
 
     return moved(function(moved(parts, 1, 0)), 0, 1)
 

@@ -23,7 +23,7 @@ from app.html_file import chart
 from app.html_file.document import File, Part, Report, to_html
 from app.mixing.figures import OneToken, strips
 from bertcore import Trace
-from bertscope.shown import NotebookView
+from bertscope.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
 from tests.support.browser.bare_view import made_trace
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit

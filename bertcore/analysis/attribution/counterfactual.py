@@ -59,7 +59,7 @@ class Counterfactual:
 class Search:
     """What a search for another answer came to."""
 
-    found: tuple[Counterfactual, ...]
+    counterfactuals: tuple[Counterfactual, ...]
     """Those with fewest swaps, the most usual text first; () if there is none."""
     closest: Counterfactual | None
     """Where the first answer lost most, if none was found; None if nothing could be swapped."""
@@ -143,18 +143,18 @@ def find_counterfactuals(
         order = search.order(source)
         start = _State(source, (), 0.0)
         search.greedy(start, order[:max_changes])
-        if len(order) and (not search.found or len(search.found[0].swaps) > 1):
+        if len(order) and (not search.counterfactuals or len(search.counterfactuals[0].swaps) > 1):
             search.beam(start, max_changes)
     except _Cut:
         is_cut = True
-    fewest = min((len(one.swaps) for one in search.found), default=0)
-    found = sorted(
-        {(one.text, one.text_pair): one for one in search.found}.values(),
+    fewest = min((len(one.swaps) for one in search.counterfactuals), default=0)
+    counterfactuals = sorted(
+        {(one.text, one.text_pair): one for one in search.counterfactuals}.values(),
         key=lambda one: -one.log_probability,
     )
     return Search(
-        tuple(one for one in found if len(one.swaps) == fewest),
-        None if found else search.closest,
+        tuple(one for one in counterfactuals if len(one.swaps) == fewest),
+        None if counterfactuals else search.closest,
         budget.used,
         is_cut,
     )
@@ -181,7 +181,7 @@ class _Searching:
     def __init__(self, model: TaskModel, proposer: Model, goal: Goal, budget: _Budget) -> None:
         self.model, self.proposer, self.goal, self.budget = model, proposer, goal, budget
         self.task = inspectable_task(model)
-        self.found: list[Counterfactual] = []
+        self.counterfactuals: list[Counterfactual] = []
         self.closest: Counterfactual | None = None
         self._most_progress = -math.inf
         self._seen: set[tuple[str, str | None]] = set()
@@ -200,7 +200,7 @@ class _Searching:
         """Swap one word after the other, each for what hurts the answer most."""
         for word in order:
             tried = self.expand(state, [word])
-            if self.found:
+            if self.counterfactuals:
                 return
             if tried:
                 state = max(tried, key=lambda one: one.value)
@@ -208,7 +208,7 @@ class _Searching:
     def beam(self, start: _State, max_changes: int) -> None:
         """Keep the texts whose answer has lost most, and swap a further word in each."""
         states = [start]
-        fewest = min((len(one.swaps) for one in self.found), default=max_changes + 1)
+        fewest = min((len(one.swaps) for one in self.counterfactuals), default=max_changes + 1)
         for depth in range(1, max_changes + 1):
             if depth >= fewest:
                 return
@@ -217,14 +217,14 @@ class _Searching:
                 swapped = {swap.word for swap in state.swaps}
                 words = [w for w in self.order(state.source) if w not in swapped]
                 tried += self.expand(state, words[:_WORDS_TRIED])
-            if any(len(one.swaps) == depth for one in self.found):
+            if any(len(one.swaps) == depth for one in self.counterfactuals):
                 return
             states = sorted(tried, key=lambda one: -one.value)[:BEAM_WIDTH]
             if not states:
                 return
 
     def expand(self, state: _State, words: Sequence[int]) -> list[_State]:
-        """Return the texts with one more swap; those with another answer are noted in `found`."""
+        """Return the texts with one more swap; note those with another answer."""
         nexts: list[tuple[TaskInput, Swap]] = []
         for word, proposals in zip(words, self._propose(state.source, words), strict=True):
             for piece, probability in proposals:
@@ -248,11 +248,11 @@ class _Searching:
             progress = self.goal.progress(float(target.value(one[None])[0]))
             result = self.task.answer(source, one, self.model.labels)
             measure = float(target.measure(one[None])[0])
-            made = Counterfactual(source.text, source.text_pair, swaps, result, measure)
+            counterfactual = Counterfactual(source.text, source.text_pair, swaps, result, measure)
             if self.goal.is_reached(result):
-                self.found.append(made)
+                self.counterfactuals.append(counterfactual)
             elif progress > self._most_progress:
-                self._most_progress, self.closest = progress, made
+                self._most_progress, self.closest = progress, counterfactual
             states.append(_State(source, swaps, progress))
         return states
 

@@ -78,8 +78,8 @@ def faithfulness(
         name: sorted(source.text_words, key=lambda word: -float(values[word]))
         for name, values in importances.items()
     }
-    found = _of_orders(model, source, target, list(orders.values()), how, tuple(bins))
-    return dict(zip(orders, found, strict=True))
+    scores = _of_orders(model, source, target, list(orders.values()), how, tuple(bins))
+    return dict(zip(orders, scores, strict=True))
 
 
 def random_faithfulness(
@@ -118,10 +118,10 @@ def _of_orders(
     rows = [whole(source), *(without(model, source, gone, how) for gone in sets)]
     measures = torch.stack([target.measure(one[None])[0] for one in run_task(model, rows)]).numpy()
     lost = dict(zip(sets, measures[0] - measures[1:], strict=True))
-    found = []
+    scores = []
     for first in range(0, len(taken), len(counts)):
         mine = taken[first : first + len(counts)]
-        found.append(
+        scores.append(
             Faithfulness(
                 bins,
                 counts,
@@ -129,4 +129,4 @@ def _of_orders(
                 np.array([lost[frozenset(words) - one] for one in mine], dtype=np.float32),
             )
         )
-    return found
+    return scores

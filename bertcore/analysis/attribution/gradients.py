@@ -46,8 +46,8 @@ class Attribution:
     @property
     def total(self) -> NDArray[np.float32]:
         """All parts together, [T]."""
-        found: NDArray[np.float32] = np.sum(list(self.parts.values()), axis=0, dtype=np.float32)
-        return found
+        total: NDArray[np.float32] = np.sum(list(self.parts.values()), axis=0, dtype=np.float32)
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def integrated_gradients(
 
     embedded, start = _ends(model, source, parts, baseline, steps)
     run = _Run(model, target, embedded, parts)
-    found, delta = IntegratedGradients(run).attribute(
+    attributions, delta = IntegratedGradients(run).attribute(
         run.chosen(embedded),
         run.chosen(start),
         n_steps=steps,
@@ -103,7 +103,7 @@ def integrated_gradients(
         return_convergence_delta=True,
     )
     value, first = run.value(embedded), run.value(start)
-    return Attribution(_summed(run.names, found), value, first, float(delta[0]))
+    return Attribution(_summed(run.names, attributions), value, first, float(delta[0]))
 
 
 def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Attribution:
@@ -122,8 +122,8 @@ def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Att
     embedded = _look_up(model, source)
     run = _Run(model, target, embedded, PARTS)
     inputs = tuple(part.requires_grad_() for part in run.chosen(embedded))
-    found = InputXGradient(run).attribute(inputs)
-    return Attribution(_summed(run.names, found), run.value(embedded), None, None)
+    attributions = InputXGradient(run).attribute(inputs)
+    return Attribution(_summed(run.names, attributions), run.value(embedded), None, None)
 
 
 def layer_conductance(
@@ -155,7 +155,7 @@ def layer_conductance(
     run = _Run(model, target, embedded, PARTS[:1])
     layers, deltas = [], []
     for index, probe in enumerate(run.probes):
-        found, delta = LayerConductance(run, probe).attribute(
+        conductance, delta = LayerConductance(run, probe).attribute(
             run.chosen(embedded),
             run.chosen(start),
             n_steps=steps,
@@ -164,7 +164,7 @@ def layer_conductance(
             internal_batch_size=max(2, _at_once(source)),
             return_convergence_delta=True,
         )
-        layers.append(found.detach().float().sum(-1)[0].cpu().numpy())
+        layers.append(conductance.detach().float().sum(-1)[0].cpu().numpy())
         deltas.append(float(delta[0]))
         on_share((index + 1) / len(run.probes))
     return Conductance(
@@ -202,8 +202,8 @@ class _Run(nn.Module):
         """Return the target's values, [B], of embeddings [B, T, E] in the order of `names`."""
         module = self._model[0].module
         network = module.network
-        given = dict(zip(self.names, chosen, strict=True))
-        token, segment, position = (given.get(name, _part(self._fixed, name)) for name in PARTS)
+        by_name = dict(zip(self.names, chosen, strict=True))
+        token, segment, position = (by_name.get(name, _part(self._fixed, name)) for name in PARTS)
         assert token is not None
         assert position is not None
         summed = EmbeddingParts(token, segment, position).sum
@@ -216,8 +216,8 @@ class _Run(nn.Module):
 
 
 def _part(embedded: EmbeddingParts, name: str) -> Tensor | None:
-    found: Tensor | None = getattr(embedded, name)
-    return found
+    part: Tensor | None = getattr(embedded, name)
+    return part
 
 
 def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
@@ -237,8 +237,8 @@ def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
     segments = torch.tensor([encoding.segment_ids], device=device)
     _, positions = network.default_ids(ids, segments, None)
     with torch.no_grad():
-        found = network.embeddings.look_up(ids, segments, positions.expand_as(ids))
-    return EmbeddingParts(*(None if part is None else part.detach().clone() for part in found))  # type: ignore[arg-type]
+        embedded = network.embeddings.look_up(ids, segments, positions.expand_as(ids))
+    return EmbeddingParts(*(None if part is None else part.detach().clone() for part in embedded))  # type: ignore[arg-type]
 
 
 def _ends(
@@ -275,9 +275,9 @@ def _at_once(source: TaskInput) -> int:
     return max(1, _TOKENS_AT_ONCE // len(source.encoding))
 
 
-def _summed(names: Sequence[str], found: Any) -> dict[str, NDArray[np.float32]]:
+def _summed(names: Sequence[str], attributions: Any) -> dict[str, NDArray[np.float32]]:
     """Return attributions [1, T, E] summed over E, by name, [T]."""
     return {
         name: part.detach().float().sum(-1)[0].cpu().numpy()
-        for name, part in zip(names, found, strict=True)
+        for name, part in zip(names, attributions, strict=True)
     }

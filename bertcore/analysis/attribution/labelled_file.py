@@ -166,19 +166,19 @@ class _Gathered:
     def _run(self, part: Part, on_rows: OnRows) -> list[NDArray[np.float32]]:
         """Return the logits of each row, [C] or [T, C]."""
         rows, module = part.data.rows, self.model.module
-        found: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
+        row_logits: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
         done = 0
         for numbers in ordered_batches(rows, _BATCH):
             batch = rows.batch(numbers).to(module.device)
             logits = module(batch.input_ids, batch.segment_ids, batch.attention_mask).float().cpu()
             for place, number in enumerate(numbers):
                 one = logits[place]
-                found[number] = (one[: rows.lengths[number]] if one.ndim == 2 else one).numpy()
-            require_finite_logits([torch.from_numpy(found[number]) for number in numbers])
+                row_logits[number] = (one[: rows.lengths[number]] if one.ndim == 2 else one).numpy()
+            require_finite_logits([torch.from_numpy(row_logits[number]) for number in numbers])
             done += len(numbers)
             # A long text may be several rows.
             on_rows(self.num_examples + int(len(part.examples) * done / len(rows)))
-        return found
+        return row_logits
 
     def _add(self, error: WrongAnswer) -> None:
         self.num_errors += 1

@@ -100,7 +100,7 @@ def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
     """
     module = model.module
     device = module.device
-    found: list[Tensor] = [torch.empty(0)] * len(rows)
+    row_logits: list[Tensor] = [torch.empty(0)] * len(rows)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
     while order:
         longest = len(rows[order[-1]].input_ids)
@@ -118,9 +118,9 @@ def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
         logits = module(ids.to(device), segments.to(device), mask).float().cpu()
         for place, i in enumerate(chosen):
             one = logits[place]
-            found[i] = one[: len(rows[i].input_ids)] if model.task.answers_each_token else one
-    require_finite_logits(found)
-    return found
+            row_logits[i] = one[: len(rows[i].input_ids)] if model.task.answers_each_token else one
+    require_finite_logits(row_logits)
+    return row_logits
 
 
 def require_finite_logits(logits: Iterable[Tensor]) -> None:

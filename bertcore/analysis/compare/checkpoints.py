@@ -56,23 +56,23 @@ class TextComparison:
 
 def limits(first: Model, second: Model) -> list[str]:
     """Return sentences on what of two checkpoints cannot be compared; none where all can."""
-    said = []
+    sentences = []
     one, two = first.config, second.config
     if one.family.name != two.family.name:
-        said.append(
+        sentences.append(
             f"The first is of the family {one.family.name}, the second of {two.family.name}: what "
             "only one of them has is left out."
         )
     if vocabulary(first) != vocabulary(second):
         shared = len(set(vocabulary(first)) & set(vocabulary(second)))
-        said.append(
+        sentences.append(
             f"Their vocabularies differ ({first.tokenizer.vocab_size:,} and "
             f"{second.tokenizer.vocab_size:,} pieces, {shared:,} in both): the token tables are "
             "compared over the pieces of both, and where they cut a text differently, words are "
             "compared in place of pieces."
         )
     if one.hidden_size != two.hidden_size:
-        said.append(
+        sentences.append(
             f"Their vectors have {one.hidden_size} and {two.hidden_size} numbers, so their "
             "matrices cannot be subtracted; CKA compares their layers all the same, and neither "
             "can be read with the other's head."
@@ -80,7 +80,7 @@ def limits(first: Model, second: Model) -> list[str]:
     shapes = [(c.num_hidden_layers, c.num_attention_heads) for c in (one, two)]
     if shapes[0] != shapes[1]:
         (layers_1, heads_1), (layers_2, heads_2) = shapes
-        said.append(
+        sentences.append(
             f"They have {layers_1} layers of {heads_1} heads and {layers_2} of {heads_2}, so no "
             "head of one is the head of the other, and heads are not compared."
             + (
@@ -89,7 +89,7 @@ def limits(first: Model, second: Model) -> list[str]:
                 else ""
             )
         )
-    return said
+    return sentences
 
 
 def questions(
@@ -106,32 +106,32 @@ def questions(
     """
     can_borrow = first.config.hidden_size == second.config.hidden_size
     can_borrow = can_borrow and vocabulary(first) == vocabulary(second)
-    found = []
+    all_questions = []
     for kind in KINDS:
-        own = (decisions[0].of(kind), decisions[1].of(kind))
-        if own == (None, None):
+        both = (decisions[0].of(kind), decisions[1].of(kind))
+        if both == (None, None):
             continue
-        borrower = own.index(None) if None in own else None
-        same = borrower is None and own[0] is not None and own[1] is not None
-        same = same and own[0].labels == own[1].labels  # type: ignore[union-attr]
+        borrower = both.index(None) if None in both else None
+        same = borrower is None and both[0] is not None and both[1] is not None
+        same = same and both[0].labels == both[1].labels  # type: ignore[union-attr]
         if borrower is not None and can_borrow:
-            own, same = (own[0] or own[1], own[1] or own[0]), True
-        found.append(Question(kind, own, borrower if same else None, bool(same)))
-    return tuple(found)
+            both, same = (both[0] or both[1], both[1] or both[0]), True
+        all_questions.append(Question(kind, both, borrower if same else None, bool(same)))
+    return tuple(all_questions)
 
 
 def compare_text(
     first: Model,
     second: Model,
     traces: tuple[Trace, Trace],
-    asked: Sequence[Question],
+    all_questions: Sequence[Question],
 ) -> TextComparison:
     """Compare one text's runs through two checkpoints.
 
     Args:
         first, second: The opened checkpoints.
         traces: Of the same text or pair (`with_mask_of` writes it for each).
-        asked: From `questions`; those that the text does not pose are left out.
+        all_questions: From `questions`; those that the text does not pose are left out.
 
     Raises:
         ValueError: If a run holds NaN.
@@ -140,7 +140,7 @@ def compare_text(
         check_finite(trace)
     units = shared_units(*traces)
     answers = []
-    for question in asked:
+    for question in all_questions:
         sides: list[LayerDecisions | None] = []
         for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):
             decision = question.decisions[side]
@@ -175,20 +175,20 @@ def compare_gradients(
     Raises:
         ValueError: As `decision_gradients`.
     """
-    found: list[DecisionGradients | None] = []
+    gradients: list[DecisionGradients | None] = []
     for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):
         decision = question.decisions[side]
         answer = answers[side]
         if decision is None or answer is None or not decision.applies_to(trace):
-            found.append(None)
+            gradients.append(None)
             continue
-        found.append(decision_gradients(bert, trace, decision, answer, places[side]))
-    return found[0], found[1]
+        gradients.append(decision_gradients(bert, trace, decision, answer, places[side]))
+    return gradients[0], gradients[1]
 
 
 def with_mask_of(bert: Model, text: str) -> str:
     """Return a text with [MASK] and <mask> written as the checkpoint writes it."""
-    own = bert.tokenizer.mask_token
+    mask_token = bert.tokenizer.mask_token
     for mask in MASKS:
-        text = text.replace(mask, own) if mask != own else text
+        text = text.replace(mask, mask_token) if mask != mask_token else text
     return text

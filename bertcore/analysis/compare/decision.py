@@ -109,14 +109,14 @@ class Decision:
 class Decisions:
     """What one checkpoint can be asked, and why it cannot be asked for a class."""
 
-    found: tuple[Decision, ...]
+    available: tuple[Decision, ...]
     """The task head's first, then the pretraining heads'."""
     no_task: str = ""
     """Why there is no decision of a task head, as a sentence; "" where there is one."""
 
     def of(self, kind: str) -> Decision | None:
         """Return the decision of that kind, or None."""
-        return next((decision for decision in self.found if decision.kind == kind), None)
+        return next((decision for decision in self.available if decision.kind == kind), None)
 
 
 def open_decisions(bert: Model, source: str | Path) -> Decisions:
@@ -138,9 +138,9 @@ def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
     if "parts" not in bert.capabilities:
         return ()
     module, width = bert.module, bert.config.hidden_size
-    found = []
+    decisions = []
     if "nsp" in bert.capabilities:
-        found.append(Decision("next", NEXT_LABELS, bert.name, width, module.nsp_logits))
+        decisions.append(Decision("next", NEXT_LABELS, bert.name, width, module.nsp_logits))
     if "mlm" in bert.capabilities:
         count = bert.tokenizer.vocab_size
         pieces = tuple(bert.tokenizer.id_to_token(i) for i in range(count))
@@ -150,8 +150,8 @@ def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
             return module.mlm_logits(hidden)[..., :count]
 
         mask_id = bert.tokenizer.mask_id
-        found.append(Decision("word", pieces, bert.name, width, words, mask_id))
-    return tuple(found)
+        decisions.append(Decision("word", pieces, bert.name, width, words, mask_id))
+    return tuple(decisions)
 
 
 def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...], str]:

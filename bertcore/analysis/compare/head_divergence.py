@@ -36,9 +36,9 @@ def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[
             f"{shapes[1][0]} of {shapes[1][1]}, so no head of one is the head of the other."
         )
     # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
-    found = [
+    by_layer = [
         divergence_of_rows(units.merged_attention(old, 0), units.merged_attention(new, 1)).mean(-1)
         for old, new in zip(first.attentions, second.attentions, strict=True)
     ]
-    divergence: NDArray[np.float32] = torch.stack(found).numpy()
+    divergence: NDArray[np.float32] = torch.stack(by_layer).numpy()
     return divergence

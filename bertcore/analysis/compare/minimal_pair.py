@@ -121,11 +121,11 @@ def align(first: Trace, second: Trace) -> tuple[Column, ...]:
 
 def _keys(trace: Trace) -> list[tuple[int, int]]:
     """Return what must be equal for tokens to match: the id, and its text or special place."""
-    found, specials = [], 0
+    keys, specials = [], 0
     for token_id, text in zip(trace.input_ids, trace.text_ids, strict=True):
         specials += text < 0
-        found.append((token_id, text if text >= 0 else -specials))
-    return found
+        keys.append((token_id, text if text >= 0 else -specials))
+    return keys
 
 
 @torch.no_grad()
@@ -151,7 +151,7 @@ def aligned_attention(
         raise ValueError(f"layer {layer} does not exist; there are {num_layers}, from 0.")
     if head is not None and not 0 <= head < num_heads:
         raise ValueError(f"head {head} does not exist; there are {num_heads}, from 0.")
-    found = []
+    aligned = []
     for side, trace in enumerate((first, second)):
         maps = trace.attentions[layer].float()
         weights = maps.mean(0) if head is None else maps[head]
@@ -160,8 +160,8 @@ def aligned_attention(
         out = torch.full((len(columns), len(columns)), torch.nan)
         at = torch.tensor(there)
         out[at[:, None], at] = weights[positions][:, positions]
-        found.append(out)
-    return found[0], found[1]
+        aligned.append(out)
+    return aligned[0], aligned[1]
 
 
 def _attention_change(

@@ -108,7 +108,7 @@ def shared_units(first: Trace, second: Trace) -> SharedUnits:
 def _members(trace: Trace) -> dict[tuple[int, int], list[int]]:
     """Return the tokens of each word, by (text, number of the word); special groups by (-1, n)."""
     starts = [_word_numbers(trace.text_a), _word_numbers(trace.text_b or "")]
-    found: dict[tuple[int, int], list[int]] = {}
+    members: dict[tuple[int, int], list[int]] = {}
     group, was_special = -1, False
     for place, (text, span) in enumerate(zip(trace.text_ids, trace.offsets, strict=True)):
         if text < 0:
@@ -120,8 +120,8 @@ def _members(trace: Trace) -> dict[tuple[int, int], list[int]]:
             last = min(max(span[1] - 1, span[0]), len(numbers) - 1)
             key = (text, numbers[last])
         was_special = text < 0
-        found.setdefault(key, []).append(place)
-    return found
+        members.setdefault(key, []).append(place)
+    return members
 
 
 def _word_numbers(text: str) -> Sequence[int]:

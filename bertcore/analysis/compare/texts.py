@@ -72,7 +72,7 @@ def compare_texts(
     first: Model,
     second: Model,
     sentences: Sequence[Sentence],
-    asked: Sequence[Question],
+    all_questions: Sequence[Question],
     *,
     max_examples: int = MAX_EXAMPLES,
     seed: int = 0,
@@ -83,7 +83,7 @@ def compare_texts(
     Args:
         first, second: The opened checkpoints.
         sentences: At least one; from MAX_SENTENCES on they are left out.
-        asked: From `compare.questions`; those of KINDS are used.
+        all_questions: From `compare.questions`; those of KINDS are used.
         max_examples: Tokens for CKA, at least 2.
         seed: Of their draw.
         progress: Told the fraction done after each text; what it raises ends the pass.
@@ -114,9 +114,9 @@ def compare_texts(
             merged = units.merged_vectors(trace.hidden_states, side)
             vectors[side].append(merged[:, text_units].clone())
         if traces[0].attentions.shape[:2] == traces[1].attentions.shape[:2]:
-            found = head_divergence(traces[0], traces[1], units).astype(np.float64)
-            total = found if total is None else total + found
-        for question in (question for question in asked if question.kind in KINDS):
+            divergence = head_divergence(traces[0], traces[1], units).astype(np.float64)
+            total = divergence if total is None else total + divergence
+        for question in (question for question in all_questions if question.kind in KINDS):
             answer = _answers((first, second), (traces[0], traces[1]), sentence, question)
             if answer is not None:
                 answers.append(answer)

@@ -209,8 +209,8 @@ def part_of(name: str) -> tuple[int | None, str]:
     match = re.fullmatch(r"layers\.(\d+)\.(.+)\.(?:weight|bias)", name)
     if match:
         return int(match[1]), LAYER_KINDS[match[2]]
-    found = (part for start, part in OTHER_KINDS.items() if name.startswith(start))
-    return None, next(found, "other parts")
+    parts = (part for start, part in OTHER_KINDS.items() if name.startswith(start))
+    return None, next(parts, "other parts")
 
 
 def _shared_rows(first: Model, second: Model) -> tuple[list[int], list[int]] | None:

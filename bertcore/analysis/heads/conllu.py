@@ -15,7 +15,7 @@ _ID, _FORM, _HEAD, _RELATION, _MISC = 0, 1, 6, 7, 9
 _WORD = re.compile(r"[1-9][0-9]*")
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY = re.compile(r"[0-9]+\.[1-9][0-9]*")
-_SHOWN = 40
+_MAX_QUOTED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
 
     Source: universaldependencies.org/format.html, version 2.
     """
-    found = tuple(_sentences(lines, name))
-    if not found:
+    sentences = tuple(_sentences(lines, name))
+    if not sentences:
         raise ValueError(
             f"{name} has no sentence. CoNLL-U has a word a line, in 10 columns with tabs between, "
             "and an empty line after each sentence."
         )
-    return found
+    return sentences
 
 
 def _sentences(lines: Iterable[str], name: str) -> Iterator[ParsedSentence]:
@@ -113,20 +113,20 @@ def _read(line: str, current: _Open) -> None:
         first, last = int(pair[1]), int(pair[2])
         if first != num_words + 1 or last < first or first <= covered:
             raise ValueError(
-                f"the multiword token {_shown(place)} does not begin at the next word, "
+                f"the multiword token {_quoted(place)} does not begin at the next word, "
                 f"{num_words + 1}. Number the words 1, 2, 3, ..."
             )
         current.surface.append((form, space, first, last))
         return
     if not _WORD.fullmatch(place) or int(place) != num_words + 1:
         raise ValueError(
-            f"the word's number is {_shown(place)}; expected {num_words + 1}. "
+            f"the word's number is {_quoted(place)}; expected {num_words + 1}. "
             "Number the words of a sentence 1, 2, 3, ..."
         )
     head, relation = columns[_HEAD], columns[_RELATION]
     if not head.isdecimal() or not head.isascii():
         raise ValueError(
-            f"the head (column 7) is {_shown(head)}; expected the number of a word, or 0 for the "
+            f"the head (column 7) is {_quoted(head)}; expected the number of a word, or 0 for the "
             "root."
         )
     if int(head) == num_words + 1:
@@ -142,8 +142,8 @@ def _features(columns: Sequence[str]) -> list[str]:
     return columns[_MISC].split("|")
 
 
-def _shown(value: str) -> str:
-    return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "…")
+def _quoted(value: str) -> str:
+    return repr(value if len(value) <= _MAX_QUOTED else value[:_MAX_QUOTED] + "…")
 
 
 def _finish(current: _Open) -> ParsedSentence:

@@ -72,8 +72,8 @@ class HeadImportance:
         effect: NDArray[np.float32] = getattr(self, measure)
         order = np.argsort(-np.abs(effect), axis=None, kind="stable")  # NaN comes last
         places = [divmod(int(place), effect.shape[1]) for place in order[:count]]
-        found = [(layer, head, float(effect[layer, head])) for layer, head in places]
-        return [entry for entry in found if not np.isnan(entry[2])]
+        entries = [(layer, head, float(effect[layer, head])) for layer, head in places]
+        return [entry for entry in entries if not np.isnan(entry[2])]
 
 
 @torch.no_grad()
@@ -141,18 +141,18 @@ def rank_heads(
         if on_share is not None:
             left = (num_layers - layer) * (num_layers - layer - 1) / 2
             on_share(1 - left / whole)
-    found = dict(zip(MEASURES, effects, strict=True))
+    by_measure = dict(zip(MEASURES, effects, strict=True))
     return HeadImportance(
         position=reader.position,
         chosen=reader.word,
-        word=found["word"] if reader.position is not None else None,
-        divergence=found["divergence"] if reader.position is not None else None,
-        next_sentence=found["next_sentence"] if reader.is_next is not None else None,
-        hidden=found["hidden"],
+        word=by_measure["word"] if reader.position is not None else None,
+        divergence=by_measure["divergence"] if reader.position is not None else None,
+        next_sentence=by_measure["next_sentence"] if reader.is_next is not None else None,
+        hidden=by_measure["hidden"],
         task=None if task is None else task.kind,
         chosen_label=None if answers is None else answers.label,
-        label=found["label"] if answers is not None and answers.has_label else None,
-        answer=found["answer"] if answers is not None and answers.has_answer else None,
+        label=by_measure["label"] if answers is not None and answers.has_label else None,
+        answer=by_measure["answer"] if answers is not None and answers.has_answer else None,
     )
 
 

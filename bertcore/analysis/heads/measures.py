@@ -105,10 +105,10 @@ def measure_heads(
         always attends to the token before has exactly 1.
     """
     num_tokens = attentions.shape[-1]
-    for name, given in (("text_ids", text_ids), ("tokens", tokens)):
-        if len(given) != num_tokens:
+    for name, values in (("text_ids", text_ids), ("tokens", tokens)):
+        if len(values) != num_tokens:
             raise ValueError(
-                f"{name} has {len(given)} entries but the attention has {num_tokens} tokens. "
+                f"{name} has {len(values)} entries but the attention has {num_tokens} tokens. "
                 "Give one entry for each token, special tokens included."
             )
     patterns = make_patterns([TokenKinds(text_ids, tokens)])
@@ -167,22 +167,22 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
         float32, [B, L, H, M], M = MEASURES, NaN where an input lacks a kind of token.
     """
     num_layers, num_inputs, num_heads = attentions.shape[:3]
-    found = attentions.new_full((num_inputs, num_layers, num_heads, len(MEASURES)), torch.nan)
+    measures = attentions.new_full((num_inputs, num_layers, num_heads, len(MEASURES)), torch.nan)
     lengths = patterns.is_token.sum(1)
     rows = patterns.is_token[:, None, :].float()  # [B, 1, T]
     linear = [MEASURES.index(name) for name in _LINEAR]
     for layer, weights in enumerate(attentions):
         # [B, H, T * T] @ [B, T * T, M] -> [B, H, M]
         sums = weights.reshape(num_inputs, num_heads, -1) @ patterns.cells
-        found[:, layer, :, linear] = sums / patterns.num_rows[:, None, :]
+        measures[:, layer, :, linear] = sums / patterns.num_rows[:, None, :]
         entropies = torch.special.entr(weights).sum(-1)  # [B, H, T]
         entropy = (entropies * rows).sum(-1) / lengths[:, None]
-        found[:, layer, :, MEASURES.index("entropy")] = entropy
+        measures[:, layer, :, MEASURES.index("entropy")] = entropy
         # A single token has ln 1 = 0 nats to share out: 0 / 0 is NaN, there is nothing to say.
-        found[:, layer, :, MEASURES.index("evenness")] = entropy / lengths[:, None].log()
+        measures[:, layer, :, MEASURES.index("evenness")] = entropy / lengths[:, None].log()
         first = entropies[..., 0].masked_fill(~patterns.has_first[:, None], torch.nan)
-        found[:, layer, :, MEASURES.index("entropy_first")] = first
-    return found
+        measures[:, layer, :, MEASURES.index("entropy_first")] = first
+    return measures
 
 
 def uniform_measures(patterns: Patterns) -> Tensor:

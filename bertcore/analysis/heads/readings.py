@@ -62,14 +62,14 @@ class PretrainingReadings:
         tokenizer = self.bert.tokenizer
         if word is None:
             return int(self.log_p[: tokenizer.vocab_size].argmax())
-        found = tokenizer.token_to_id(word)
-        if found is None:
+        word_id = tokenizer.token_to_id(word)
+        if word_id is None:
             best = tokenizer.id_to_token(self._word_id(None))
             raise ValueError(
                 f"{word!r} is no piece of this checkpoint's vocabulary, so it has no probability. "
                 f"Choose one that is, such as {best!r}, its best guess."
             )
-        return found
+        return word_id
 
 
 class TaskReadings:

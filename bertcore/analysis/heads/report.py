@@ -62,8 +62,8 @@ def report_heads(
     begin, num_cut = 0.0, 0
     for part, surveys in passes:
         fraction = 0.9 * len(part.sentences) / total
-        told = _part_of(progress, begin, fraction) if progress else None
-        num_cut += run_surveys(bert, part.sentences, surveys, progress=told)
+        part_progress = _part_of(progress, begin, fraction) if progress else None
+        num_cut += run_surveys(bert, part.sentences, surveys, progress=part_progress)
         begin += fraction
     if progress:
         progress(0.95, "Resampling the sentences")
@@ -74,7 +74,7 @@ def report_heads(
 def _part_of(progress: Progress, begin: float, fraction: float) -> Progress:
     """Return what tells the progress of a part of the work as that of the whole."""
 
-    def told(within: float, stage: str) -> None:
+    def report_part(within: float, stage: str) -> None:
         progress(begin + within * fraction, stage)
 
-    return told
+    return report_part

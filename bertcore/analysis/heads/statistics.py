@@ -70,9 +70,9 @@ class HeadStatistics:
             gains = (self.means.mean[..., index] - uniform) / (1 - uniform)
         gains = np.nan_to_num(gains, nan=-1.0)
         codes = np.array([PATTERNS.index(name) for name in places])
-        found = np.where(gains.max(-1) >= STANDS_OUT, codes[gains.argmax(-1)], -1)
+        strongest = np.where(gains.max(-1) >= STANDS_OUT, codes[gains.argmax(-1)], -1)
         is_broad = self.of("evenness").mean >= BROAD
-        return np.where((found < 0) & is_broad, PATTERNS.index("evenness"), found)
+        return np.where((strongest < 0) & is_broad, PATTERNS.index("evenness"), strongest)
 
 
 STANDS_OUT = 0.15
@@ -126,8 +126,8 @@ class MeasureSurvey:
         is_good = np.isin(self._lengths, EXAMPLE_TOKENS)
         filled = np.nan_to_num(self.values, nan=-1.0)
         good = np.where(is_good[:, None, None, None], filled, -1.0)
-        found = np.where(good.max(0) >= 0, good.argmax(0), filled.argmax(0))
-        return np.where(filled.max(0) >= 0, found, -1)
+        best = np.where(good.max(0) >= 0, good.argmax(0), filled.argmax(0))
+        return np.where(filled.max(0) >= 0, best, -1)
 
 
 def measure_index(measure: str) -> int:

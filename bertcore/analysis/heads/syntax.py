@@ -102,10 +102,11 @@ class SyntaxScores:
 
     def best(self, relation: str, direction: str) -> BestHead:
         """Return the head that is most often right; the first of equals."""
-        found = self.accuracy(relation, direction)
-        layer, head = (int(i) for i in np.unravel_index(found.mean.argmax(), found.mean.shape))
+        interval = self.accuracy(relation, direction)
+        mean = interval.mean
+        layer, head = (int(i) for i in np.unravel_index(mean.argmax(), mean.shape))
         offset, baseline = self.baseline(relation, direction)
-        accuracy, low, high = (float(part[layer, head]) for part in found)
+        accuracy, low, high = (float(part[layer, head]) for part in interval)
         num_cases = self.cases(relation, direction)
         return BestHead(
             relation, direction, layer, head, accuracy, low, high, baseline, offset, num_cases
@@ -182,16 +183,17 @@ class SyntaxSurvey:
                 if word >= 0:
                     belongs[row, token, word] = 1
         answers = most_attended(batch.attentions, belongs.to(batch.attentions.device))
-        found = answers.cpu().numpy()  # [L, B, H, W]
+        attended = answers.cpu().numpy()  # [L, B, H, W]
         has_piece = belongs.any(1).numpy()
         for row, number in enumerate(batch.rows):
             arcs = slice(self._starts[number], self._starts[number + 1])
             dependents, heads = self._pairs[arcs, 1], self._pairs[arcs, 2]
             seen = has_piece[row, dependents] & has_piece[row, heads]
             self._is_seen[arcs] = seen
-            for direction, (looks, right) in enumerate(((dependents, heads), (heads, dependents))):
+            ways = ((dependents, heads), (heads, dependents))
+            for direction, (sources, right) in enumerate(ways):
                 # [L, H, P] -> [P, L, H]
-                hits = (found[:, row][..., looks] == right) & seen
+                hits = (attended[:, row][..., sources] == right) & seen
                 self._hits[arcs, direction] = hits.transpose(2, 0, 1)
 
     def result(self) -> SyntaxScores:

@@ -58,8 +58,8 @@ def read_pasted_texts(text: str) -> HeadTexts:
     Raises:
         ValueError: If there is no sentence.
     """
-    found = read_pasted(text, max_rows=MAX_LINES)
-    return HeadTexts(_split(found.sentences), (), found.notes)
+    texts = read_pasted(text, max_rows=MAX_LINES)
+    return HeadTexts(_split(texts.sentences), (), texts.notes)
 
 
 def read_texts(data: bytes, name: str) -> HeadTexts:
@@ -74,22 +74,22 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
     """
     ending = PurePath(name.lower().replace("\\", "/")).suffix
     if ending != ".conllu":
-        found = read_upload(data, name, max_rows=MAX_LINES)
-        return HeadTexts(_split(found.sentences), (), found.notes)
-    shown = shown_name(name)
+        texts = read_upload(data, name, max_rows=MAX_LINES)
+        return HeadTexts(_split(texts.sentences), (), texts.notes)
+    file_name = shown_name(name)
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"{shown} has {len(data) / 2**20:.0f} MiB; at most {MAX_FILE_BYTES / 2**20:.0f} MiB "
-            "can be read. Give a part of it."
+            f"{file_name} has {len(data) / 2**20:.0f} MiB; at most "
+            f"{MAX_FILE_BYTES / 2**20:.0f} MiB can be read. Give a part of it."
         )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{shown} is not UTF-8 (byte {error.start}), as CoNLL-U must be. Save it as UTF-8."
+            f"{file_name} is not UTF-8 (byte {error.start}), as CoNLL-U must be. Save it as UTF-8."
         ) from error
     # Not splitlines: it also cuts at signs such as U+2028, which may stand in a word.
-    return of_trees(read_conllu(text.split("\n"), shown))
+    return of_trees(read_conllu(text.split("\n"), file_name))
 
 
 def split_pairs(lines: Iterable[str]) -> tuple[Sentence, ...]:
@@ -103,13 +103,13 @@ def split_pairs(lines: Iterable[str]) -> tuple[Sentence, ...]:
 
 
 def _split(sentences: Iterable[Sentence]) -> tuple[Sentence, ...]:
-    found = []
+    split = []
     for sentence in sentences:
         first, mark, second = sentence.text.partition(PAIR_MARK)
         if mark and sentence.text_pair is None:
             sentence = Sentence(first.strip(), second.strip(), sentence.label)
-        found.append(sentence)
-    return tuple(found)
+        split.append(sentence)
+    return tuple(split)
 
 
 def _lines(path: Path) -> list[str]:

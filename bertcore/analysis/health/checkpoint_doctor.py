@@ -178,7 +178,7 @@ def spectral_edge(matrix: Tensor) -> float:
 
 
 def _matrices(bert: Model) -> list[MatrixNumbers]:
-    found, table = [], bert.module.token_table
+    matrices, table = [], bert.module.token_table
     for name, parameter in bert.module.named_parameters():
         is_table = parameter is table or "embed" in name
         if parameter.dim() != 2 or is_table or min(parameter.shape) < 8:
@@ -186,8 +186,8 @@ def _matrices(bert: Model) -> list[MatrixNumbers]:
         matrix = parameter.float()
         limit = 1 + min(matrix.shape) ** (-2 / 3)  # the scale of the edge's own fluctuations
         std = float(matrix.std(correction=0))
-        found.append(MatrixNumbers(name, std, spectral_edge(matrix), limit))
-    return found
+        matrices.append(MatrixNumbers(name, std, spectral_edge(matrix), limit))
+    return matrices
 
 
 def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:

@@ -64,8 +64,8 @@ def _count_other(bert: OtherModel) -> dict[str, int]:
 def tensor_rows(report: LoadReport) -> list[tuple[str, str, str]]:
     """Return name, shape and what happened for each tensor of a load report, the unusual first."""
     wrong = [
-        (name, f"{_shape(found)}, expected {_shape(expected)}", "wrong shape")
-        for name, (found, expected) in report.mis_shaped.items()
+        (name, f"{_shape(stored)}, expected {_shape(expected)}", "wrong shape")
+        for name, (stored, expected) in report.mis_shaped.items()
     ]
     kinds = (
         ("missing", report.missing),
@@ -74,7 +74,7 @@ def tensor_rows(report: LoadReport) -> list[tuple[str, str, str]]:
         ("loaded", report.matched),
     )
     return wrong + [
-        (name, _shape(shape), kind) for kind, found in kinds for name, shape in found.items()
+        (name, _shape(shape), kind) for kind, stored in kinds for name, shape in stored.items()
     ]
 
 

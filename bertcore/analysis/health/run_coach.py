@@ -95,8 +95,8 @@ def check_run(
         427, 557 and 564) and codertimo/BERT-pytorch 49.
     """
     run = _Run(metrics, share_done, unigram_entropy, heads)
-    found = [finding for rule in _RULES for finding in rule(run)]
-    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+    findings = [finding for rule in _RULES for finding in rule(run)]
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def _diverged(run: _Run) -> Iterator[Finding]:

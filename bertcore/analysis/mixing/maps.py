@@ -75,6 +75,6 @@ def rank_agreement(maps: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
     each = np.einsum("mrt,nrt->mnr", unit, unit)  # [M, M, R]
     counted = np.isfinite(each).sum(-1)
     sums = np.nansum(each, axis=-1)
-    found: NDArray[np.float64] = np.full_like(sums, np.nan)
-    np.divide(sums, counted, out=found, where=counted > 0)
-    return found
+    agreement: NDArray[np.float64] = np.full_like(sums, np.nan)
+    np.divide(sums, counted, out=agreement, where=counted > 0)
+    return agreement

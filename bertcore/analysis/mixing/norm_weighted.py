@@ -56,9 +56,9 @@ def passed_norms(bert: Model, trace: Trace) -> Tensor:
     """
     layers = zip(with_parts(bert).module.layers, trace.values, strict=True)
     norms = [passed_on(layer.attention, values).norm(dim=-1) for layer, values in layers]
-    found = torch.stack(norms)
-    require_finite(found, "values")
-    return found
+    stacked = torch.stack(norms)
+    require_finite(stacked, "values")
+    return stacked
 
 
 @torch.no_grad()
@@ -109,9 +109,9 @@ def block_norms(bert: Model, trace: Trace) -> BlockNorms:
         _one_block(layer.attention, trace.attentions[i], trace.values[i], trace.hidden_states[i])
         for i, layer in enumerate(with_parts(bert).module.layers)
     ]
-    found = BlockNorms(*(torch.stack(parts) for parts in zip(*layers, strict=True)))
-    require_finite(found.mixing_ratio, "hidden states")
-    return found
+    norms = BlockNorms(*(torch.stack(parts) for parts in zip(*layers, strict=True)))
+    require_finite(norms.mixing_ratio, "hidden states")
+    return norms
 
 
 def _one_block(

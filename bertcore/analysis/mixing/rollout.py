@@ -42,14 +42,14 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     """
     if not 0 <= residual < 1:
         raise ValueError(f"residual is {residual}; expected a fraction from 0 up to below 1.")
-    own = torch.eye(layers.shape[-1])
-    found: list[Tensor] = []
+    identity = torch.eye(layers.shape[-1])
+    products: list[Tensor] = []
     for layer in layers.float():
-        mixed = residual * own + (1 - residual) * row_shares(layer)
+        mixed = residual * identity + (1 - residual) * row_shares(layer)
         # What the later layer takes from its inputs stands on the left: its row i sums over the
         # earlier layer's rows.
-        found.append(mixed @ found[-1] if found else mixed)
-    return torch.stack(found)
+        products.append(mixed @ products[-1] if products else mixed)
+    return torch.stack(products)
 
 
 def one_map_a_layer(attentions: Tensor, head: int | None) -> Tensor:

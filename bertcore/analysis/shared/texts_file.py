@@ -65,8 +65,8 @@ def read_pasted(text: str, *, max_rows: int = MAX_ROWS) -> Texts:
         ValueError: If there is no sentence.
     """
     lines = [line.strip() for line in text.splitlines()]
-    found = [line.partition("\t") for line in lines if line]
-    sentences = [Sentence(part.strip(), None, label.strip()) for part, _, label in found if part]
+    parts = [line.partition("\t") for line in lines if line]
+    sentences = [Sentence(part.strip(), None, label.strip()) for part, _, label in parts if part]
     notes: list[str] = []
     return Texts(
         sentences=_bounded(sentences, max_rows, notes, "the text"),
@@ -100,15 +100,15 @@ def read_upload(
     Raises:
         ValueError: If the file is empty, too large, not text, lacks a column or holds no text.
     """
-    shown = shown_name(name)
+    file_name = shown_name(name)
     notes: list[str] = []
-    text, encoding = _decode(_beginning(data, shown, notes), shown, notes)
+    text, encoding = _decode(_beginning(data, file_name, notes), file_name, notes)
     ending = PurePath(name.lower().replace("\\", "/")).suffix
     if ending not in (".csv", ".tsv"):
         texts = read_pasted(text, max_rows=max_rows)
         return Texts(texts.sentences, (), "", "", "", encoding, notes=(*notes, *texts.notes))
-    columns, rows = _table(text, shown, tab=ending == ".tsv", max_rows=max_rows)
-    chosen = _choose(columns, rows, (text_column, pair_column, label_column), shown)
+    columns, rows = _table(text, file_name, tab=ending == ".tsv", max_rows=max_rows)
+    chosen = _choose(columns, rows, (text_column, pair_column, label_column), file_name)
     indices = [columns.index(column) if column else -1 for column in chosen]
     sentences = []
     for row in rows:
@@ -122,7 +122,7 @@ def read_upload(
         some = "1 row" if empty == 1 else f"{empty} rows"
         notes.append(f"{some} without a text left out.")
     return Texts(
-        sentences=_bounded(sentences, max_rows, notes, f"column {chosen[0]!r} of {shown}"),
+        sentences=_bounded(sentences, max_rows, notes, f"column {chosen[0]!r} of {file_name}"),
         columns=tuple(columns),
         text_column=chosen[0],
         pair_column=chosen[1],
@@ -144,56 +144,60 @@ def shown_name(name: str) -> str:
     return repr(short or "the file")
 
 
-def _beginning(data: bytes, shown: str, notes: list[str]) -> bytes:
+def _beginning(data: bytes, file_name: str, notes: list[str]) -> bytes:
     """Return the bytes to read: all, or a beginning that ends with a whole line."""
     if not data.strip():
-        raise ValueError(f"{shown} is empty. Choose a file with one sentence a line, or a CSV.")
+        raise ValueError(f"{file_name} is empty. Choose a file with one sentence a line, or a CSV.")
     size = len(data) / 2**20
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"{shown} has {size:.0f} MB; the limit is {MAX_FILE_BYTES >> 20} MB. "
+            f"{file_name} has {size:.0f} MB; the limit is {MAX_FILE_BYTES >> 20} MB. "
             "Cut out the rows you want."
         )
     if len(data) <= MAX_READ_BYTES:
         return data
-    notes.append(f"{shown} has {size:.0f} MB: only its first {MAX_READ_BYTES >> 20} MB were read.")
+    notes.append(
+        f"{file_name} has {size:.0f} MB: only its first {MAX_READ_BYTES >> 20} MB were read."
+    )
     end = data.rfind(b"\n", 0, MAX_READ_BYTES) + 1 or MAX_READ_BYTES
     # In little-endian UTF-16 the second byte of the line break comes after it.
     return data[: end + (end % 2 == 1 and data[end : end + 1] == b"\0")]
 
 
-def _decode(data: bytes, shown: str, notes: list[str]) -> tuple[str, str]:
+def _decode(data: bytes, file_name: str, notes: list[str]) -> tuple[str, str]:
     for magic, kind in _KINDS.items():
         if data.startswith(magic):
-            raise ValueError(f"{shown} is {kind}, not text. Save it as CSV or plain text in UTF-8.")
+            raise ValueError(
+                f"{file_name} is {kind}, not text. Save it as CSV or plain text in UTF-8."
+            )
     for mark, encoding in (
         (b"\xef\xbb\xbf", "utf-8-sig"),
         (b"\xff\xfe", "utf-16"),
         (b"\xfe\xff", "utf-16"),
     ):
         if data.startswith(mark):
-            return _checked(data.decode(encoding, errors="replace"), shown), encoding
+            return _checked(data.decode(encoding, errors="replace"), file_name), encoding
     # UTF-16 without its mark: every other byte of Latin text is zero.
     for odd, encoding in ((True, "utf-16-le"), (False, "utf-16-be")):
         # UTF-16 without its mark: every other byte of Latin text is zero.
         zero, letter = data[odd:2000:2], data[not odd : 2000 : 2]
         if zero.count(0) > 0.7 * len(zero) and letter.count(0) < 0.1 * len(letter):
-            return _checked(data.decode(encoding, errors="replace"), shown), encoding
+            return _checked(data.decode(encoding, errors="replace"), file_name), encoding
     try:
-        return _checked(data.decode("utf-8"), shown), "utf-8"
+        return _checked(data.decode("utf-8"), file_name), "utf-8"
     except UnicodeDecodeError as error:
         # The cut of a large file may lie within its last sign; that is no wrong encoding.
         if error.start >= len(data) - 3:
-            return _checked(data[: error.start].decode("utf-8"), shown), "utf-8"
-        text = _checked(data.decode("latin-1"), shown)
+            return _checked(data[: error.start].decode("utf-8"), file_name), "utf-8"
+        text = _checked(data.decode("latin-1"), file_name)
         notes.append(
-            f"{shown} is not UTF-8 (byte {error.start}); it was read as Latin-1. "
+            f"{file_name} is not UTF-8 (byte {error.start}); it was read as Latin-1. "
             "If accents look wrong, save it as UTF-8."
         )
         return text, "latin-1"
 
 
-def _checked(text: str, shown: str) -> str:
+def _checked(text: str, file_name: str) -> str:
     """Return the text unless it is what decoded bytes of no text look like."""
     sample = text[:20_000]
     wrong = sum(
@@ -201,13 +205,15 @@ def _checked(text: str, shown: str) -> str:
     )
     if "\0" in sample or wrong > 0.05 * len(sample):
         raise ValueError(
-            f"{shown} is not a text file: it holds signs that no text has. "
+            f"{file_name} is not a text file: it holds signs that no text has. "
             "Save it as CSV or plain text in UTF-8."
         )
     return text
 
 
-def _table(text: str, shown: str, *, tab: bool, max_rows: int) -> tuple[list[str], list[list[str]]]:
+def _table(
+    text: str, file_name: str, *, tab: bool, max_rows: int
+) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows below it, at most `max_rows` with some to spare."""
     first = text.lstrip("\r\n").partition("\n")[0]
     delimiter = "\t" if tab else max(",;\t|", key=first.count)
@@ -223,11 +229,11 @@ def _table(text: str, shown: str, *, tab: bool, max_rows: int) -> tuple[list[str
                 break
     except csv.Error as error:
         raise ValueError(
-            f"{shown} cannot be read as a table after row {len(rows)}: {error}. "
+            f"{file_name} cannot be read as a table after row {len(rows)}: {error}. "
             "Check that each quotation mark has its partner, or save it again as CSV."
         ) from error
     if not rows:
-        raise ValueError(f"{shown} holds no row. Choose a file with a row of column names.")
+        raise ValueError(f"{file_name} holds no row. Choose a file with a row of column names.")
     header = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(rows[0])]
     return header, rows[1:]
 
@@ -236,7 +242,7 @@ def _choose(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     wanted: tuple[str | None, str | None, str | None],
-    shown: str,
+    file_name: str,
 ) -> tuple[str, str, str]:
     """Return the columns of text, text B and label; "" for the last two where there is none."""
     for column in wanted:
@@ -244,7 +250,7 @@ def _choose(
             listed = ", ".join(repr(name[:40]) for name in columns[:20])
             more = f" and {len(columns) - 20} more" if len(columns) > 20 else ""
             raise ValueError(
-                f"{shown} has no column {column!r}. It has {listed}{more}. Choose one of them."
+                f"{file_name} has no column {column!r}. It has {listed}{more}. Choose one of them."
             )
     text, pair, label = wanted
     by_name = {name.lower(): name for name in reversed(columns)}

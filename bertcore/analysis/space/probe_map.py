@@ -61,8 +61,8 @@ def probe_map(probes: Sequence[Probe]) -> ProbeMap:
     vectors -= vectors.mean(1, keepdims=True)
     coordinates = pca(vectors[-1], 2).transform(vectors)
     total = (vectors**2).sum((1, 2))
-    shown = (coordinates.astype(np.float64) ** 2).sum((1, 2))
-    explained = np.divide(shown, total, out=np.zeros_like(total), where=total > 0)
+    in_plane = (coordinates.astype(np.float64) ** 2).sum((1, 2))
+    explained = np.divide(in_plane, total, out=np.zeros_like(total), where=total > 0)
     return ProbeMap(
         [probe.step for probe in probes],
         coordinates,

@@ -177,7 +177,7 @@ def umap_map(
         with warnings.catch_warnings():
             # It warns that one seed means one core, and of what `np.unique` has settled.
             warnings.simplefilter("ignore")
-            found = UMAP(
+            embedded = UMAP(
                 n_components=dims,
                 n_neighbors=min(settings.n_neighbors, len(distinct) - 1),
                 min_dist=settings.min_dist,
@@ -188,7 +188,7 @@ def umap_map(
                 tqdm_kwds=_epochs(report),
             ).fit_transform(distinct.astype(np.float32))
     report(1.0, "Done")
-    out: NDArray[np.float32] = np.asarray(found, dtype=np.float32)[places.reshape(-1)]
+    out: NDArray[np.float32] = np.asarray(embedded, dtype=np.float32)[places.reshape(-1)]
     return out
 
 
@@ -268,14 +268,14 @@ def map_layers(
         else:
             maps.append(umap_map(fit, dims, settings, progress=_part(progress, index, len(fits))))
     if space == "joint":
-        found = maps[0].reshape(*points.shape[:2], dims)
+        placed = maps[0].reshape(*points.shape[:2], dims)
     else:
         for index in range(1, len(maps)):
             maps[index] = align(maps[index], maps[index - 1])
-        found = np.stack(maps)
+        placed = np.stack(maps)
     coordinates = np.full((*vectors.shape[:2], dims), np.nan, dtype=np.float32)
-    coordinates[:, finite] = found
-    explained = _explained(points, found)
+    coordinates[:, finite] = placed
+    explained = _explained(points, placed)
     return LayerMap(
         coordinates=coordinates,
         explained=explained if method == "pca" else np.full_like(explained, np.nan),
@@ -295,10 +295,10 @@ def _levelled(points: Floats) -> NDArray[np.float32]:
     return level
 
 
-def _explained(points: Floats, found: Floats) -> NDArray[np.float64]:
+def _explained(points: Floats, placed: Floats) -> NDArray[np.float64]:
     """Return each axis' fraction of each layer's variance, [L+1, dims]; 0 where nothing varies."""
     total = points.var(1, dtype=np.float64).sum(-1)[:, None]
-    along = found.var(1, dtype=np.float64)
+    along = placed.var(1, dtype=np.float64)
     ratios: NDArray[np.float64] = np.divide(along, total, out=np.zeros_like(along), where=total > 0)
     return ratios
 

@@ -145,8 +145,8 @@ def ranks_of(scores: Tensor, ids: Tensor) -> Tensor:
 
     Equal scores share the better rank.
     """
-    own = scores[:, ids]  # [N, W]
-    return torch.stack([(scores > own[:, i, None]).sum(-1) + 1 for i in range(len(ids))], dim=-1)
+    chosen = scores[:, ids]  # [N, W]
+    return torch.stack([(scores > chosen[:, i, None]).sum(-1) + 1 for i in range(len(ids))], dim=-1)
 
 
 def _check_positions(positions: Sequence[int], num_tokens: int) -> None:

@@ -80,7 +80,7 @@ def pair_variants(
     """
     encoding, swapped = bert.tokenize(text_a, text_b), bert.tokenize(text_b, text_a)
     ids, segments = encoding.input_ids, encoding.segment_ids
-    asked: list[tuple[str, str, str, Row]] = [
+    inputs: list[tuple[str, str, str, Row]] = [
         ("as written", text_a, text_b, Row(ids, segments)),
         ("order swapped", text_b, text_a, Row(swapped.input_ids, swapped.segment_ids)),
         ("all segment ids 0", text_a, text_b, Row(ids, [0] * len(ids))),
@@ -89,11 +89,11 @@ def pair_variants(
     ]
     for text in replacements:
         other = bert.tokenize(text_a, text)
-        asked.append(("another B", text_a, text, Row(other.input_ids, other.segment_ids)))
-    scores = _score_rows(bert, [row for *_, row in asked])
+        inputs.append(("another B", text_a, text, Row(other.input_ids, other.segment_ids)))
+    scores = _score_rows(bert, [row for *_, row in inputs])
     return tuple(
         Variant(name, a, b, score.is_next)
-        for (name, a, b, _), score in zip(asked, scores, strict=True)
+        for (name, a, b, _), score in zip(inputs, scores, strict=True)
     )
 
 

@@ -52,19 +52,20 @@ def predict_next(
     named = log_p[:, : bert.tokenizer.vocab_size].cpu()
     best = named.topk(min(top_k, named.shape[1]))
     ids = [*trace.input_ids, None]
-    own = [ids[place] for place in places]
+    original_ids = [ids[place] for place in places]
     name = bert.tokenizer.id_to_token
     return MaskPredictions(
         positions=tuple(places),
         words=np.array([[name(i) for i in row] for row in best.indices.tolist()]),
         probabilities=best.values.exp().numpy(),
-        originals=tuple(None if i is None else name(i) for i in own),
+        originals=tuple(None if i is None else name(i) for i in original_ids),
         original_ranks=tuple(
             None if i is None else int(ranks_of(row[None], torch.tensor([i])))
-            for row, i in zip(named, own, strict=True)
+            for row, i in zip(named, original_ids, strict=True)
         ),
         original_probabilities=tuple(
-            None if i is None else float(row[i].exp()) for row, i in zip(named, own, strict=True)
+            None if i is None else float(row[i].exp())
+            for row, i in zip(named, original_ids, strict=True)
         ),
         mask="next token",
     )
@@ -88,9 +89,9 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
     states = trace.hidden_states[-1, :-1].to(bert.device)
     size = LOGITS_PER_CHUNK
     chunks = zip(torch.split(states, size), torch.split(ids, size), strict=True)
-    for part, own in chunks:
+    for part, targets in chunks:
         log_p = torch.log_softmax(model.module.next_logits(part).float(), dim=-1).cpu()
-        bits.append(-log_p.gather(1, own[:, None])[:, 0] / np.log(2))
+        bits.append(-log_p.gather(1, targets[:, None])[:, 0] / np.log(2))
         top = log_p[:, : bert.tokenizer.vocab_size].max(-1)
         best.append(top.values.exp())
         words += [bert.tokenizer.id_to_token(i) for i in top.indices.tolist()]

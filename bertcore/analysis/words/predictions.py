@@ -80,7 +80,7 @@ def predict_masks(
     words: list[list[str]] = []
     probabilities: list[list[float]] = []
     ranks: list[int | None] = []
-    own: list[float | None] = []
+    original_probabilities: list[float | None] = []
     for log_p in word_log_probabilities(bert, hidden):
         named = log_p[:, : tokenizer.vocab_size].cpu()
         best = named.topk(min(top_k, tokenizer.vocab_size))
@@ -90,10 +90,10 @@ def predict_masks(
             token_id = before[positions[len(ranks)]]
             if token_id == tokenizer.mask_id:
                 ranks.append(None)
-                own.append(None)
+                original_probabilities.append(None)
             else:
                 ranks.append(int(ranks_of(row[None], torch.tensor([token_id]))))
-                own.append(float(row[token_id].exp()))
+                original_probabilities.append(float(row[token_id].exp()))
     return MaskPredictions(
         positions=tuple(positions),
         words=np.array(words),
@@ -103,13 +103,17 @@ def predict_masks(
             for position, rank in zip(positions, ranks, strict=True)
         ),
         original_ranks=tuple(ranks),
-        original_probabilities=tuple(own),
+        original_probabilities=tuple(original_probabilities),
         mask=tokenizer.mask_token,
     )
 
 
 def tracked_words(
-    bert: Model, found: MaskPredictions, position: int, words: Sequence[str] = (), num_best: int = 3
+    bert: Model,
+    predictions: MaskPredictions,
+    position: int,
+    words: Sequence[str] = (),
+    num_best: int = 3,
 ) -> tuple[str, ...]:
     """Return the pieces that are worth following through the layers at one mask.
 
@@ -119,14 +123,16 @@ def tracked_words(
     Raises:
         ValueError: If there is no mask at `position`.
     """
-    if position not in found.positions:
-        raise ValueError(f"token {position} is not a [MASK]. Choose one of {found.positions}.")
-    index = found.positions.index(position)
-    original = found.originals[index]
+    if position not in predictions.positions:
+        raise ValueError(
+            f"token {position} is not a [MASK]. Choose one of {predictions.positions}."
+        )
+    index = predictions.positions.index(position)
+    original = predictions.originals[index]
     split = bert.tokenizer.encode_ids(list(words)) if words else []
-    own = [bert.tokenizer.id_to_token(ids[0]) for ids in split if len(ids) == 1]
-    best = [str(word) for word in found.words[index, :num_best]]
-    return tuple(dict.fromkeys([*([original] if original is not None else []), *best, *own]))
+    typed = [bert.tokenizer.id_to_token(ids[0]) for ids in split if len(ids) == 1]
+    best = [str(word) for word in predictions.words[index, :num_best]]
+    return tuple(dict.fromkeys([*([original] if original is not None else []), *best, *typed]))
 
 
 @torch.inference_mode()

@@ -82,15 +82,15 @@ def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surpr
     for chosen, hidden in run_rows(bert, rows):
         at = torch.tensor([positions[i] for i in chosen], device=hidden.device)
         read = hidden[torch.arange(len(chosen), device=hidden.device), at]
-        own = torch.tensor([encoding.input_ids[positions[i]] for i in chosen])
+        original_ids = torch.tensor([encoding.input_ids[positions[i]] for i in chosen])
         done = 0
         for log_p in word_log_probabilities(bert, read):
             part = chosen[done : done + len(log_p)]
-            ids = own[done : done + len(log_p)].to(log_p.device)
-            own_log_p = log_p.gather(1, ids[:, None])[:, 0]
+            ids = original_ids[done : done + len(log_p)].to(log_p.device)
+            original_log_p = log_p.gather(1, ids[:, None])[:, 0]
             top = log_p[:, : bert.tokenizer.vocab_size].max(-1)
             # -0.0 + 0.0 is 0.0: a certain token reads "0", not "-0".
-            bits[part] = (-own_log_p / np.log(2)).cpu().numpy() + 0.0
+            bits[part] = (-original_log_p / np.log(2)).cpu().numpy() + 0.0
             best[part] = top.values.exp().cpu().numpy()
             for row, token_id in zip(part, top.indices.tolist(), strict=True):
                 best_words[row] = bert.tokenizer.id_to_token(token_id)

@@ -83,7 +83,7 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
     wanted = parse_hub_name(text)
     rows, features = _open(wanted, is_train=is_train)
     path = data_file(text, folder, task=task, is_train=is_train)
-    named = (_with_names(row, features) for row in _told(rows, wanted))
+    named = (_with_names(row, features) for row in _explaining_errors(rows, wanted))
     try:
         with path.open("w", encoding="utf-8") as file:
             for piece in _form(task).write(named, wanted):
@@ -134,7 +134,7 @@ def _choose_split(splits: list[str], wanted: HubName, *, is_train: bool) -> str:
     )
 
 
-def _told(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[dict[str, Any]]:
+def _explaining_errors(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[dict[str, Any]]:
     """Yield rows; tell in a sentence if the network fails in between."""
     try:
         yield from rows
@@ -181,15 +181,15 @@ def _as_squad(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[str]:
     for number, row in enumerate(rows):
         try:
             answers = row["answers"]
-            given = [
+            gold = [
                 {"text": text, "answer_start": start}
                 for text, start in zip(answers["text"], answers["answer_start"], strict=True)
             ]
             qa = {
                 "id": str(row.get("id", number)),
                 "question": row["question"],
-                "answers": given,
-                "is_impossible": not given,
+                "answers": gold,
+                "is_impossible": not gold,
             }
             paragraph = {"context": row["context"], "qas": [qa]}
         except (KeyError, TypeError, ValueError) as error:

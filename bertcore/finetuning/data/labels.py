@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def order_labels(found: Iterable[str]) -> tuple[str, ...]:
+def order_labels(names: Iterable[str]) -> tuple[str, ...]:
     """Return labels in their order: numbers by size, others by letters, the tag O first.
 
     >>> order_labels(["10", "2"]), order_labels(["B-PER", "O", "B-LOC"])
     (('2', '10'), ('O', 'B-LOC', 'B-PER'))
     """
-    labels = set(found)
+    labels = set(names)
     if all(label.lstrip("-").isdecimal() for label in labels):
         return tuple(sorted(labels, key=lambda label: (int(label), label)))
     return tuple(sorted(labels, key=lambda label: (label != "O", label)))
@@ -34,6 +34,6 @@ def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]
 
 def describe_unseen(label: str, labels: Sequence[str]) -> str:
     """Return a part of a sentence on a label that is not in the list."""
-    shown = ", ".join(repr(known[:40]) for known in labels[:5])
+    listed = ", ".join(repr(known[:40]) for known in labels[:5])
     more = f" and {len(labels) - 5} more" if len(labels) > 5 else ""
-    return f"the label {label[:40]!r}, which is none of {shown}{more}"
+    return f"the label {label[:40]!r}, which is none of {listed}{more}"

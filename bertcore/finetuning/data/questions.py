@@ -101,21 +101,21 @@ def question_rows(
         if last is None or last[0] != example.context:  # many questions share a text
             last = (example.context, *_tokenize(example.context, tokenizer))
         _, context_ids, offsets = last
-        asked = tokenizer.encode_ids([example.question])[0][:MAX_QUESTION_TOKENS]
-        room = max_length - len(asked) - 3
+        question_ids = tokenizer.encode_ids([example.question])[0][:MAX_QUESTION_TOKENS]
+        room = max_length - len(question_ids) - 3
         if room < 1:
             raise ValueError(
                 f"max_seq_length is {max_length}, which leaves no room for text behind a question "
-                f"of {len(asked)} tokens. Raise it."
+                f"of {len(question_ids)} tokens. Raise it."
             )
         span = _token_span(example, offsets)
         for start, size in _cut(len(context_ids), room, doc_stride):
-            builder.add(asked, context_ids[start : start + size])
-            shift = len(asked) + 2 - start
+            builder.add(question_ids, context_ids[start : start + size])
+            shift = len(question_ids) + 2 - start
             inside = span is not None and start <= span[0] and span[1] < start + size
             targets.extend([span[0] + shift, span[1] + shift] if inside and span else [0, 0])
             if not is_train:
-                questions.windows.append(Window(questions.num, start, size, len(asked) + 2))
+                questions.windows.append(Window(questions.num, start, size, len(question_ids) + 2))
         if not is_train:
             questions.examples.append(example)
             questions.offsets.append(offsets)
@@ -157,13 +157,13 @@ def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) ->
                         first = window.first_token
                         best[number] = (score, first + start, first + int(end))
     answers = []
-    for example, offsets, found, null_score in zip(
+    for example, offsets, best_span, null_score in zip(
         questions.examples, questions.offsets, best, null, strict=True
     ):
-        if found is None:
+        if best_span is None:
             answers.append(Answer("", 0.0, null_score))
             continue
-        score, first, last = found
+        score, first, last = best_span
         text_of = example.context[offsets[first, 0] : offsets[last, 1]]
         answers.append(Answer(text_of, score, null_score))
     return answers
@@ -228,7 +228,7 @@ def _owned(window: Window, others: Sequence[Window]) -> NDArray[np.bool_]:
 def _largest(values: NDArray[np.float32]) -> NDArray[np.int64]:
     """Return the places of the largest values, the largest first."""
     if len(values) > NUM_BEST:
-        found = np.argpartition(-values, NUM_BEST)[:NUM_BEST]
+        places = np.argpartition(-values, NUM_BEST)[:NUM_BEST]
     else:
-        found = np.arange(len(values))
-    return found[np.argsort(-values[found], kind="stable")]
+        places = np.arange(len(values))
+    return places[np.argsort(-values[places], kind="stable")]

@@ -29,8 +29,8 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
             continue
         answers: list[tuple[str, int]] = []
         wrong = ""
-        given = [] if qa.get("is_impossible") else qa.get("answers", [])
-        for answer in given if isinstance(given, list) else [None]:
+        listed = [] if qa.get("is_impossible") else qa.get("answers", [])
+        for answer in listed if isinstance(listed, list) else [None]:
             text, start = _answer(answer)
             if not text.strip():
                 wrong = f"{where} has an answer without a text or a start."

@@ -36,10 +36,10 @@ def read_tags(
     if columns.text_pair is not None:
         raise ValueError("--text-pair has no use in the task 'tag'. Leave it out.")
     if kind_of(path) in (".jsonl", ".json", ".ndjson"):
-        found = _json(path, columns, bad_rows)
+        examples = _json(path, columns, bad_rows)
     else:
-        found = _columns(path, columns, bad_rows)
-    for example in found:
+        examples = _columns(path, columns, bad_rows)
+    for example in examples:
         yield TaggedExample(example.words, to_iob2(example.tags), example.row)
 
 

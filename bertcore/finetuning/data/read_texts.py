@@ -169,5 +169,5 @@ def _as_text(value: Any) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name[:40]) for name in names[:20])
-    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    quoted = ", ".join(repr(name[:40]) for name in names[:20])
+    return quoted + (f" and {len(names) - 20} more" if len(names) > 20 else "")

@@ -73,11 +73,11 @@ class Rows:
     def targets_of(self, examples: Sequence[int] | NDArray[np.int64]) -> NDArray[np.generic]:
         """Return the targets of these examples; of tokens, one after the other, [N]."""
         chosen = np.asarray(examples)
-        found: NDArray[np.generic] = self.targets[chosen]
+        targets: NDArray[np.generic] = self.targets[chosen]
         if self.has_token_targets:
             spans = [self.targets[self.starts[i] : self.starts[i + 1]] for i in chosen]
-            found = np.concatenate(spans)
-        return found
+            targets = np.concatenate(spans)
+        return targets
 
     def batch(self, examples: Sequence[int] | NDArray[np.int64]) -> Batch:
         """Return the batch of these examples."""

@@ -48,7 +48,7 @@ class Goal(ABC):
     """Words that are not swapped, places in `TaskInput.words`."""
 
     @abstractmethod
-    def is_reached(self, found: Any) -> bool:
+    def is_reached(self, answer: Any) -> bool:
         """Return whether an answer of the same task differs from the first one."""
 
     @abstractmethod

@@ -62,8 +62,8 @@ class _OtherLabel(Goal):
     def __init__(self, first: LabelAnswer) -> None:
         self.first = first
 
-    def is_reached(self, found: LabelAnswer) -> bool:
-        return found.best != self.first.best
+    def is_reached(self, answer: LabelAnswer) -> bool:
+        return answer.best != self.first.best
 
     def target(self, source: TaskInput) -> ClassTarget:
         return ClassTarget(self.first.best)

@@ -94,8 +94,8 @@ class _OtherSpan(Goal):
                 i for i, word in enumerate(source.words) if word.start <= end and word.end > start
             )
 
-    def is_reached(self, found: SpanAnswers) -> bool:
-        return [span.text for span in found.spans[:1]] != [s.text for s in self.first.spans[:1]]
+    def is_reached(self, answer: SpanAnswers) -> bool:
+        return [span.text for span in answer.spans[:1]] != [s.text for s in self.first.spans[:1]]
 
     def target(self, source: TaskInput) -> SpanTarget:
         if not self.fixed:

@@ -53,8 +53,8 @@ class _OtherScore(Goal):
     def __init__(self, first: float, change: float) -> None:
         self.first, self.change = first, change
 
-    def is_reached(self, found: ScoreAnswer) -> bool:
-        return abs(found.score - self.first) >= self.change
+    def is_reached(self, answer: ScoreAnswer) -> bool:
+        return abs(answer.score - self.first) >= self.change
 
     def target(self, source: TaskInput) -> ScoreTarget:
         return ScoreTarget()

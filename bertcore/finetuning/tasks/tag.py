@@ -75,8 +75,8 @@ class _OtherTag(Goal):
         self.first, self.word = first, word
         self.fixed = frozenset({word})
 
-    def is_reached(self, found: TagAnswer) -> bool:
-        return found.tag(self.word) != self.first
+    def is_reached(self, answer: TagAnswer) -> bool:
+        return answer.tag(self.word) != self.first
 
     def target(self, source: TaskInput) -> TagTarget:
         return TagTarget(source.words[self.word].start, self.first)
@@ -180,17 +180,17 @@ class Tag(InspectableTask):
         # Tokens of the sentence of each word.
         lengths = np.repeat(data.rows.lengths, [len(row) for row in best_of_row])
         assert data.sentence_lengths is not None
-        found = self._metrics(
+        tagging = self._metrics(
             gold, predicted, data.sentence_lengths, data.labels, with_intervals=options.in_full
         )
         scores = Scores(
             num_examples=data.num_examples,
             loss=loss / max(1, len(gold)),
-            metrics=found.metrics,
-            intervals=found.intervals,
-            confusion=found.confusion.tolist(),
+            metrics=tagging.metrics,
+            intervals=tagging.intervals,
+            confusion=tagging.confusion.tolist(),
             confusion_labels=data.labels,
-            by_type=found.by_type,
+            by_type=tagging.by_type,
             **breakdown_fields(options, gold, predicted, confidence, lengths, data.labels),
         )
         sentences = data.sentence_lengths
@@ -285,8 +285,8 @@ class Tag(InspectableTask):
     def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
         """Return F1 of entities, or of tags."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
-        found = self._metrics(gold, predicted, answers.sentences, labels)
-        return MetricTable(found.metrics, found.intervals, found.confusion)
+        tagging = self._metrics(gold, predicted, answers.sentences, labels)
+        return MetricTable(tagging.metrics, tagging.intervals, tagging.confusion)
 
 
 class FeatureTag(Tag):

@@ -88,24 +88,24 @@ def make_batch(
     device, width = generator.device, config.max_seq_length
     lengths = instances.lengths
     counts = _num_masked(lengths, config)
-    own = part or slice(0, len(instances))
+    own_rows = part or slice(0, len(instances))
     labels = None
     if isinstance(instances, PackedRows):
         # A row of many short documents may have less text than is to be hidden of so many tokens.
         counts = np.minimum(counts, instances.num_text_tokens)
-        rows = lay_out_packed(corpus, instances.take(own), tokenizer, width, device)
+        rows = lay_out_packed(corpus, instances.take(own_rows), tokenizer, width, device)
     else:
-        rows = lay_out_pairs(corpus, instances.take(own), tokenizer, width, device)
-        labels = torch.from_numpy(instances.labels[own]).to(device)
+        rows = lay_out_pairs(corpus, instances.take(own_rows), tokenizer, width, device)
+        labels = torch.from_numpy(instances.labels[own_rows]).to(device)
     masked = mask_tokens(
         rows.ids,
         maskable=~rows.is_special,
-        counts=torch.from_numpy(counts[own]).to(device),
+        counts=torch.from_numpy(counts[own_rows]).to(device),
         max_predictions=config.max_predictions_per_seq,
         mask_id=tokenizer.mask_id,
         vocab_size=tokenizer.vocab_size,
         generator=generator,
-        rows_of=(own.start, len(instances)),
+        rows_of=(own_rows.start, len(instances)),
     )
     return Batch(
         masked=masked,

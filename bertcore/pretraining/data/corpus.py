@@ -48,12 +48,12 @@ def read_documents(
         if not path.is_file():
             raise ValueError(f"corpus file {str(path)!r} does not exist. Check the path.")
         with path.open("rb") as raw:
-            told = 0
+            reported = 0
             for document in _documents(path, raw):
                 yield document
                 if on_read is not None:
-                    on_read(raw.tell() - told)
-                    told = raw.tell()
+                    on_read(raw.tell() - reported)
+                    reported = raw.tell()
 
 
 def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
@@ -222,19 +222,19 @@ def check_corpus(folder: Path, recorded: dict[str, Any]) -> None:
     """
     if _corpus_files(folder) == recorded["files"]:
         return
-    found = hash_corpus(folder)
-    if found != recorded["fingerprint"]:
+    fingerprint = hash_corpus(folder)
+    if fingerprint != recorded["fingerprint"]:
         raise ValueError(
             f"the packed corpus {str(folder)!r} changed since the run was started (fingerprint "
-            f"{found}, expected {recorded['fingerprint']}). Restore that folder to resume, or "
-            "start a new run."
+            f"{fingerprint}, expected {recorded['fingerprint']}). "
+            "Restore that folder to resume, or start a new run."
         )
 
 
 def _corpus_files(folder: Path) -> dict[str, list[int]]:
     """Return size and time of each array of a packed corpus."""
-    found = {path.name: path.stat() for path in sorted(folder.glob("*.npy"))}
-    return {name: [file.st_size, file.st_mtime_ns] for name, file in found.items()}
+    stats = {path.name: path.stat() for path in sorted(folder.glob("*.npy"))}
+    return {name: [file.st_size, file.st_mtime_ns] for name, file in stats.items()}
 
 
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:

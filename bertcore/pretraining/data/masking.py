@@ -72,12 +72,12 @@ def mask_tokens(
         )
     rows, width = input_ids.shape
     first, num_rows = rows_of or (0, rows)
-    own = slice(first, first + rows)
+    own_rows = slice(first, first + rows)
     device = input_ids.device
     p = min(max_predictions, width)
     # The P largest random keys of a row are a random choice without replacement, in random order.
     drawn = torch.rand(num_rows, width, generator=generator, device=device)
-    keys = drawn[own].masked_fill(~maskable, -1.0)
+    keys = drawn[own_rows].masked_fill(~maskable, -1.0)
     chosen = keys.topk(p, dim=1).indices
     beyond = torch.arange(p, device=device) >= counts[:, None]
     # Padding sorts to the end, then becomes position 0 with weight 0.
@@ -85,10 +85,10 @@ def mask_tokens(
     padded = positions == width
     positions = positions.masked_fill(padded, 0)
     labels = input_ids.gather(1, positions).masked_fill(padded, 0)
-    draw = torch.rand(num_rows, p, generator=generator, device=device)[own]
+    draw = torch.rand(num_rows, p, generator=generator, device=device)[own_rows]
     action = torch.where(draw < 0.8, 0, torch.where(draw < 0.9, 1, 2)).masked_fill(padded, -1)
     random_ids = torch.randint(0, vocab_size, (num_rows, p), generator=generator, device=device)[
-        own
+        own_rows
     ]
     replacement = torch.where(action == 0, mask_id, torch.where(action == 2, random_ids, labels))
     # One extra column takes what padding would write.

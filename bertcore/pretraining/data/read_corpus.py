@@ -101,15 +101,15 @@ class ByteCount:
         self._what, self._on_stage = what, on_stage
         self._total = num_passes * max(1, sum(path.stat().st_size for path in paths))
         self._done = 0
-        self._told = 0.0
+        self._reported = 0.0
         on_stage(what, 0.0)
 
     def __call__(self, num_bytes: int) -> None:
         """Take the bytes read since the last time."""
         self._done += num_bytes
         fraction = min(1.0, self._done / self._total)
-        if fraction - self._told >= 0.01:
-            self._told = fraction
+        if fraction - self._reported >= 0.01:
+            self._reported = fraction
             self._on_stage(self._what, fraction)
 
 

@@ -98,10 +98,10 @@ def _ends(paragraph: str, start: int, match: re.Match[str]) -> bool:
     before = paragraph[max(start, at - _WINDOW) : at].lstrip()
     if before.isdecimal() and len(before) <= 3 and paragraph[start:at].strip() == before:
         return False  # "1. First point": the number of a list
-    found = _LAST_WORD.search(before)
-    if found is None:
+    last_word = _LAST_WORD.search(before)
+    if last_word is None:
         return True
-    word = found[0]
+    word = last_word[0]
     if word in _NEVER_LAST:
         return False
     if word in _BEFORE_NUMBER and following[0].isdecimal():

@@ -85,13 +85,13 @@ class Phases:
 
     def samples(self, step: int, fraction: float) -> list[Batch]:
         """Return a part of each shape that is still to come from here on, for a compiler."""
-        found = []
+        samples = []
         if self._long_config is None or not self._is_long(fraction):
-            found.append(self.short.batch(step, part=self._rows[0], device=self._device))
+            samples.append(self.short.batch(step, part=self._rows[0], device=self._device))
         if self._long_config is not None:
             trial = Batches(self._corpus, self._tokenizer, self._long_config, seed=0)
-            found.append(trial.batch(0, part=self._long_rows[0], device=self._device))
-        return found
+            samples.append(trial.batch(0, part=self._long_rows[0], device=self._device))
+        return samples
 
     def state(self) -> dict[str, Any]:
         """Return, for a checkpoint, the state of both phases and where the second began."""

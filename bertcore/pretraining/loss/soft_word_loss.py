@@ -45,10 +45,10 @@ def soft_word_loss(
     """
     device = vectors.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
-    found: Tensor = _SoftWordLoss.apply(  # type: ignore[no-untyped-call]
+    loss: Tensor = _SoftWordLoss.apply(  # type: ignore[no-untyped-call]
         vectors, *decoder, teacher_vectors, *teacher_decoder, temperature, dtype
     )
-    return found
+    return loss
 
 
 class _SoftWordLoss(torch.autograd.Function):
@@ -85,11 +85,11 @@ class _SoftWordLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
-        found = [
+        gradients = [
             (gradient * scale).to(dtype)
             for gradient, dtype in zip(ctx.saved_tensors, ctx.dtypes, strict=True)
         ]
-        return *found, None, None, None, None, None
+        return *gradients, None, None, None, None, None
 
 
 def _to_gradients(

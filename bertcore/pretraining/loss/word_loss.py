@@ -36,10 +36,10 @@ def word_loss_in_chunks(
     On a CPU: a chunk stays in the cache from logits to gradients, which then stand where the logits
     were, so that no float32 logits of all rows exist.
     """
-    found: tuple[Tensor, Tensor] = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
+    loss, right = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
         vectors, table, bias, labels, row_weights
     )
-    return found
+    return loss, right
 
 
 class _ChunkedLoss(torch.autograd.Function):

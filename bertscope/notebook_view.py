@@ -44,7 +44,7 @@ class NotebookView:
         return file
 
 
-def shown(
+def make_trace_view(
     trace: Trace,
     bert: Model | None,
     title: str,
@@ -66,7 +66,7 @@ def shown(
         height: Pixels of the picture and its controls.
         table: A `Table` of the same module, where the picture has none of its own.
     """
-    return written(title, [part], bert, typed(trace), code, height, how=how, table=table)
+    return make_view(title, [part], bert, typed(trace), code, height, how=how, table=table)
 
 
 class Drawn(NamedTuple):
@@ -82,14 +82,14 @@ class Drawn(NamedTuple):
 def show_figures(
     title: str, drawn: Sequence[Drawn], bert: Model | None, texts: Mapping[str, str], code: str
 ) -> NotebookView:
-    """Return a view of Plotly figures, each with its caption; arguments as `written`."""
+    """Return a view of Plotly figures, each with its caption; arguments as `make_view`."""
     chart = app_module("app.html_file.chart")
     parts = [chart.chart(one.fig).among_others(one.title, one.caption) for one in drawn]
     height = sum(int(one.fig.layout.height or 420) + 130 for one in drawn)
-    return written(title, parts, bert, texts, code, height)
+    return make_view(title, parts, bert, texts, code, height)
 
 
-def written(
+def make_view(
     title: str,
     parts: Sequence[Any],
     bert: Model | None,
@@ -131,11 +131,11 @@ def written(
     return NotebookView(document.to_html(report), height + AROUND)
 
 
-def own_tokens(bert: Model, text: str) -> str:
+def with_special_tokens(bert: Model, text: str) -> str:
     """Return Markdown of the app with the checkpoint's special tokens in place of BERT's."""
     marks = app_module("app.plots.special_tokens")
-    own: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
-    return own
+    markdown: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
+    return markdown
 
 
 def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str:
@@ -179,12 +179,14 @@ def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
             continue
         known = dict.fromkeys((view.DEFAULT_OPTIONS[name], *options))
         if name in chosen and chosen[name] not in known:
-            said = ", ".join(repr(option) for option in known)
-            raise ValueError(f"{chosen[name]!r} is no choice of this view; expected one of {said}.")
+            listed = ", ".join(repr(option) for option in known)
+            raise ValueError(
+                f"{chosen[name]!r} is no choice of this view; expected one of {listed}."
+            )
     return {**view.DEFAULT_OPTIONS, **chosen}
 
 
-def check(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:
+def check_heads(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:
     """Make sure that a trace has these layers and heads.
 
     Raises:
@@ -192,16 +194,16 @@ def check(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:
     """
     num_layers, num_heads = trace.attentions.shape[:2]
     for layer in layers:
-        inside("layer", layer, num_layers, "this checkpoint has layers")
+        check_index("layer", layer, num_layers, "this checkpoint has layers")
     for head in heads:
-        inside("head", head, num_heads, "a layer of this checkpoint has heads")
+        check_index("head", head, num_heads, "a layer of this checkpoint has heads")
 
 
-def inside(name: str, given: int, number: int, has: str) -> None:
-    """Make sure that `given` counts one of `number` things from 0 on.
+def check_index(name: str, index: int, number: int, has: str) -> None:
+    """Make sure that `index` counts one of `number` things from 0 on.
 
     Raises:
         ValueError: If it does not.
     """
-    if not 0 <= given < number:
-        raise ValueError(f"{name} is {given}, but {has} 0 to {number - 1}.")
+    if not 0 <= index < number:
+        raise ValueError(f"{name} is {index}, but {has} 0 to {number - 1}.")
