@@ -22,7 +22,7 @@ BEAM_WIDTH = 4
 MAX_CHANGES = 4
 NUM_PROPOSALS = 15
 _WORDS_TRIED = 6
-"""Words of each text of the beam that are tried: the most important ones."""
+"""How many words of each text in the beam are tried, the most important first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +47,20 @@ class Counterfactual:
     """In the order in which they were made."""
     answer: TaskAnswer
     measure: float
-    """What is left of the probability (or the score) of the first answer."""
+    """The probability (or the score) that the first answer still has."""
 
     @property
     def log_probability(self) -> float:
-        """Natural logarithm of the swaps' probabilities together: high is a usual text."""
+        """Sum of the swaps' natural log-probabilities: high for a likely text."""
         return math.fsum(math.log(max(swap.probability, 1e-12)) for swap in self.swaps)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search for another answer came to."""
+    """The result of a search for another answer."""
 
     counterfactuals: tuple[Counterfactual, ...]
-    """Those with fewest swaps, the most usual text first; () if there is none."""
+    """Those with the fewest swaps, the most probable text first; () if there is none."""
     closest: Counterfactual | None
     """Where the first answer lost most, if none was found; None if nothing could be swapped."""
     forwards: int
@@ -110,11 +110,10 @@ def find_counterfactuals(
     max_forwards: int = MAX_FORWARDS,
     on_share: OnShare = lambda fraction: None,
 ) -> Search:
-    """Swap words for those that a masked-word head proposes until the answer is another.
+    """Swap words for a masked-word head's proposals until the answer changes.
 
-    Greedy first: the words by their occlusion importance, each swapped for the proposal that hurts
-    the answer most. If that takes more than one swap, a beam of texts is searched for a shorter
-    way.
+    Greedy first: words in order of occlusion importance, each swapped for the proposal that lowers
+    the answer most. If that takes more than one swap, a beam search looks for fewer.
 
     Args:
         model: Whose answer is to change: a label; the tag of `word`; the answer in the text, whose
@@ -125,7 +124,7 @@ def find_counterfactuals(
         score_change: Of "regress", in the score's units.
         max_changes: Most swaps, at least 1.
         max_forwards: Inputs to run at most.
-        on_share: Told which share of the forwards is used.
+        on_share: Called with the fraction of the forwards used.
 
     Raises:
         ValueError: If the proposer does not fit, a tagger gets no word, or the answer is NaN.
@@ -176,7 +175,7 @@ def may_propose(proposer: Model, model: TaskModel) -> None:
 
 
 class _Searching:
-    """A search under way: what it may spend and what it has found."""
+    """The state of a search: its budget and its results."""
 
     def __init__(self, model: TaskModel, proposer: Model, goal: Goal, budget: _Budget) -> None:
         self.model, self.proposer, self.goal, self.budget = model, proposer, goal, budget
@@ -187,7 +186,7 @@ class _Searching:
         self._seen: set[tuple[str, str | None]] = set()
 
     def order(self, source: TaskInput) -> list[int]:
-        """Return the words that may be swapped, those that the answer hangs on first."""
+        """Return the words that may be swapped, the most important for the answer first."""
         self.budget.take(1 + len(source.text_words))
         importance = occlusion(self.model, source, self.goal.target(source)).importance
         importance = self.goal.rank(importance)
@@ -197,7 +196,7 @@ class _Searching:
         return sorted(allowed, key=lambda w: -float(importance[w]))
 
     def greedy(self, state: _State, order: Sequence[int]) -> None:
-        """Swap one word after the other, each for what hurts the answer most."""
+        """Swap one word after the other, each for what lowers the answer most."""
         for word in order:
             tried = self.expand(state, [word])
             if self.counterfactuals:
@@ -232,7 +231,7 @@ class _Searching:
                 if (text, pair) in self._seen:
                     continue
                 source = task_input(self.model, text, pair)
-                # A text that is cut into other words cannot be followed word by word.
+                # A text that splits into other words cannot be compared word by word.
                 if len(source.words) != len(state.source.words):
                     continue
                 self._seen.add((text, pair))

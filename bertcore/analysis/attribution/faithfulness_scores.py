@@ -23,7 +23,7 @@ from bertcore.finetuning.tasks import TaskInput
 from bertcore.finetuning.tasks.targets import Target
 
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
-"""Shares of the words that are taken for important, as in DeYoung et al. 2020."""
+"""Fractions of the words counted as important, as in DeYoung et al. 2020."""
 NUM_RANDOM = 20
 
 
@@ -32,13 +32,13 @@ class Faithfulness:
     """Both measures of one order of the words, in units of the target's measure."""
 
     bins: tuple[float, ...]
-    """Shares of the words, [K]."""
+    """Fractions of the words, [K]."""
     num_words: tuple[int, ...]
-    """How many words these fractions are, rounded up, [K]."""
+    """The number of words of each fraction, rounded up, [K]."""
     comprehensiveness: NDArray[np.float32]
-    """What is lost without the words, [K]; high is good."""
+    """The drop without these words, [K]; high is good."""
     sufficiency: NDArray[np.float32]
-    """What is lost with these words alone, [K]; low is good, also below 0."""
+    """The drop with these words alone, [K]; low is good, also below 0."""
 
     @property
     def mean_comprehensiveness(self) -> float:
@@ -66,7 +66,7 @@ def faithfulness(
         model, source, target: What was explained.
         importances: By method, [W]: high speaks for the target. [CLS] and [SEP] always stay.
         how: Of OCCLUSIONS: how words are taken away.
-        bins: Shares of the words, each above 0 and at most 1; at least one word is taken.
+        bins: Fractions of the words, each above 0 and at most 1; at least one word is taken.
 
     Raises:
         ValueError: If a bin is out of range, the texts have no word, or as `without`.

@@ -1,7 +1,7 @@
 """Gradient attribution: captum's methods on BERT's three embeddings.
 
-The methods start from vectors and not from ids: token, segment and position embeddings go in
-apart, are summed, and run through the network with the task head.
+The methods differentiate by vectors, not ids: token, segment and position embeddings are separate
+inputs, summed and run through the network with the task head.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bertcore.network.embeddings import EmbeddingParts
 
 PARTS = ("token", "segment", "position")
 BASELINES = ("mask", "pad", "zero")
-"""What stands in the place of the texts' tokens where the path begins: [MASK], [PAD], or zeros."""
+"""What replaces the texts' tokens where the path begins: [MASK], [PAD], or zeros."""
 STEPS = 50
 CONDUCTANCE_STEPS = 20
 _TOKENS_AT_ONCE = 4096
@@ -32,7 +32,7 @@ _TOKENS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What each of T tokens gives to a target's value."""
+    """The contribution of each of T tokens to a target's value."""
 
     parts: dict[str, NDArray[np.float32]]
     """By embedding, of PARTS: [T], summed over the vector's dimensions."""
@@ -52,7 +52,7 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class Conductance:
-    """What flows to a target through each token's vector in each layer."""
+    """The contribution to a target through each token's vector in each layer."""
 
     layers: NDArray[np.float32]
     """[L, T]: of the output of each layer, summed over the vector's dimensions."""
@@ -76,14 +76,14 @@ def integrated_gradients(
     baseline: str = BASELINES[0],
     steps: int = STEPS,
 ) -> Attribution:
-    """Return the gradients added up on the way from a baseline to the input.
+    """Return the gradients integrated along the path from a baseline to the input.
 
     Args:
         model, source, target: What is explained.
-        parts: Which embeddings go the way, of PARTS; the others are those of the input all along.
+        parts: Embeddings that follow the path, of PARTS; the others stay those of the input.
         baseline: Of BASELINES: for the token embeddings, where [CLS] and [SEP] stay. Segment and
             position embeddings begin as those of id 0 at every token.
-        steps: Points of the way, by Gauss-Legendre quadrature, at least 1.
+        steps: Points of the path, by Gauss-Legendre quadrature, at least 1.
 
     Raises:
         ValueError: If an argument is out of range, or gradients do not reach the embeddings.
@@ -139,9 +139,9 @@ def layer_conductance(
 
     Args:
         model, source, target: What is explained.
-        baseline: Of BASELINES; token embeddings alone go the way.
-        steps: Points of the way, at least 2.
-        on_share: Told which share is done.
+        baseline: Of BASELINES; only token embeddings follow the path.
+        steps: Points of the path, at least 2.
+        on_share: Called with the fraction done.
 
     Raises:
         ValueError: As `integrated_gradients`.
@@ -173,10 +173,10 @@ def layer_conductance(
 
 
 class _Run(nn.Module):
-    """The network from embeddings to a target's value; what does not go the way is fixed.
+    """The network from embeddings to a target's value; other embeddings are fixed.
 
-    After each layer stands a probe of its own: captum hangs its hooks there, and not on layers
-    that other threads run at the same time.
+    Each layer is followed by a probe of its own for captum's hooks, since other threads run the
+    layers themselves at the same time.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class _Run(nn.Module):
         self.probes = nn.ModuleList(nn.Identity() for _ in model.module.network.layers)
 
     def chosen(self, embedded: EmbeddingParts) -> tuple[Tensor, ...]:
-        """Return those embeddings that go the way, each [1, T, E]."""
+        """Return the embeddings that follow the path, each [1, T, E]."""
         parts = (_part(embedded, name) for name in self.names)
         return tuple(part for part in parts if part is not None)
 

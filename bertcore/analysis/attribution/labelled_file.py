@@ -93,7 +93,7 @@ def run_file(
         path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes that of the fine-tuning.
         rows_at_once: Rows between two calls of `should_stop`.
-        on_rows: Told after each batch how many examples are done.
+        on_rows: Called after each batch with the number of examples done.
         should_stop: Whether to end here and return what there is.
 
     Raises:
@@ -115,7 +115,7 @@ def run_file(
         bad_rows=bad,
         rows_at_once=rows_at_once,
     ):
-        # Looked at where there is more to do: what was stopped after its last row is whole.
+        # Checked only while rows remain: a run stopped after its last row is complete.
         if gathered.num_examples and should_stop():
             is_whole = False
             break

@@ -8,7 +8,7 @@ from bertcore.finetuning.tasks import TASKS, InspectableTask, TaskAnswer, TaskIn
 
 
 def answer(model: TaskModel, source: TaskInput, *, num_spans: int = 5) -> TaskAnswer:
-    """Return the answer to an input, of the kind that the model's task gives.
+    """Return the task's answer to an input.
 
     Args:
         model: Of a task that answers one text at a time.

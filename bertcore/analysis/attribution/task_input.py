@@ -14,7 +14,7 @@ from bertcore.finetuning.tasks import TaskInput, Word
 from bertcore.tokenizer import Encoding
 
 OCCLUSIONS = ("mask", "drop")
-"""Ways to take a word away: [MASK] for each of its pieces, or the pieces left out."""
+"""Ways to remove a word: [MASK] for each of its pieces, or the pieces left out."""
 
 
 def task_input(model: TaskModel, text: str, text_pair: str | None = None) -> TaskInput:
@@ -47,7 +47,7 @@ def _words(encoding: Encoding, text: str, text_pair: str | None) -> tuple[Word, 
 def without(
     model: TaskModel, source: TaskInput, words: Collection[int], how: str = OCCLUSIONS[0]
 ) -> Row:
-    """Return the input with some words taken away.
+    """Return the input with some words removed.
 
     Args:
         model: Gives the mask token and says whether places may be left out.
@@ -69,7 +69,7 @@ def without(
 
 
 def check_occlusion(model: TaskModel, how: str) -> None:
-    """Make sure that words can be taken away so.
+    """Check that words can be removed this way.
 
     Raises:
         ValueError: If not.
@@ -124,7 +124,7 @@ def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
 
 
 def require_finite_logits(logits: Iterable[Tensor]) -> None:
-    """Refuse an answer that says nothing.
+    """Refuse logits that are not finite.
 
     Raises:
         ValueError: If a number is NaN or infinite.

@@ -16,7 +16,7 @@ from bertcore.finetuning.tasks.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class Occlusion:
-    """What each of W words does for a target."""
+    """The effect of each of W words on a target."""
 
     importance: NDArray[np.float32]
     """[W]: the target's value with the word, less that without it; NaN for [CLS] and [SEP]."""

@@ -1,7 +1,6 @@
 """Two checkpoints on one text: their answers, and where heads and vectors differ.
 
-For instance the checkpoint that a fine-tuning began with and the one that it gave, or two steps
-of a training run.
+For instance a checkpoint before and after fine-tuning, or two steps of a training run.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ class Question:
     kind: str
     """A key of `decision.KINDS`."""
     decisions: tuple[Decision | None, Decision | None]
-    """Of the first and the second; None where one can neither answer nor be read with the other's
-    head."""
+    """Of the first and the second; None where one has no head for it and cannot use the other's."""
     borrower: int | None
     """0 or 1: the checkpoint without such a head, whose encoder is read with the other's pooler
     and head; None if there is none."""
@@ -49,13 +47,13 @@ class TextComparison:
     units: SharedUnits
     """What both share: the U tokens, or words where they cut the text differently."""
     answers: tuple[tuple[Question, LayerDecisions | None, LayerDecisions | None], ...]
-    """Each question that the text poses, and what both say, layer by layer."""
+    """Each question that the text poses, and both answers layer by layer."""
     divergence: NDArray[np.float32] | None
     """Jensen-Shannon divergence of each head in bits, [L, H]; None if the shapes differ."""
 
 
 def limits(first: Model, second: Model) -> list[str]:
-    """Return sentences on what of two checkpoints cannot be compared; none where all can."""
+    """Return sentences on what cannot be compared between two checkpoints; [] if all can."""
     sentences = []
     one, two = first.config, second.config
     if one.family.name != two.family.name:
@@ -95,7 +93,7 @@ def limits(first: Model, second: Model) -> list[str]:
 def questions(
     first: Model, second: Model, decisions: tuple[Decisions, Decisions]
 ) -> tuple[Question, ...]:
-    """Return what both can be asked, in the order of KINDS.
+    """Return the questions that either can answer, in the order of KINDS.
 
     Where one has no head for a question, it is read with the other's pooler and head if the width
     and the vocabulary are the same: what that head would say if only the encoder were different.
@@ -164,7 +162,7 @@ def compare_gradients(
     answers: tuple[int | None, int | None],
     places: tuple[int, int] = (0, 0),
 ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-    """Return what each token says for one answer, in both checkpoints; None where one has none.
+    """Return each token's contribution to one answer, in both checkpoints; None without one.
 
     Args:
         first, second, traces: As for `compare_text`.

@@ -25,7 +25,7 @@ KINDS = {
     "next": "does B follow A",
     "word": "word at the [MASK]",
 }
-"""The kinds of decision, and what they are about."""
+"""The kinds of decision, and what each decides."""
 NEXT_LABELS = ("B follows A", "B is a random text")
 MAX_MASKS = 16
 """Masks whose words are read; 16 of them at 13 layers and 30,522 pieces are 25 MB."""
@@ -52,7 +52,7 @@ class Decision:
     """Of "word": the id of [MASK]."""
 
     def places(self, trace: Trace) -> list[int]:
-        """Return the tokens that are decided on, [P]: -1 stands for the text as a whole.
+        """Return the tokens that are decided on, [P]; -1 for the text as a whole.
 
         Of "span" the first place is the start and the second the end.
         """
@@ -92,7 +92,7 @@ class Decision:
     def names(self, trace: Trace) -> Sequence[str]:
         """Return what the C answers are called: labels, pieces, or the tokens of a span.
 
-        The place behind a token tells it from others like it.
+        The number after a token distinguishes it from equal ones.
         """
         if self.kind == "span":
             return [f"{token} ({place})" for place, token in enumerate(trace.tokens)]
@@ -107,7 +107,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """What one checkpoint can be asked, and why it cannot be asked for a class."""
+    """The decisions of one checkpoint, and why it has none of a task head."""
 
     available: tuple[Decision, ...]
     """The task head's first, then the pretraining heads'."""
@@ -120,7 +120,7 @@ class Decisions:
 
 
 def open_decisions(bert: Model, source: str | Path) -> Decisions:
-    """Return what a checkpoint can be asked.
+    """Return the decisions of a checkpoint.
 
     Args:
         bert: The opened checkpoint, whose pooler and pretraining heads are used.

@@ -16,7 +16,7 @@ from bertcore.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionGradients:
-    """One answer, and what speaks for it."""
+    """One answer, and the tokens that speak for it."""
 
     target: float
     """Log-odds of the answer against all others, nats; of a score the score."""

@@ -1,4 +1,4 @@
-"""The decision read at each layer, and the layer from which it stays.
+"""The decision read at each layer, and the layer from which it no longer changes.
 
 A head was trained on the last hidden state only. What it says of an earlier one shows how near that
 state already is to the final answer in the head's own terms, not what the layer "thinks".

@@ -54,8 +54,8 @@ class SharedUnits:
     def merged_attention(self, weights: Tensor, side: int) -> Tensor:
         """Return attention between units, [..., U, U], of weights [..., T, T]; rows sum to 1.
 
-        The sum over the key tokens and the mean over the query tokens. What goes to tokens
-        that only this run has is left out and the rest scaled up.
+        Sums over key tokens and averages over query tokens. Attention to tokens that only this run
+        has is left out and the rest scaled up.
 
         Source: Clark et al. 2019, section 4.1; leaving out and scaling up is ours.
         """

@@ -20,16 +20,16 @@ from bertcore.model import Model
 from bertcore.trace import Trace
 
 MAX_SENTENCES = 500
-"""Texts that are compared; more are left out, and the result says so."""
+"""Most texts that are compared; the result states how many were left out."""
 MAX_EXAMPLES = 1000
-"""Tokens for CKA: each text gives an equal part of so many, drawn at random if it has more."""
+"""Tokens for CKA in all: each text gives an equal part, drawn at random if it has more."""
 KINDS = ("class", "score", "next")
 """Questions that are asked of every text: those about the text as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextAnswers:
-    """What both say of one text to one question."""
+    """Both answers to one question about one text."""
 
     sentence: Sentence
     kind: str
@@ -86,7 +86,7 @@ def compare_texts(
         all_questions: From `compare.questions`; those of KINDS are used.
         max_examples: Tokens for CKA, at least 2.
         seed: Of their draw.
-        progress: Told the fraction done after each text; what it raises ends the pass.
+        progress: Called with the fraction done after each text; an exception in it ends the pass.
 
     Raises:
         ValueError: If there is no text, fewer than two tokens in all, or a run holds NaN.
@@ -144,7 +144,7 @@ def _trace(bert: Model, sentence: Sentence) -> Trace:
 def _answers(
     berts: tuple[Model, Model], traces: tuple[Trace, Trace], sentence: Sentence, question: Question
 ) -> TextAnswers | None:
-    """Return what both say; None if the text does not pose the question."""
+    """Return both answers; None if the text does not pose the question."""
     names, values, rows = ["", ""], [np.nan, np.nan], []
     for side, (decision, trace) in enumerate(zip(question.decisions, traces, strict=True)):
         if decision is None or not decision.applies_to(trace):

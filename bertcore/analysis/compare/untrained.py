@@ -15,8 +15,8 @@ HEADS = ("pooler", "mlm", "nsp", "replaced", "sop")
 def untrained(bert: Model, seed: int = 0) -> Bert:
     """Return a BERT of the same shape, vocabulary and heads with starting weights.
 
-    What pretraining changed shows beside it. It is not where this checkpoint began: that draw is
-    lost, and another one is as good.
+    A baseline for what pretraining changed. These are not the weights that this checkpoint began
+    with: that draw is lost, and another one is as good.
 
     Args:
         bert: Gives shape, tokenizer, device and precision.

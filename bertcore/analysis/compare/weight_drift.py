@@ -43,7 +43,8 @@ _BY_PIECE = frozenset({"embeddings.word_embeddings.weight", "mlm.decoder.bias"})
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far one tensor, or several taken as one vector, moved from the first to the second."""
+    """The distance of one tensor, or of several taken as one vector, from the first to the
+    second."""
 
     relative: float
     """|B - A| / |A| in the Frobenius norm; 0: the same, 1: as far as A is long; infinite if A is
@@ -136,7 +137,7 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
             not_finite.append(name)
         tensors.append(TensorDrift(name, part, layer, drift, note))
         groups[layer, part] = groups.get((layer, part), _Sums()) + sums
-    # A bias that fits says little of a part whose matrix does not.
+    # A bias of equal shape says little about a part whose matrix differs in shape.
     broken = {part_of(name) for name in mis_shaped}
     drifts = {key: sums.drift() for key, sums in groups.items() if key not in broken}
     return WeightDrift(
@@ -161,7 +162,7 @@ def drift_of(pairs: Sequence[tuple[Tensor, Tensor]]) -> Drift:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """What the drift of some numbers is made of; those of several tensors add up."""
+    """The sums that a drift is computed from; those of several tensors add up."""
 
     first: float = 0.0
     second: float = 0.0
