@@ -26,12 +26,12 @@ MEASURES = ("word", "divergence", "label", "answer", "next_sentence", "hidden")
 """Names of the effects of `HeadImportance`."""
 
 OnShare = Callable[[float], None]
-"""Told which fraction of the work is done, 0 to 1."""
+"""Called with the fraction of the work done, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadImportance:
-    """The effect of removing each head alone; arrays are float32 [L, H], NaN where it was off."""
+    """The effect of removing each head alone; float32 [L, H], NaN for heads that were off."""
 
     position: int | None
     """The [MASK] that is read; None if there is none, or no masked-word head."""

@@ -17,9 +17,9 @@ from bertcore.tokenizer.characters import is_punctuation
 class HeadMeasures:
     """Numbers of each head over one input; each field is float32, [L, H].
 
-    A fraction is between 0 and 1: the part of a token's attention that goes to a kind of token,
-    averaged over the tokens that have such a token. NaN where no token has one (a single token has
-    no previous token; a single text has no A to B).
+    A fraction, 0 to 1, is the part of a token's attention that goes to a kind of token, averaged
+    over the tokens for which there is one. NaN where no token has one (a single token has no
+    previous token; a single text has no A to B).
 
     Source: the kinds are those of Clark et al. 2019, "What Does BERT Look At?", section 3;
     `distance`, `evenness` and the two between texts are ours.
@@ -75,7 +75,7 @@ class TokenKinds(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """How much each cell of a map counts for each measure that is a weighted sum of the map."""
+    """The weight of each cell of a map in each measure that is a weighted sum of the map."""
 
     cells: Tensor
     """[B, T * T, M], M = the measures of _LINEAR; 0 beyond the end of a shorter input."""
@@ -118,7 +118,7 @@ def measure_heads(
 
 
 def make_patterns(inputs: Sequence[TokenKinds]) -> Patterns:
-    """Return what counts for which measure in each input of a padded batch; T is the longest."""
+    """Return the weights and masks of the measures for a padded batch; T is the longest."""
     longest = max(len(kinds.text_ids) for kinds in inputs)
     text = torch.full((len(inputs), longest), _PADDING)
     piece = torch.zeros_like(text)
@@ -178,7 +178,7 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
         entropies = torch.special.entr(weights).sum(-1)  # [B, H, T]
         entropy = (entropies * rows).sum(-1) / lengths[:, None]
         measures[:, layer, :, MEASURES.index("entropy")] = entropy
-        # A single token has ln 1 = 0 nats to share out: 0 / 0 is NaN, there is nothing to say.
+        # For a single token ln T = 0, so evenness is 0 / 0 = NaN: undefined.
         measures[:, layer, :, MEASURES.index("evenness")] = entropy / lengths[:, None].log()
         first = entropies[..., 0].masked_fill(~patterns.has_first[:, None], torch.nan)
         measures[:, layer, :, MEASURES.index("entropy_first")] = first
@@ -186,7 +186,7 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
 
 
 def uniform_measures(patterns: Patterns) -> Tensor:
-    """Return what a head that attends to all tokens alike would have, [B, M], M = MEASURES."""
+    """Return the measures of a head with uniform attention, [B, M], M = MEASURES."""
     weights = patterns.is_token.float()
     weights = weights / weights.sum(1, keepdim=True)  # [B, T]
     spread = weights[:, None, :].expand(-1, weights.shape[1], -1)  # [B, T, T]

@@ -1,6 +1,6 @@
-"""What a ranking reads off the last hidden states of runs without a head, against that with all.
+"""The outputs that a ranking compares: runs without a head against the run with all heads.
 
-Each class keeps what the run with all heads says, and returns the effects on it by the names of
+Each class keeps the output of the run with all heads, and returns the effects by the names of
 `bertcore.analysis.heads.importance.MEASURES`.
 """
 

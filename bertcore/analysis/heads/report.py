@@ -16,7 +16,7 @@ from bertcore.model import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadReport:
-    """All that is known of the heads of one checkpoint on some texts and trees."""
+    """Measures, syntax and similarity of one checkpoint's heads on some texts and trees."""
 
     statistics: HeadStatistics
     scores: SyntaxScores
@@ -39,11 +39,11 @@ def report_heads(
 
     Args:
         bert: Whose heads.
-        texts: Sentences for the measures and the likeness.
+        texts: Sentences for the measures and the similarity.
         trees: Sentences with their trees, for the relations; may be `texts`.
-        num_resamples, seed: Of the intervals; `seed` also of the tokens that are compared where
-            there are too many.
-        progress: Told the fraction done; what it raises ends the work.
+        num_resamples, seed: Of the intervals; `seed` also draws the compared tokens where there are
+            too many.
+        progress: Called with the fraction done; an exception in it ends the work.
 
     Raises:
         ValueError: If there is no sentence or no tree, or too few resamples.
@@ -72,7 +72,7 @@ def report_heads(
 
 
 def _part_of(progress: Progress, begin: float, fraction: float) -> Progress:
-    """Return what tells the progress of a part of the work as that of the whole."""
+    """Return a callback that maps the progress of a part to that of the whole."""
 
     def report_part(within: float, stage: str) -> None:
         progress(begin + within * fraction, stage)

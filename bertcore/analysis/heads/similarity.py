@@ -14,8 +14,8 @@ from bertcore.analysis.heads.stream import AttentionBatch
 from bertcore.config import BertConfig
 
 MAX_COMPARISONS = 1_000_000_000
-"""Pairs of weights that are compared by default. Where there would be more, each sentence gives
-fewer of its tokens, drawn at random."""
+"""Pairs of weights compared by default; beyond that, each sentence gives fewer of its tokens, drawn
+at random."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class HeadDistances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadMap:
-    """Heads as points: near ones look alike."""
+    """Heads as points: near ones attend alike."""
 
     positions: NDArray[np.float64]
     """[N, 2]; the axes mean nothing but distance."""
@@ -80,7 +80,7 @@ class SimilaritySurvey:
             count = min(num_tokens, max(1, int(self._weights_each / num_tokens)))
             maps = batch.attentions[:, row, :, :num_tokens, :num_tokens].flatten(0, 1)
             if count < num_tokens:
-                # A draw of its own for each sentence: the order of the batches must not matter.
+                # One draw for each sentence, so that the order of the batches does not matter.
                 generator = np.random.default_rng([self._seed, number])
                 kept = generator.choice(num_tokens, count, replace=False)
                 maps = maps[:, torch.from_numpy(np.sort(kept)).to(maps.device)]
@@ -128,7 +128,7 @@ def distance_sums(maps: Tensor) -> Tensor:
 
 
 def head_map(distances: HeadDistances) -> HeadMap:
-    """Lay the heads out in 2-D so that their distances stay as true as they can.
+    """Lay the heads out in 2-D so that their distances are kept as well as possible.
 
     Metric multidimensional scaling (scikit-learn's SMACOF) that starts from classical scaling:
     the same distances always give the same map.
@@ -163,7 +163,7 @@ def _classical_scaling(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _upright(positions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Centre the points, turn the longest way across, and fix the signs: one map for all runs."""
+    """Centre the points, rotate the longest axis to horizontal, and fix the signs."""
     centred = positions - positions.mean(0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     turned = centred @ axes.T

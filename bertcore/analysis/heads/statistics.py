@@ -31,12 +31,12 @@ class HeadStatistics:
     """Means over the sentences that have the measure and their 95% bootstrap intervals, each
     [L, H, M]."""
     uniform: NDArray[np.float64]
-    """The mean of a head that attends to all tokens alike, [M]: what is no habit."""
+    """The mean of a head with uniform attention, [M]: the baseline of a habit."""
     num_sentences: NDArray[np.int64]
     """How many sentences have the measure, [M]."""
     examples: NDArray[np.int64]
-    """The sentence in which a head has most of a measure, [L, H, M]; -1 where none has it. Of
-    sentences with EXAMPLE_TOKENS, if there are any."""
+    """The sentence with a head's largest value of a measure, [L, H, M]; -1 where none has it. One
+    with EXAMPLE_TOKENS, if there is any."""
 
     def of(self, measure: str) -> Interval:
         """Return a measure of every head, each [L, H].
@@ -56,12 +56,12 @@ class HeadStatistics:
         return int(layer), int(head)
 
     def dominant(self) -> NDArray[np.int64]:
-        """Return the habit of each head: the place in PATTERNS of what stands out most, [L, H].
+        """Return each head's dominant pattern as an index into PATTERNS, [L, H].
 
-        What stands out is the mean less that of a head which attends to all tokens alike, as a
-        fraction of what was possible: (mean - uniform) / (1 - uniform). -1 where nothing reaches
-        `STANDS_OUT`, or all is NaN. Evenness counts only where no place does: a head that looks
-        at all tokens alike looks at the token before, too. Ours.
+        The pattern with the largest gain over uniform attention, as a fraction of the largest
+        possible gain: (mean - uniform) / (1 - uniform). -1 where no gain reaches `STANDS_OUT`, or
+        all is NaN. Evenness counts only where no place does: a head that attends to all tokens
+        alike attends to the token before, too. Ours.
         """
         places = [name for name in PATTERNS if name != "evenness"]
         index = [measure_index(name) for name in places]
@@ -76,13 +76,13 @@ class HeadStatistics:
 
 
 STANDS_OUT = 0.15
-"""Of what a head can give to a kind of token beyond a uniform one; from here on it is a habit."""
+"""The gain over uniform attention from which a pattern counts as a habit."""
 BROAD = 0.8
-"""Mean evenness from which on a head is broad."""
+"""Mean evenness from which a head is broad."""
 
 
 EXAMPLE_TOKENS = range(8, 33)
-"""Lengths of a good example: long enough to have a habit in, short enough to be seen at once."""
+"""Lengths of a good example: long enough to show a habit, short enough to read at a glance."""
 
 
 class MeasureSurvey:

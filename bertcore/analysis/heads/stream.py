@@ -13,9 +13,9 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 WINDOW = 1000
-"""Sentences that are cut into pieces, and sorted by length, together."""
+"""Sentences that are tokenized and sorted by length together."""
 BATCH_BYTES = 48 * 2**20
-"""Attention of all layers that exists at a time: 209 sentences of 20 tokens in BERT-base. A single
+"""Bytes of attention (all layers) held at a time: 209 sentences of 20 tokens in BERT-base. A single
 longer text may take more: 151 MB at 512 tokens."""
 
 
@@ -32,7 +32,7 @@ class AttentionBatch(NamedTuple):
 
 
 class Survey(Protocol):
-    """Something that is added up over many sentences."""
+    """A measure that is accumulated over many sentences."""
 
     def add(self, batch: AttentionBatch) -> None:
         """Count a batch in; each sentence comes once, in any order."""
@@ -45,13 +45,13 @@ def run_surveys(
     *,
     progress: Progress | None = None,
 ) -> int:
-    """Show every sentence's attention to each survey, in one pass through the network.
+    """Pass every sentence's attention to each survey, in one pass through the network.
 
     Args:
         bert: Whose attention.
         sentences: At least one; too long ones are cut at the end.
-        surveys: Told of each batch.
-        progress: Told the fraction done after each batch; what it raises ends the pass.
+        surveys: Called with each batch.
+        progress: Called with the fraction done after each batch; an exception in it ends the pass.
 
     Returns:
         How many sentences were cut.

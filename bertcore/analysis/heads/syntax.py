@@ -23,7 +23,7 @@ DIRECTIONS = ("to_head", "to_dependent")
 MAX_OFFSET = 20
 """Fixed offsets that the baseline tries: 1 to 20 words back or on."""
 ALL = "all"
-"""Every relation together, but for punctuation, whose heads are a matter of convention."""
+"""All relations together, without punctuation, whose heads are a matter of convention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,18 @@ class BestHead:
     accuracy: float
     low: float
     high: float
-    """Accuracy and its 95% Wilson interval. It is that of the best of many heads on these very
-    sentences: on others a little less is to be expected."""
+    """Accuracy and its 95% Wilson interval. It is the best of many heads on these sentences, so
+    expect a little less on others."""
     baseline: float
     """Accuracy of the best fixed offset, chosen on the same sentences."""
     offset: int
-    """That offset in words: -1 is the word before the one that looks."""
+    """That offset in words: -1 is the word before."""
     num_cases: int
 
 
 @dataclass(frozen=True, eq=False)
 class SyntaxScores:
-    """How often each head was right, for each relation and direction."""
+    """The accuracy of each head for each relation and direction."""
 
     pairs: NDArray[np.int64]
     """Sentence, dependent, head (places in its words) and relation of each arc, [P, 4]."""
@@ -62,7 +62,7 @@ class SyntaxScores:
 
     @property
     def num_left_out(self) -> int:
-        """Arcs that are no cases: a word was cut off, or shares its only piece with another."""
+        """Arcs left out: a word was cut off, or shares its only piece with another."""
         return int((~self.is_seen).sum())
 
     @cached_property
@@ -77,7 +77,7 @@ class SyntaxScores:
         return self._num_cases(self._chosen(relation), direction)
 
     def accuracy(self, relation: str, direction: str) -> Interval:
-        """Return how often each head is right, with Wilson intervals, each [L, H].
+        """Return each head's accuracy with Wilson intervals, each [L, H].
 
         A case of "to_head" is a dependent; right is its head. A case of "to_dependent" is a word
         with dependents of this relation; right is any of them.
@@ -101,7 +101,7 @@ class SyntaxScores:
         return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
 
     def best(self, relation: str, direction: str) -> BestHead:
-        """Return the head that is most often right; the first of equals."""
+        """Return the most accurate head; the first of equals."""
         interval = self.accuracy(relation, direction)
         mean = interval.mean
         layer, head = (int(i) for i in np.unravel_index(mean.argmax(), mean.shape))

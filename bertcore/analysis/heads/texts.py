@@ -18,7 +18,7 @@ BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 PAIR_MARK = "|||"
 """Stands between the texts of a pair, as in Google's extract_features.py."""
 MAX_LINES = 10_000
-"""Sentences that are taken from a file: a text, a table or a treebank."""
+"""Most sentences taken from a file: a text, a table or a treebank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class HeadTexts:
     trees: tuple[ParsedSentence, ...]
     """One for each sentence, or ()."""
     notes: tuple[str, ...] = ()
-    """What was cut or guessed, one sentence each."""
+    """What was cut off or assumed, one sentence each."""
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
 """The checkpoint doctor: do weights and attention look trained, random, or collapsed?
 
-Each sign is a number beside what it would be in a fresh network, and a sentence that says what it
-means. None of them proves that a model is good.
+Each sign is a number, compared with that of a fresh network, and a sentence that explains it. None
+of them proves that a model is good.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ PROBE_TEXTS = (
     "This film is far too long.",
     "In 1912 the ship struck ice and sank.",
 )
-"""Unlike sentences. In another language than the checkpoint's the signs are weaker but stay."""
+"""Dissimilar sentences. For a checkpoint of another language the signs are weaker."""
 
 UNIFORM = 0.98
-"""Entropy of a head's attention over that of even attention, from which it counts as even."""
+"""Entropy of a head's attention, relative to uniform, from which it counts as even."""
 MOST_HEADS = 0.9
-"""Fraction of even heads from which the attention as a whole is called uniform."""
+"""Fraction of even heads from which the attention as a whole counts as uniform."""
 COLLAPSED = 0.9995
-"""Mean cosine of [CLS] over unlike sentences from which they count as one. Encoders that were
-pretrained without a sentence task (RoBERTa) reach 0.99 and are well."""
+"""Mean cosine of [CLS] over dissimilar sentences from which the encoder counts as collapsed.
+Healthy encoders without a sentence task (RoBERTa) reach 0.99."""
 HIGH = 0.95
-"""Mean cosine of [CLS] that is worth a remark."""
+"""Mean cosine of [CLS] that gets a remark."""
 UNTOUCHED = 0.99
-"""Fraction of biases at 0 and LayerNorm gains at 1 from which nobody has trained them."""
+"""Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class MatrixNumbers:
     edge: float
     """Largest singular value over std x (sqrt(rows) + sqrt(columns)): 1 for random numbers."""
     limit: float
-    """`edge` up to which chance explains it, for a matrix of this size."""
+    """The largest `edge` that chance explains, for a matrix of this size."""
 
     @property
     def looks_random(self) -> bool:
@@ -86,7 +86,7 @@ class Diagnosis:
     matrices: tuple[MatrixNumbers, ...]
     """Of the layers and the heads."""
     entropies: NDArray[np.float32]
-    """Mean entropy of each head's rows over that of even attention, 0 to 1, [L, H]."""
+    """Mean entropy of each head's rows, relative to uniform attention, 0 to 1, [L, H]."""
 
     def sentences(self) -> list[str]:
         """Return the verdict and the findings, those that are not healthy first."""
@@ -168,8 +168,8 @@ def spectral_edge(matrix: Tensor) -> float:
     if std == 0:
         return math.nan
     generator = torch.Generator().manual_seed(0)
-    # Block power iteration: the edge of a random spectrum is crowded, so that 1 % is as near as
-    # it gets in a few steps, and as near as it must be.
+    # Block power iteration: singular values lie close together at the edge of a random spectrum, so
+    # a few steps reach about 1%, which is enough.
     block = torch.randn(matrix.shape[1], 8, generator=generator).to(matrix)
     for _ in range(12):
         block = torch.linalg.qr(matrix.T @ (matrix @ block)).Q
@@ -280,7 +280,7 @@ def _attention(entropies: NDArray[np.float32]) -> Finding:
 
 
 def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:
-    """Return where the token stands that answers about whole texts are read off, and its name.
+    """Return the position and name of the token from which answers on whole texts are read.
 
     [CLS] in front; <cls> at the end in XLNet, the last token where there is none (GPT-2, T5).
     """

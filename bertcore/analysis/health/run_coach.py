@@ -16,9 +16,9 @@ SEVERITIES = ("problem", "warning", "note")
 Line = Mapping[str, Any]
 
 EARLY_SHARE = 0.3
-"""What a healthy run has not learned yet is no finding before this fraction of it, 0 to 1."""
+"""Fraction of the run, 0 to 1, before which what is not learned yet is no finding."""
 NUM_LAST = 3
-"""Held-out scores in a row that a finding about "still" needs."""
+"""Held-out scores in a row before a finding says "still"."""
 CHANCE_SIGMAS = 2.5
 """Standard errors above chance from which pairs count as learned a little."""
 TOO_GOOD = 0.99
@@ -35,7 +35,7 @@ RISE_NATS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it should be."""
+    """One problem of a run."""
 
     rule: str
     """Which rule found it: nsp_chance, nsp_too_good, unigram_plateau, gradients, loss_spike,
@@ -43,11 +43,11 @@ class Finding:
     severity: str
     """One of SEVERITIES."""
     sentence: str
-    """What it is, with its numbers, and what to do."""
+    """The problem with its numbers, and what to do."""
     step: int | None = None
     """Where it was seen."""
     evidence: dict[str, float] = field(default_factory=dict)
-    """The numbers that it rests on."""
+    """The numbers behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class _Run:
 
     @property
     def held_out_pairs(self) -> list[Line]:
-        """Of a run that learns no next sentences there are none."""
+        """Empty for a run without next sentences."""
         return [line for line in self.held_out if "valid_nsp_accuracy" in line]
 
     @property
@@ -86,10 +86,10 @@ def check_run(
 
     Args:
         metrics: The lines of metrics.jsonl, in order.
-        share_done: Part of the run that is done, 0 to 1.
-        unigram_entropy: Of the training text, nats (`data_report` of config.json); without it
-            one rule cannot be asked.
-        heads: From `head_history`; without it dead heads are not looked for.
+        share_done: Fraction of the run that is done, 0 to 1.
+        unigram_entropy: Of the training text, nats (`data_report` of config.json); without it one
+            rule is skipped.
+        heads: From `head_history`; without it dead heads are not checked.
 
     Source: ours; the questions are those that google-research/bert's users ask (its issues 90, 180,
         427, 557 and 564) and codertimo/BERT-pytorch 49.
@@ -239,8 +239,8 @@ def _dead_heads(run: _Run) -> Iterator[Finding]:
     kinds = [
         f"{count} {what}"
         for count, what in (
-            (int(uniform.sum()), "looking everywhere alike"),
-            (int((stuck & ~uniform).sum()), "looking at one token whatever the sentence"),
+            (int(uniform.sum()), "attending to all tokens alike"),
+            (int((stuck & ~uniform).sum()), "attending to one token whatever the sentence"),
         )
         if count
     ]

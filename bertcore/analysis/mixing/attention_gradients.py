@@ -27,8 +27,8 @@ class AttentionGradients:
     weights: Tensor
     """[L, H, T, T]: the attention weights."""
     gradients: Tensor
-    """[L, H, T, T]: d target / d weight, each weight taken as free (rows need not sum to 1), all
-    later layers counted."""
+    """[L, H, T, T]: d target / d weight through all later layers; each weight varies freely (rows
+    need not sum to 1)."""
 
     def product(self, layer: int) -> Tensor:
         """Return gradient x weight of one layer, [H, T, T].

@@ -13,7 +13,7 @@ from bertcore.analysis.mixing.maps import require_finite, row_shares
 from bertcore.analysis.mixing.rollout import one_map_a_layer
 
 MOST_WORK = 5_000_000_000
-"""Most edges times flows that are computed, about five minutes of one core: see `flow_work`."""
+"""Limit on edges times flows, about five minutes of one core; see `flow_work`."""
 SCALE = 2**30
 """Capacities are counted in this part of 1: scipy's algorithm takes int32."""
 
@@ -25,7 +25,7 @@ class AttentionFlow:
     values: Tensor
     """float32 [R, T]: from each asked token (row) to each input token; 0 to 1."""
     error: float
-    """No value is further than this from the flow with exact capacities (float32 aside)."""
+    """Bound on the difference from the flow with exact capacities (float32 aside)."""
 
 
 def attention_flow(
@@ -46,11 +46,11 @@ def attention_flow(
         head: The head of each layer to follow; None for the mean of all.
         tokens: The rows to compute; None for all T.
         residual: As for rollout.
-        progress: Told the fraction of the rows that are done, 0 to 1.
+        progress: Called with the fraction of the rows done, 0 to 1.
 
     Raises:
-        ValueError: If weights are NaN or infinite, there is no such head or token, or it is more
-            work than MOST_WORK.
+        ValueError: If weights are NaN or infinite, there is no such head or token, or the work
+            exceeds MOST_WORK.
 
     Source: Abnar and Zuidema 2020, section 3, with one source and one sink for each value as there;
         scipy.sparse.csgraph.maximum_flow (Dinic).
@@ -102,11 +102,10 @@ def flow_work(num_layers: int, num_tokens: int, num_rows: int) -> int:
 
 
 class _Network:
-    """The graph of one flow, its middle made once.
+    """The graph of one flow; its middle is built once.
 
-    Of the top layer only one token's row matters, of the bottom layer only one token's column: the
-    source is that token, the sink that input, and what belongs to others is left out, for nothing
-    can flow through it.
+    Only one token's row of the top layer matters (the source), and one token's column of the bottom
+    layer (the sink). The other nodes there are left out, since nothing can flow through them.
 
     Args:
         mixed: Capacities, [L, T, T], L > 2.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 def require_finite(layers: Tensor, name: str) -> None:
-    """Refuse numbers that say nothing.
+    """Refuse numbers that are not finite.
 
     Args:
         layers: [L, ...], one entry for each layer.
@@ -37,7 +37,7 @@ def require_finite(layers: Tensor, name: str) -> None:
 def row_shares(maps: Tensor) -> Tensor:
     """Return maps [..., T, T] of numbers >= 0 with each row divided by its sum.
 
-    A row of zeros stays so: nothing was received.
+    A row of zeros stays zero.
     """
     sums = maps.sum(-1, keepdim=True)
     return maps / torch.where(sums > 0, sums, torch.ones_like(sums))

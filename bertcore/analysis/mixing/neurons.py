@@ -13,7 +13,7 @@ from bertcore.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class HeadNeurons:
-    """What one head computes from its queries and keys, float32."""
+    """The steps of one head from queries and keys to weights, float32."""
 
     queries: Tensor
     """[T, K]"""

@@ -1,8 +1,8 @@
 """Attention weighed by what is passed on: the norms of the vectors that tokens send.
 
 A head gives token i the sum over j of alpha_ij f(x_j), where f(x) = (x W_V + b_V) W_O is what the
-head passes on of a token. A large weight on a short vector moves nothing: BERT's heads look at
-[SEP] when they have nothing to do, and send next to nothing from it.
+head passes on of a token. A large weight on a short vector has little effect: idle heads of BERT
+attend to [SEP], whose f(x) is short.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def passed_norms(bert: Model, trace: Trace) -> Tensor:
 def weighted_norms(bert: Model, trace: Trace) -> Tensor:
     """Return ||alpha_ij f(x_j)|| for each head, float32 [L, H, T, T].
 
-    The weights are no negative numbers, so this is alpha_ij ||f(x_j)||, and no vector of a pair of
-    tokens is ever made: 12 x 12 heads at 512 tokens take 151 MB, the size of the weights.
+    The weights are not negative, so this is alpha_ij ||f(x_j)||, and no vector of a pair of tokens
+    is computed: 12 x 12 heads at 512 tokens take 151 MB, the size of the weights.
 
     Args:
         bert: The checkpoint that made the trace.
@@ -85,13 +85,13 @@ def weighted_norms(bert: Model, trace: Trace) -> Tensor:
 def block_norms(bert: Model, trace: Trace) -> BlockNorms:
     """Return how tokens mix in each attention block, heads summed as vectors.
 
-    Norms do not add up: heads may cancel each other, so the heads' vectors are summed first. The
-    norm of a sum over heads needs the heads' products with each other alone ([T, H, H] for a
-    layer), not the vectors of all pairs of tokens ([T, T, D], 805 MB for 512 tokens).
+    Heads may cancel each other, so their vectors are summed before the norm is taken. The norm of a
+    sum over heads needs only the heads' products with each other ([T, H, H] for a layer), not the
+    vectors of all pairs of tokens ([T, T, D], 805 MB for 512 tokens).
 
-    LayerNorm is linear but for the division by the deviation of the token's own sum, which is
-    known: g_i(y) = (y - mean(y)) / deviation_i * gain applies to each part. The output bias and
-    LayerNorm's bias come from no token and are left out of both ratio and map.
+    LayerNorm is linear except for the division by the deviation of the token's sum, which is known:
+    g_i(y) = (y - mean(y)) / deviation_i * gain applies to each part. The output bias and
+    LayerNorm's bias belong to no token and are left out of both ratio and map.
 
     Args:
         bert: The checkpoint that made the trace.

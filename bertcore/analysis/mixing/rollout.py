@@ -35,7 +35,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     Args:
         layers: Numbers >= 0; their rows are made to sum to 1.
         residual: Fraction of the identity to mix into each, 0 up to below 1. 0 for maps that
-            know the residual connection by themselves, such as value zeroing.
+            include the residual connection already, such as value zeroing.
 
     Raises:
         ValueError: If `residual` is out of range.
@@ -46,8 +46,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     products: list[Tensor] = []
     for layer in layers.float():
         mixed = residual * identity + (1 - residual) * row_shares(layer)
-        # What the later layer takes from its inputs stands on the left: its row i sums over the
-        # earlier layer's rows.
+        # The later layer stands on the left: its row i sums over the earlier layer's rows.
         products.append(mixed @ products[-1] if products else mixed)
     return torch.stack(products)
 

@@ -25,22 +25,22 @@ def value_zeroing(
     tokens: Sequence[int] | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Tensor:
-    """Return the cosine distances that value zeroing makes, float32 [layers, tokens, T].
+    """Return the cosine distances of value zeroing, float32 [layers, tokens, T].
 
     For each layer and token j: the layer runs on its usual input with the value vectors of j zero
     in all heads, the weights as they were; row i, column j is 1 - cos(y_i, y_i with j zeroed),
     0 to 2. Feed-forward, residual connections and LayerNorms are thus part of it. `row_shares`
     makes the paper's scores of it, and `rollout` of those its rolled-out scores.
 
-    The weights stay, so nothing but the attention block's sum changes, and each row is a matter of
-    its own token: T vectors through a layer for each row, at most TOKENS_PER_BATCH at a time.
+    The weights stay, so only the attention block's sum changes, and each row depends on its own
+    token alone: T vectors go through a layer for each row, at most TOKENS_PER_BATCH at a time.
 
     Args:
         bert: The checkpoint that made the trace.
         trace: Of any text or pair.
         layers: Which, counted from 0; None for all.
         tokens: The rows to compute; None for all T.
-        progress: Told the fraction that is done, 0 to 1.
+        progress: Called with the fraction done, 0 to 1.
 
     Raises:
         ValueError: If weights are NaN or infinite, or there is no such layer.

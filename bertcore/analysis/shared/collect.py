@@ -18,16 +18,16 @@ from bertcore.tokenizer import Encoding
 MAX_TOKENS = 2000
 """Default bound of `collect_tokens`: 2,000 tokens of BERT-base are 80 MB at 13 layers."""
 MAX_BYTES = 512 * 2**20
-"""No table of vectors is larger than this, whatever number of tokens is allowed."""
+"""Limit on a table of vectors, whatever number of tokens is allowed."""
 BATCH_TOKENS = 2048
 """Padded tokens that run together: 8 sentences of 256 tokens, or 128 of 16."""
 
 Progress = Callable[[float, str], None]
-"""Told the fraction that is done, 0 to 1, and what is being done."""
+"""Called with the fraction done, 0 to 1, and what is being done."""
 
 
 class Sentence(NamedTuple):
-    """One input of BERT: a text or a pair, and what its author calls it."""
+    """One input of BERT: a text or a pair, and its label."""
 
     text: str
     text_pair: str | None = None
@@ -59,7 +59,7 @@ class VectorTable:
     sentences: tuple[Sentence, ...]
     """The inputs, as given; those that did not fit have no points."""
     notes: tuple[str, ...]
-    """What was cut, one sentence each."""
+    """What was cut off, one sentence each."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -110,7 +110,7 @@ def collect_tokens(
         bert: Where the vectors come from.
         sentences: At least one.
         max_tokens: Limit of N, special tokens included.
-        progress: Told the fraction done after each batch.
+        progress: Called with the fraction done after each batch.
 
     Raises:
         ValueError: If there is no sentence, or the first alone has more than `max_tokens` tokens.
@@ -174,7 +174,7 @@ def collect_sentences(
         sentences: At least one.
         pooling: "mean" over all tokens, "cls" (the first token) or "max".
         max_sentences: Limit of N; the first ones are taken and `notes` says so.
-        progress: Told the fraction done after each batch.
+        progress: Called with the fraction done after each batch.
 
     Raises:
         ValueError: If there is no sentence or `pooling` does not exist.
@@ -279,7 +279,7 @@ def _run(
     order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]))
     start = 0
     while start < len(order):
-        # Sorted by length, so the last of a batch is its longest and little is padded.
+        # Sorted by length, so the last of a batch is its longest and there is little padding.
         end = start + 1
         while end < len(order) and (end + 1 - start) * len(encodings[order[end]]) <= BATCH_TOKENS:
             end += 1

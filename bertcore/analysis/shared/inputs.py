@@ -13,7 +13,7 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 TOKENS_PER_BATCH = 8192
-"""Padded tokens that run together: bounds memory and is long past the best speed on two cores."""
+"""Padded tokens that run together: bounds memory; more is no faster on two cores."""
 LOGITS_PER_CHUNK = 512
 """Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
 

@@ -20,7 +20,7 @@ MAX_ROWS = 2000
 MAX_CHARACTERS = 20_000
 """Characters of one sentence; BERT reads at most 512 tokens of them."""
 MAX_CELL = 2**17
-"""Characters of a table's cell; a longer one began with a quotation mark that nothing closed."""
+"""Characters of a table's cell; a longer one means an unclosed quotation mark."""
 
 TEXT_NAMES = ("text", "sentence", "sentence1", "text_a", "sentence_a", "content", "review")
 PAIR_NAMES = ("text_b", "sentence2", "sentence_b", "text_pair")
@@ -41,7 +41,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Sentences, and what the reader should know of how they were read."""
+    """Sentences, and how they were read."""
 
     sentences: tuple[Sentence, ...]
     columns: tuple[str, ...]
@@ -55,7 +55,7 @@ class Texts:
     encoding: str
     """How the bytes were read."""
     notes: tuple[str, ...]
-    """What was cut or guessed, one sentence each."""
+    """What was cut off or assumed, one sentence each."""
 
 
 def read_pasted(text: str, *, max_rows: int = MAX_ROWS) -> Texts:
@@ -186,7 +186,7 @@ def _decode(data: bytes, file_name: str, notes: list[str]) -> tuple[str, str]:
     try:
         return _checked(data.decode("utf-8"), file_name), "utf-8"
     except UnicodeDecodeError as error:
-        # The cut of a large file may lie within its last sign; that is no wrong encoding.
+        # A large file may be cut within its last character; that is no wrong encoding.
         if error.start >= len(data) - 3:
             return _checked(data[: error.start].decode("utf-8"), file_name), "utf-8"
         text = _checked(data.decode("latin-1"), file_name)
@@ -198,7 +198,7 @@ def _decode(data: bytes, file_name: str, notes: list[str]) -> tuple[str, str]:
 
 
 def _checked(text: str, file_name: str) -> str:
-    """Return the text unless it is what decoded bytes of no text look like."""
+    """Return the text; refuse what was not text before decoding."""
     sample = text[:20_000]
     wrong = sum(
         c == "\ufffd" or (unicodedata.category(c) == "Cc" and c not in "\t\r\n\f\v") for c in sample
@@ -214,13 +214,13 @@ def _checked(text: str, file_name: str) -> str:
 def _table(
     text: str, file_name: str, *, tab: bool, max_rows: int
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows below it, at most `max_rows` with some to spare."""
+    """Return the header and the rows below it, somewhat more than `max_rows` at most."""
     first = text.lstrip("\r\n").partition("\n")[0]
     delimiter = "\t" if tab else max(",;\t|", key=first.count)
     rows: list[list[str]] = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            # csv's own limit belongs to the whole process, where other readers raise it.
+            # csv's own limit is global to the process, and other readers raise it.
             if any(len(cell) > MAX_CELL for cell in row):
                 raise csv.Error(f"a cell has more than {MAX_CELL:,} characters")
             if any(cell.strip() for cell in row):

@@ -21,12 +21,12 @@ from bertcore.trace import Trace, TracedEmbeddings
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
 _LONGEST_WORD = 1000
-"""Characters without a space that are looked at beyond the last kept piece."""
+"""Characters without a space that are searched beyond the last kept piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class SumNumbers:
-    """How long the three summands and their sum are and how they lie to each other; each [T]."""
+    """Lengths of the three summands and of their sum, and the cosines between them; each [T]."""
 
     norms: dict[str, NDArray[np.float32]]
     """Euclidean lengths by name: token, segment, position, sum; no segment where the family has
@@ -34,7 +34,7 @@ class SumNumbers:
     cosines: dict[tuple[str, str], NDArray[np.float32]]
     """Cosine of each pair of summands, -1 to 1."""
     shares: dict[str, NDArray[np.float32]]
-    """Part of the sum that a summand makes up, along the sum's direction; the three add to 1."""
+    """Fraction of the sum from each summand, along its direction; the three add up to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class NormNumbers:
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """How much each token's vector turns when one summand is left out."""
+    """The change in direction of each token's vector when one summand is left out."""
 
     cosines: dict[str, NDArray[np.float32]]
     """By the summand left out: cosine of a hidden state to the original, [L+1, T]; index 0 is
@@ -60,7 +60,7 @@ class LeaveOneOut:
 
 
 def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
-    """Return lengths, cosines and shares of the summands of a trace.
+    """Return lengths, cosines and fractions of the summands of a trace.
 
     Source: ours. The fraction of a summand p in the sum s is (p . s) / (s . s).
     """
@@ -207,7 +207,7 @@ def position_similarity(bert: Model, num_positions: int) -> NDArray[np.float32]:
 
 @torch.inference_mode()
 def nearest_words(bert: Model, token_id: int, top_k: int = 12) -> list[tuple[str, float]]:
-    """Return the pieces whose rows of the token table point the most as that of `token_id`.
+    """Return the pieces whose rows of the token table have the highest cosine to `token_id`'s.
 
     Args:
         token_id: Any piece of the vocabulary; it is not among the results.

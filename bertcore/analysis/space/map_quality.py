@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating]
 
 MAX_POINTS = 600
-"""Most points that a quality is computed from; more are drawn at random with a seed."""
+"""Most points that a quality is computed from; of more, a random sample with a seed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Faithfulness:
-    """How much of the full space's neighbourhoods a map keeps, for each layer."""
+    """How well a map keeps the neighbourhoods of the full space, for each layer."""
 
     trustworthiness: NDArray[np.float64]
     """1: no intruders among a point's neighbours in the map; about 0.5 by chance; [L+1]."""
@@ -30,7 +30,7 @@ class Faithfulness:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separation:
-    """How well points with one label keep together in the full space, for each layer."""
+    """How well points of one label cluster in the full space, for each layer."""
 
     silhouette: NDArray[np.float64]
     """Mean silhouette by cosine distance, -1 to 1; 0 means that groups overlap; [L+1]."""
@@ -95,7 +95,7 @@ def separation(
     k: int = 5,
     seed: int = 0,
 ) -> Separation | None:
-    """Measure how well the labels part the points at each layer, or return None if they cannot.
+    """Measure how well the labels separate the points at each layer; None if they cannot.
 
     Points with an empty label or with NaN are left out. At least two labels must have points in
     two groups each.
@@ -104,7 +104,7 @@ def separation(
         vectors: [L+1, N, D].
         labels: One for each point.
         groups: Points of one group, such as the tokens of one sentence, are never compared:
-            they have one label and are alike for another reason. None: each point is its own.
+            they have one label and are similar for another reason. None: each point is its own.
         k: Neighbours of the purity; lowered to the comparable points of the smallest label.
         seed: Draws MAX_POINTS points where there are more.
 
@@ -116,7 +116,7 @@ def separation(
     names = np.asarray(labels, dtype=str)
     owners = np.arange(len(names)) if groups is None else np.asarray(groups)
     rows = _sample((names != "") & np.isfinite(vectors).all((0, 2)), seed)
-    # A label within one group only has nobody to be compared with.
+    # A label within one group only has no points to compare.
     several = [
         name for name in np.unique(names[rows]) if len(set(owners[rows][names[rows] == name])) > 1
     ]

@@ -21,7 +21,7 @@ class ProbeMap:
     coordinates: NDArray[np.float32]
     """[S, P, 2]"""
     explained: NDArray[np.float64]
-    """Fraction of a step's own variance that the two axes show, [S]; 0 where nothing varies."""
+    """Fraction of a step's variance along the two axes, [S]; 0 where nothing varies."""
     tokens: list[str]
     """[P]"""
     sentences: list[int]
@@ -35,9 +35,9 @@ class ProbeMap:
 def probe_map(probes: Sequence[Probe]) -> ProbeMap:
     """Return the map of all tokens of the texts; [CLS] and [SEP] are left out.
 
-    The axes are the first two principal components of the last step. Every step is moved so
-    that its mean is the origin, and seen along these axes: what moves is then how the words lie to
-    each other as the finished model has it, and not the drift of all of them together.
+    The axes are the first two principal components of the last step. Every step is centred and
+    projected on these axes, so that the map shows how the words move relative to each other, and
+    not the drift they have in common.
 
     Args:
         probes: At least one; all of the same network and sentences, the last step last.

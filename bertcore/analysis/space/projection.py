@@ -21,7 +21,7 @@ METHODS = ("pca", "umap")
 SPACES = ("joint", "separate")
 METRICS = ("cosine", "euclidean", "correlation", "manhattan")
 MIN_UMAP_POINTS = 8
-"""With fewer distinct points no neighbourhood is there to keep (UMAP fails below 4): PCA it is."""
+"""With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
 MAX_UMAP_POINTS = 12_000
 """Most points of one UMAP; about a minute on one core."""
 
@@ -89,7 +89,7 @@ class LayerMap:
     space: str
     """"joint": one map for all layers. "separate": one for each, turned to fit the one before."""
     notes: tuple[str, ...]
-    """What the reader must know, such as why PCA stands in for UMAP; one sentence each."""
+    """Notes for the reader, such as why PCA replaced UMAP; one sentence each."""
 
 
 def pca(vectors: Floats, dims: int) -> Pca:
@@ -117,7 +117,7 @@ def pca(vectors: Floats, dims: int) -> Pca:
         _, singular, rows = np.linalg.svd(centred, full_matrices=False)
         variances = singular**2
     total = variances.sum()
-    # Rounding leaves directions of no variance with tiny values: they are not a picture.
+    # Rounding leaves tiny values in directions without variance; they mean nothing.
     floor = (np.abs(vectors).max(initial=0.0) * np.finfo(np.float32).eps) ** 2 * num_points
     rank = min(dims, int((variances > floor).sum()))
     components, explained = np.zeros((dims, width)), np.zeros(dims)
@@ -138,15 +138,15 @@ def umap_map(
 ) -> NDArray[np.float32]:
     """Return UMAP coordinates [N, dims] of vectors [N, D]; equal vectors get equal places.
 
-    Starts from the PCA map, so that the picture's overall arrangement is that of the PCA and
-    does not depend on chance. One map is computed at a time in a process; others wait.
+    Starts from the PCA map, so that the overall arrangement does not depend on chance. One map is
+    computed at a time in a process; others wait.
 
     Args:
         vectors: At least MIN_UMAP_POINTS distinct ones, all finite.
         dims: 2 or 3.
         settings: UMAP's parameters; `n_neighbors` is lowered to the number of distinct points
             less 1 where there are fewer.
-        progress: Told the fraction done and the stage, several times a second.
+        progress: Called with the fraction done and the stage, several times a second.
 
     Raises:
         ValueError: If there are too few distinct points or too many.
@@ -166,7 +166,7 @@ def umap_map(
         )
     start = pca(distinct, dims).transform(distinct)
     start *= 10 / max(float(np.abs(start).max()), 1e-12)
-    # Points that PCA puts in one place could never part again.
+    # Points that PCA puts in one place could never separate.
     start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
     report(0.0, "Waiting for another UMAP" if _umap_lock.locked() else "Opening UMAP")
     with _umap_lock:
@@ -175,7 +175,7 @@ def umap_map(
 
         report(0.2, "Looking for neighbours")
         with warnings.catch_warnings():
-            # It warns that one seed means one core, and of what `np.unique` has settled.
+            # It warns that a seed means one core, and of duplicates, which `np.unique` removed.
             warnings.simplefilter("ignore")
             embedded = UMAP(
                 n_components=dims,
@@ -193,7 +193,7 @@ def umap_map(
 
 
 def align(coordinates: Floats, target: Floats) -> NDArray[np.float32]:
-    """Turn or mirror coordinates [N, dims] so that they lie as near as can be to `target`.
+    """Rotate or mirror coordinates [N, dims] to lie as close as possible to `target`.
 
     Distances between points are kept: no scaling. Both are centred first, and so is the result.
 
@@ -229,7 +229,7 @@ def map_layers(
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
         umap: Parameters; None means UMAP's defaults.
-        progress: Told the fraction done and the stage.
+        progress: Called with the fraction done and the stage.
 
     Raises:
         ValueError: If an argument is not one of those named, no point is finite, or there are
@@ -289,7 +289,7 @@ def _levelled(points: Floats) -> NDArray[np.float32]:
     """Return points [L+1, N, D] of mean 0 and mean squared length 1 in each layer."""
     centred = points - points.mean(1, keepdims=True, dtype=np.float64)
     size = np.sqrt((centred**2).sum(-1).mean(1))[:, None, None]
-    # A layer whose points are equal but for rounding has no size to bring to 1.
+    # A layer whose points are equal up to rounding has no length to scale to 1.
     real = size > np.abs(points).max((1, 2), keepdims=True) * 1e-6
     level: NDArray[np.float32] = (centred / np.where(real, size, 1.0)).astype(np.float32)
     return level
@@ -328,7 +328,7 @@ def _part(progress: Progress | None, index: int, count: int) -> Progress | None:
 
 
 def _epochs(report: Progress) -> dict[str, object]:
-    """Return tqdm settings that tell `report` how far UMAP's epochs are.
+    """Return tqdm settings that report the progress of UMAP's epochs.
 
     UMAP has no callback, but hands these settings to its progress bar: the bar is written, as
     a bare percentage, into a file that reports it.

@@ -1,12 +1,13 @@
-"""Score one's own candidate words at a [MASK], also words of several pieces.
+"""Score candidate words at a [MASK], also words of several pieces.
 
-A word of pieces w_1 .. w_n gets n masks in place of the one. With the other text c around them,
+A word of pieces w_1 .. w_n gets n masks in place of the one. With the rest of the text as c,
 
     log p(w | c, n) = sum over i of log p(w_i | c, w_1 .. w_(i-1), [MASK] for w_i .. w_n)
 
 which is the chain rule from left to right under BERT's masked-word head. For n = 1 it is the
-probability that `Bert.fill_mask` shows. Each n is a question of its own ("which n pieces stand
-here?"), so words of different lengths are compared with care: the mean per piece is given too.
+probability that `Bert.fill_mask` shows. Each n is a separate question ("which n pieces stand
+here?"), so probabilities of words of different lengths are not directly comparable; the mean per
+piece is given too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from bertcore.tokenizer import Encoding
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One word and what BERT gives it at the mask."""
+    """One word and its probability at the mask."""
 
     word: str
     pieces: tuple[str, ...]

@@ -31,12 +31,12 @@ class Lens:
     probabilities: NDArray[np.float32]
     """Their probabilities, [L+1, N, k]."""
     entropy: NDArray[np.float32]
-    """Entropy of the whole distribution in bits, [L+1, N]: 0 is certain, log2 V is no idea."""
+    """Entropy of the whole distribution in bits, [L+1, N]: 0 is certain, log2 V is uniform."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectories:
-    """How chosen words fare at one position from layer to layer."""
+    """Rank and probability of chosen words at one position, layer by layer."""
 
     position: int
     words: tuple[str, ...]

@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class AttentionMass:
-    """How the attention of the tokens of A, of B and of the special tokens is shared out."""
+    """How the attention of A, of B and of the special tokens is divided among the three groups."""
 
     mass: NDArray[np.float32]
     """[L, H, 3, 3]: mean over the tokens of the row's group of their attention to all tokens of

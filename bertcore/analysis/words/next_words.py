@@ -73,7 +73,7 @@ def predict_next(
 
 @torch.no_grad()
 def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
-    """Return how improbable each token is given those before it, from the second on.
+    """Return the surprisal of each token given those before it, from the second on.
 
     One run for all tokens. The perplexity is the usual one of a language model.
 

@@ -16,7 +16,7 @@ from bertcore.model import Model
 
 @dataclass(frozen=True, slots=True)
 class MaskPredictions:
-    """The last layer's answer at each of M masks, each as if the others were unknown."""
+    """The last layer's predictions at each of M masks, independent of each other."""
 
     positions: tuple[int, ...]
     """Positions in the encoded input, [M]."""
@@ -56,7 +56,7 @@ def predict_masks(
 ) -> MaskPredictions:
     """Return the most probable words for each [MASK], typed or chosen by position.
 
-    The numbers of `Bert.fill_mask`, for masks that are given by position, with the hidden tokens.
+    The same numbers as `Bert.fill_mask`, for masks given by position, with the hidden tokens.
 
     Args:
         masked: Positions to replace by [MASK].
@@ -115,7 +115,7 @@ def tracked_words(
     words: Sequence[str] = (),
     num_best: int = 3,
 ) -> tuple[str, ...]:
-    """Return the pieces that are worth following through the layers at one mask.
+    """Return the pieces to follow through the layers at one mask.
 
     The hidden token, the `num_best` most probable pieces, and those of `words` that are one
     piece, in this order, none twice.
@@ -139,7 +139,7 @@ def tracked_words(
 def fill_in_turn(
     bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> tuple[Filled, ...]:
-    """Fill all masks one after another, the surest first, each seeing those filled before.
+    """Fill all masks one after another, the most certain first, each given those filled before.
 
     One run for each mask. The product of the probabilities is that of the whole filling in this
     order; it is a greedy choice, not the best of all fillings.

@@ -21,14 +21,14 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 _LONG_ENOUGH = 4
-"""Letters of a word that tells more than a function word, when a mask is suggested."""
+"""Fewest letters of a word that is suggested for masking, so that it is no function word."""
 _MOST_TRIED = 32
 """Tokens that are tried when a mask is suggested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """One number for each scored token: how improbable BERT finds it, seeing all the others."""
+    """The surprisal of each scored token given all the others."""
 
     positions: tuple[int, ...]
     """Positions in the encoded input, [N]: the texts' tokens without [MASK]."""
@@ -48,7 +48,7 @@ class Surprise:
 
 
 def surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
-    """Hide each token in turn and return how improbable BERT finds it.
+    """Return the surprisal of each token when it is hidden.
 
     One input for each token, run in batches. [MASK] typed in the text stays hidden throughout and
     has no number itself. Costs T times a forward pass.
@@ -107,10 +107,10 @@ def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surpr
 def suggest_mask(
     bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> int:
-    """Return the position of a token that is worth hiding, besides those already masked.
+    """Suggest a token to hide, besides those already masked; return its position.
 
     Of the words of one piece and at least four letters (the first 32 of them), the one that BERT
-    guesses best: its prediction then has something to say. Without such a word any token will do.
+    guesses best. Without such a word any token will do.
 
     Raises:
         ValueError: If the text has no token left, or the checkpoint has no masked-word head.
