@@ -10,7 +10,7 @@ from torch import Tensor
 
 PATTERNS = ("bidirectional", "causal", "prefix", "drawn")
 """Which token may attend to which: all to all (BERT); each to itself and those before (GPT); a
-prefix to itself, and the rest also to what stands before (UniLM); as drawn."""
+prefix to itself, the rest also to all before (UniLM); as drawn."""
 
 
 class Block(NamedTuple):
@@ -28,7 +28,7 @@ def pattern_mask(
     prefix_length: int,
     blocked: Iterable[tuple[int, int, int, int]] = (),
 ) -> Tensor | None:
-    """Return which token may attend to which, bool [T, T], row = query token; None: all at all.
+    """Return which token may attend to which, bool [T, T], row = query token; None: all to all.
 
     Args:
         pattern: One of PATTERNS.
@@ -105,7 +105,7 @@ def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Ten
     blind = (~allowed.any(-1)).nonzero().flatten().tolist()
     if blind:
         raise ValueError(
-            f"token {blind[0]} may look at nothing in the drawn mask, so its attention cannot sum "
-            "to 1. Let it look at one token at least, such as itself."
+            f"token {blind[0]} may attend to nothing in the drawn mask, so its attention cannot "
+            "sum to 1. Let it attend to one token at least, such as itself."
         )
     return allowed

@@ -28,24 +28,24 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Interventions:
-    """Changes made ready for one network and one input of T tokens, on the network's device."""
+    """Changes prepared for one network and one input of T tokens, on the network's device."""
 
     mask: Tensor | None
     """True = attend, [T, T]; None: all attend to all."""
     gates: Tensor | None
-    """What each head's context is multiplied with, [L, H, 1, 1], 0 or 1; None: all on."""
+    """Factor of each head's context, [L, H, 1, 1], 0 or 1; None: all on."""
     skipped: frozenset[int]
-    """Layers that hand on their input as it is."""
+    """Layers that pass their input on unchanged."""
     cells: Mapping[int, tuple[Cell, ...]]
     """The weights set by hand in each layer that has some."""
 
     def edit(self, layer: int) -> Callable[[Tensor], None] | None:
-        """Return what edits a layer's weights [B, H, T, T] in place; None: there is nothing to."""
+        """Return what edits a layer's weights [B, H, T, T] in place; None if nothing does."""
         cells = self.cells.get(layer)
         return None if cells is None else partial(set_cells, cells)
 
     def attention_of(self, layer: int) -> AttentionFunction:
-        """Return how a layer attends under the changes; the mask is given with each call."""
+        """Return a layer's attention function under the changes; the mask comes with each call."""
         edit = self.edit(layer)
 
         def attend(
@@ -61,7 +61,7 @@ class Interventions:
 
 
 def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
-    """Set attention weights by hand, in place; what is left of 1 is shared as it was.
+    """Set attention weights by hand, in place; the rest of the row is rescaled to sum to 1.
 
     Args:
         cells: Of one layer; several in a row are set together.
@@ -86,7 +86,7 @@ def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
         others = row.sum(-1, keepdim=True)
         if left > 1e-6 and bool((others <= 0).any()):
             raise ValueError(
-                f"token {source} looks at nothing else in head {head}, so the {left:.3g} that is "
+                f"token {source} attends to nothing else in head {head}, so the {left:.3g} that is "
                 "left of its attention has nowhere to go. Set the weight of another token too."
             )
         if left > 1e-6:

@@ -1,7 +1,7 @@
 """Changes to a run of BERT: parts switched off, other attention patterns, edited ids and weights.
 
-`Changes` says what is to be different. `Changes.prepare` checks it against a network and an input,
-and makes of it what `trace_network` applies while it runs. The weights stay as they are.
+`Changes` states the changes; `Changes.prepare` checks them against a network and an input, and
+returns what `trace_network` applies while it runs. The weights stay unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bertcore.interventions.hooks import Cell, Interventions
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Changes:
-    """What is different from the plain run; hashable. Layers, heads and tokens count from 0.
+    """The differences from the plain run; hashable. Layers, heads and tokens count from 0.
 
     Source: heads off as in Michel et al. 2019, section 2.1 (the mask variable of a head is 0); the
     patterns of Dong et al. 2019 (UniLM), section 2.3. Editing cells is ours.
@@ -27,7 +27,7 @@ class Changes:
     heads_off: frozenset[tuple[int, int]] = frozenset()
     """(layer, head) of heads whose context is 0 before the output projection."""
     layers_skipped: frozenset[int] = frozenset()
-    """Layers that hand on their input as it is: no attention, no feed-forward, no LayerNorm."""
+    """Layers that pass their input on unchanged: no attention, no feed-forward, no LayerNorm."""
     pattern: str = PATTERNS[0]
     """One of PATTERNS."""
     prefix_length: int | None = None
@@ -51,7 +51,7 @@ class Changes:
         return any(getattr(self, field.name) != field.default for field in fields(self))
 
     def __repr__(self) -> str:
-        """Return Python that makes it again, with only what differs from the defaults."""
+        """Return a Python expression for it, with only what differs from the defaults."""
         return f"Changes({', '.join(self._arguments())})"
 
     def _arguments(self) -> Iterable[str]:
@@ -74,7 +74,7 @@ class Changes:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> Interventions:
-        """Check the changes and make them ready for a network and an input.
+        """Check the changes and prepare them for a network and an input.
 
         Args:
             config: The network's shape.
@@ -107,7 +107,7 @@ class Changes:
         )
 
     def apply_to_ids(self, name: str, ids: Sequence[int]) -> list[int]:
-        """Return ids with those of `name` ("segment_ids" or "position_ids") put in, [T].
+        """Return ids with the edits of `name` ("segment_ids" or "position_ids"), [T].
 
         Raises:
             ValueError: If a token does not exist.

@@ -18,7 +18,7 @@ from bertcore.tokenizer import Tokenizer
 class PretrainingScores:
     """Held-out scores on fixed rows with fixed masks (15%, 80/10/10).
 
-    Those of next sentences are None where the rows are no pairs.
+    Scores of next sentences are None where the rows are no pairs.
     """
 
     mlm_loss: float
@@ -39,10 +39,10 @@ class PretrainingScores:
     num_masked: int
     """Hidden tokens scored."""
     share_random: float | None
-    """Fraction of pairs whose B is random: what always answering so would score."""
+    """Fraction of pairs whose B is random: the accuracy of always answering "random"."""
 
     def to_dict(self) -> dict[str, int | float]:
-        """Return the scores that there are, by name."""
+        """Return the available scores by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 

@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class Pretraining:
-    """One run, built once: trains to its end or until told to stop. Nothing is written before.
+    """A run that trains to its end or until stopped. Building it writes nothing.
 
     Args:
         folder: Where metrics and checkpoints go.
@@ -88,7 +88,7 @@ class Pretraining:
                 "without --use_fsdp."
             )
         self._compile, self._notice = choose_compile(
-            # The teacher's graph is not worth a compiler's wait, and is not tested with it.
+            # With a teacher compiling does not pay off, and it is untested.
             train_config.compile if teacher is None else "off",
             self.device,
             steps=train_config.steps,
@@ -96,7 +96,7 @@ class Pretraining:
             is_sharded=self.processes.are_sharding,
         )
         self.notices: list[str] = []
-        """What the user should know, told by `run` before anything else."""
+        """Sentences for the user, which `run` reports first."""
         state = folder.load_checkpoint(on_damage=self._pass_over) if resume else None
         self.phases = Phases(
             train,
@@ -187,7 +187,7 @@ class Pretraining:
 
     @property
     def _projection(self) -> nn.Linear | None:
-        """What TinyBERT's losses train beside the network."""
+        """The projection of TinyBERT's losses, trained beside the network."""
         return None if self.distillation is None else self.distillation.projection
 
     def run(
@@ -200,15 +200,15 @@ class Pretraining:
         """Train to the end of the budget; return the last held-out scores.
 
         The run folder is locked meanwhile, so that one process at a time trains in it. A run that
-        was at its end already is scored again and not trained. Of several processes only the main
-        one writes, and all get the same scores.
+        has already ended is scored again and not trained. Of several processes only the main one
+        writes, and all get the same scores.
 
         Args:
             on_progress: Called after each step.
-            should_stop: Asked after each step; True saves a checkpoint and returns None, unless
+            should_stop: Called after each step; True saves a checkpoint and returns None, unless
                 that step was the last. True in one of several processes stops them all.
-            on_notice: Told in a sentence what the user should know, such as how long compiling
-                took, which does not count as time of the run.
+            on_notice: Called with sentences for the user, such as how long compiling took, which
+                does not count as time of the run.
 
         Raises:
             ValueError: If another process trains in the folder, or has since this run was opened.
@@ -225,7 +225,7 @@ class Pretraining:
             return self._train(on_progress, should_stop, on_notice)
 
     def _check_is_ours(self) -> None:
-        """Refuse to write over steps that somebody else did since this run was opened."""
+        """Refuse to overwrite steps of another process since this run was opened."""
         checkpoints = self.folder.checkpoints()
         if checkpoints and step_of(checkpoints[-1]) > self.progress.step:
             raise ValueError(
@@ -249,7 +249,7 @@ class Pretraining:
         return self._scores if is_whole else None
 
     def _prepare(self, on_notice: Callable[[str], None]) -> None:
-        """Compile if that was chosen, then meet the other processes."""
+        """Compile if chosen, then join the other processes."""
         if self._notice is not None and self.processes.is_main:
             on_notice(self._notice)
         if self._compile:
@@ -261,7 +261,7 @@ class Pretraining:
                 if self.config.compile == "on":
                     raise
                 notice = f"compiling failed, so training is slower ({error})."
-            self._compile = False  # done, whatever came of it
+            self._compile = False  # done, whatever the outcome
             if self.processes.is_main:
                 on_notice(notice)
         self.train_step.join()
@@ -309,7 +309,7 @@ class Pretraining:
         return {f"valid_{name}": value for name, value in self._scores.to_dict().items()}
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
-        """Write the line of a step where one is due; return it, for each step is reported."""
+        """Write the line of a step where one is due; return what to report."""
         progress = self.progress
         line = {
             **(metrics or {}),
@@ -356,12 +356,12 @@ class Pretraining:
         return evaluate_pretraining(network, self.valid_batches, self.tokenizer, autocast=autocast)
 
     def _read_clock(self) -> None:
-        """Take the main process's time: all must see the same fraction of a run by the clock."""
+        """Take the main process's time: all need the same fraction of a run by the clock."""
         elapsed = time.perf_counter() - self._clock
         self.progress.elapsed_seconds = self.processes.of_main(elapsed)
 
     def _diverged(self, values: dict[str, float]) -> str:
-        """Note the bad step in the metrics; return what to tell."""
+        """Note the diverged step in the metrics; return the message."""
         note = divergence_note(values, self.progress)
         if self.processes.is_main:
             self.folder.append_metrics(note)

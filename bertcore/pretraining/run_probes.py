@@ -17,8 +17,8 @@ from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_file
 TOP_K = 5
 """Predictions kept for each hidden word."""
 MIN_STEP_GROWTH = 0.005
-"""Between two probes lies at least this fraction of all steps so far: 200 probes up to where the
-evaluations are closer than that, and few more ever after."""
+"""Least distance between two probes as a fraction of the steps so far: 200 probes up to where
+evaluations are closer than that, and few more after."""
 
 
 @torch.no_grad()
@@ -28,16 +28,16 @@ def take_probe(
     step: int,
     texts: Sequence[ProbeText] = PROBE_TEXTS,
 ) -> Probe:
-    """Ask the network about all sentences, each whole and with its hidden word, in one batch.
+    """Probe the network on all sentences, each whole and with its hidden word, in one batch.
 
-    In float32 and evaluation mode, whatever the training does; the mode is restored, and no random
-    number is drawn.
+    In float32 and evaluation mode, whatever the mode of training, which is restored; draws no
+    random number.
 
     Args:
         network: With a masked-word head; without a next-sentence head, pairs get no answer.
         tokenizer: Of the run.
         step: For the record.
-        texts: What to ask about; those that are longer than the position table are cut.
+        texts: The sentences; those longer than the position table are cut.
 
     Raises:
         ValueError: If a weight is not a number.
@@ -160,7 +160,7 @@ class ProbeWriter:
             self._last = step
 
     def forget_after(self, step: int) -> None:
-        """Delete the probes of steps that a resumed run will do again, and what a kill left."""
+        """Delete the probes of steps that a resumed run will repeat, and partial files."""
         for leftover in (self._run / "probes").glob(".*.partial"):
             leftover.unlink(missing_ok=True)
         kept = []

@@ -62,7 +62,7 @@ from bertcore.training.run_lock import lock_run
 def check_inputs(
     folder: Path, corpus: Sequence[Path], valid: Path, *, has_pairs: bool = True
 ) -> None:
-    """Refuse, before minutes of reading, what can be seen to be wrong at once.
+    """Refuse what is visibly wrong, before minutes of reading.
 
     Args:
         folder: Of the new run.
@@ -109,7 +109,7 @@ def start_run(
             into the run.
         teacher: What the network learns from beside the text; copied into the run.
         command: What was typed, for the run's config.json.
-        on_stage: Told how far the preparation is.
+        on_stage: Called with the stage of the preparation and its fraction.
 
     Raises:
         ValueError: If the folder is not empty, a file cannot be read, or settings do not fit.
@@ -202,7 +202,7 @@ def _pack_texts(
 
 
 def _describe_call(command: str) -> dict[str, Any]:
-    """Return what was typed, where and when, and by which code."""
+    """Return the command, place and time of the start, and the version of the code."""
     return {
         "command": command,
         "directory": os.getcwd(),
@@ -225,7 +225,7 @@ def _describe_data(run: Pretraining, valid: PackedCorpus) -> dict[str, Any]:
 def resume_run(folder: Path) -> Pretraining:
     """Open an interrupted run with the settings that it was started with.
 
-    What was passed over on the way, such as a damaged checkpoint, is in `notices` of the result.
+    What was skipped, such as a damaged checkpoint, is in `notices` of the result.
 
     Raises:
         ValueError: If there is no run in the folder, another process trains there, the texts or
@@ -278,7 +278,7 @@ def resume_run(folder: Path) -> Pretraining:
 
 
 def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer) -> None:
-    """Refuse data that is not what the run was started with; runs of old have no record."""
+    """Refuse data other than the run was started with; old runs have no record."""
     for name, what in TEXTS.items():
         if "packed" in settings:
             check_corpus(run.data / name, settings["packed"][name])
@@ -292,7 +292,7 @@ def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer
 
 
 def _record_start(bert: Bert | None) -> dict[str, str] | None:
-    """Return what to remember of the checkpoint that a run begins with."""
+    """Return the record of the checkpoint that a run starts from."""
     if bert is None or bert.report is None:
         return None
     return {"name": bert.name, "fingerprint": bert.report.fingerprint}

@@ -10,7 +10,7 @@ from bertcore.pretraining.data.batches import Totals
 from bertcore.training.progress import TrainingProgress
 
 OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
-"""What a run with a teacher has beside the others."""
+"""Metrics of runs with a teacher only."""
 
 
 def step_metrics(
@@ -43,12 +43,12 @@ def step_metrics(
 
 
 def has_diverged(values: Mapping[str, float]) -> bool:
-    """Return whether loss or gradient is no number."""
+    """Return whether loss or gradient is not finite."""
     return not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"]))
 
 
 def divergence_note(values: Mapping[str, float], progress: TrainingProgress) -> dict[str, Any]:
-    """Return the line of metrics of a step that diverged, without its numbers: JSON has none such.
+    """Return the line of metrics of a step that diverged; JSON has no NaN, so as text.
 
     Args:
         values: From TrainStep.

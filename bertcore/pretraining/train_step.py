@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class TrainStep:
-    """What makes steps: the network with its loss, compiled or not, alone or with others.
+    """Training steps: the network with its loss, compiled or not, in one process or several.
 
     Args:
         network: On the processes' device, in training mode.
@@ -57,7 +57,7 @@ class TrainStep:
         self._is_compiled = False
 
     def join(self) -> None:
-        """Wait for the other processes, and share gradients with them from now on."""
+        """Wait for the other processes, and synchronise gradients with them from now on."""
         self._update.join()
 
     def compile(self, samples: Sequence[Batch]) -> float:
@@ -69,7 +69,7 @@ class TrainStep:
             RuntimeError: If the compiler fails; steps then go on without it.
         """
         start = time.perf_counter()
-        # A batch costs no random numbers unless there is dropout, which must not notice this.
+        # A batch draws random numbers only for dropout, whose sequence must not change.
         random_state = torch.get_rng_state()
         plain = self._update.module
         compiled = NetworkWithLoss(self.network, dtype=self.dtype, is_compiled=True)

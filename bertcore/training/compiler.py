@@ -11,9 +11,9 @@ from pathlib import Path
 import torch
 
 AUTO_MINUTES = 10.0
-"""By "auto", runs of at least so many minutes are compiled ..."""
+""""auto" compiles runs of at least this many minutes ..."""
 AUTO_STEPS = 10_000
-"""... or of at least so many steps."""
+"""... or of at least this many steps."""
 
 
 def missing_for_compile(device: torch.device) -> str | None:
@@ -44,11 +44,11 @@ def choose_compile(
     """Return whether to compile, and a notice if that was wanted but cannot be.
 
     Args:
-        choice: "on", "off", or "auto": if the run is long enough to win back the wait.
+        choice: "on", "off", or "auto": if the run is long enough to pay for compiling.
         device: Where the network is.
         steps, minutes: Length of the run.
-        is_sharded: Whether each process will have a part of the network: it comes together and
-            parts within a step, which one compiled graph cannot hold.
+        is_sharded: Whether each process will have a part of the network; weights are gathered and
+            freed within a step, which one compiled graph cannot express.
 
     Raises:
         ValueError: If it is "on" and something is missing, or the network is to be sharded.

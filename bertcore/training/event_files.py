@@ -14,7 +14,7 @@ _LEFT_OUT = frozenset({"step", "seconds", "num_tokens"})
 
 
 def check_tensorboard() -> None:
-    """Refuse to write events where the package that writes them is not installed.
+    """Refuse to write events without the package that writes them.
 
     Raises:
         ValueError: If it is not.
@@ -27,7 +27,7 @@ def check_tensorboard() -> None:
 
 
 def has_events(run: Path) -> bool:
-    """Return whether a run was started with event files, so that they should go on."""
+    """Return whether a run has event files, which a resumed run continues."""
     return (run / EVENTS_FOLDER).is_dir()
 
 
@@ -36,7 +36,7 @@ class EventFiles:
 
     Args:
         run: The run's folder.
-        after_step: A resumed run's step: later events of before are taken back.
+        after_step: Step of a resumed run; later events of the earlier part are dropped.
 
     Raises:
         ValueError: As `check_tensorboard`.

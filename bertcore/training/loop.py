@@ -12,7 +12,7 @@ Metrics = dict[str, Any]
 
 
 class TrainingRun(Protocol):
-    """A step and an evaluation, and when they are due: what `train` needs of a run.
+    """The steps of a run and when they are due, as `train` needs them.
 
     Every process of a run calls every method, in the same order; only the main one writes.
     """
@@ -38,7 +38,7 @@ class TrainingRun(Protocol):
         """Return True if a run that goes on is to be saved after this step."""
 
     def save(self, scores: Metrics | None) -> None:
-        """Save all that is needed to continue from here to the last bit, whole or not at all."""
+        """Save everything needed to continue bit for bit from here, whole or not at all."""
 
 
 def train(
@@ -47,15 +47,15 @@ def train(
     on_progress: Callable[[Progress], None],
     should_stop: Callable[[], bool],
 ) -> bool:
-    """Train to the end of a run; return False if it was told to stop before.
+    """Train to the end of a run; return False if it was stopped before.
 
-    At its end and where it is told to stop, the run is saved. A kill at any moment loses what came
-    after the newest save, and a resumed run does that again with the same numbers.
+    The run is saved at its end and where it is stopped. A kill loses what came after the newest
+    save, and a resumed run repeats that with the same numbers.
 
     Args:
         run: At its start or resumed.
         on_progress: Called with what each step reports.
-        should_stop: Asked after each step but the last; True in one process stops them all.
+        should_stop: Called after each step but the last; True in one process stops them all.
     """
     while not run.is_over():
         metrics = run.take_step()

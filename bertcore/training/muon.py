@@ -16,13 +16,13 @@ from bertcore.training.sharding import is_sharded, on_whole_matrices, own_part
 class StackedMuon(torch.optim.Muon):
     """torch.optim.Muon with the same settings, state and steps, but batched matrix products.
 
-    A small BERT has dozens of matrices of two shapes; one product a matrix leaves a GPU idle and
-    costs a CPU a fifth more time. Several processes that each hold the whole summed gradients make
-    the same step each. Of a sharded network (FSDP), each process puts together its share of the
-    matrices, in bfloat16, and orthogonalises those.
+    A small BERT has dozens of matrices of two shapes; one product per matrix leaves a GPU idle and
+    takes a fifth more time on a CPU. Processes that each hold the whole gradients all make the same
+    step. With a sharded network (FSDP), each process gathers some of the matrices, in bfloat16, and
+    orthogonalises those.
 
     Source: Jordan et al. 2024; torch.optim.Muon. Differs: a matrix that is taller than wide is
-        turned before stacking, and rounding in bfloat16 differs from one product a matrix.
+        transposed before stacking, and rounding in bfloat16 differs from one product per matrix.
     """
 
     @torch.no_grad()

@@ -97,7 +97,7 @@ def write_probe(folder: Path, probe: Probe) -> Path:
     for index, sentence in enumerate(probe.sentences):
         text = sentence.text
         arrays |= {
-            # A lone None would need a pickle; an absent text B is a shorter array.
+            # None would need a pickle, so an absent text B is a shorter array.
             f"text_{index}": np.array(
                 [text.hidden, text.kinds, text.text_a, *([text.text_b] if text.text_b else [])]
             ),

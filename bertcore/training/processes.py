@@ -19,17 +19,17 @@ from bertcore.training.sharding import launcher_shards, shard
 
 
 class Processes:
-    """Which of how many processes this one is, and what they do together.
+    """The rank and number of processes launched together, and their collective operations.
 
-    `torchrun` and `accelerate launch` tell each process its rank by the environment. Alone, all of
-    this does nothing. Process 0, the main one, is the only one that writes.
+    `torchrun` and `accelerate launch` set each process's rank in the environment. A single process
+    does none of this. Only process 0, the main one, writes.
 
     Args:
         device: As `choose_device` takes it; on GPUs each process gets its own.
 
     Raises:
         ValueError: If the device is not there, or names one GPU for several processes, or if the
-            launcher asks for a kind of sharding that is not there.
+            launcher asks for an unsupported kind of sharding.
     """
 
     def __init__(self, device: str) -> None:
@@ -88,7 +88,7 @@ class Processes:
 
         if self._accelerator is None:
             options = DistributedDataParallelKwargs(gradient_as_bucket_view=True)
-            # Number formats are ours, whatever the launcher was told.
+            # Number formats are set by us, whatever the launcher's settings.
             self._accelerator = Accelerator(
                 cpu=self.device.type == "cpu", mixed_precision="no", kwargs_handlers=[options]
             )
@@ -108,8 +108,8 @@ class Processes:
     def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
         """Keep gradients apart until a later part of the batch.
 
-        Sharded ones are always brought together: whole ones of a part would take all the memory
-        that sharding saves.
+        Sharded gradients are always reduced: whole ones of a part would take all the memory that
+        sharding saves.
         """
         if self._accelerator is None or self.are_sharding:
             return nullcontext()
@@ -126,17 +126,17 @@ class Processes:
         return totals
 
     def of_main(self, value: float) -> float:
-        """Return the main process's number, so that all decide alike."""
+        """Return the main process's number, so that all processes decide alike."""
         return self.sum([value if self.is_main else 0.0])[0]
 
     def any(self, flag: bool) -> bool:
-        """Return whether it is so in any process."""
+        """Return True if `flag` is True in any process (all-reduce)."""
         return self.sum([float(flag)])[0] > 0
 
     def leave(self) -> None:
-        """Say good-bye to the others; nothing can be done together afterwards."""
+        """Leave the process group; no collective operation is possible afterwards."""
         if self._accelerator is not None:
-            # Together: the main process still writes the last checkpoint while the others are done.
+            # With a barrier, since the main process may still write the last checkpoint.
             torch.distributed.barrier()
             self._accelerator.end_training()
             self._accelerator = None
@@ -148,6 +148,6 @@ def launched_rank() -> int:
 
 
 def wait_for_file(path: Path) -> None:
-    """Wait until the main process has written a file; the launcher ends us should that fail."""
+    """Wait until the main process has written a file; if it fails, the launcher ends this one."""
     while not path.is_file():
         time.sleep(0.2)

@@ -11,7 +11,8 @@ _OLD_NAMES = {"seconds": "elapsed_seconds", "num_seen": "num_examples", "num_bad
 
 @dataclass(slots=True)
 class TrainingProgress:
-    """How far a run is. Saved with each checkpoint; what a run does not count stays as it is."""
+    """The progress of a run, saved with each checkpoint; fields that a run does not use keep their
+    defaults."""
 
     step: int = 0
     """Steps taken."""
@@ -48,7 +49,7 @@ class Progress:
     share: float
     """Fraction of the run that is done, 0 to 1."""
     metrics: dict[str, Any]
-    """The newest metrics; while a frozen encoder runs once over the data, "encoded", the fraction
-    of it that is done, and "of" what."""
+    """The newest metrics; while a frozen encoder runs once over the data, "encoded" (the fraction
+    done) and "of" (which data)."""
     is_scored: bool
     """Whether the metrics hold scores on held-out or dev data."""

@@ -24,10 +24,10 @@ def record_files(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
-    """Refuse files that are not what they were; one that is gone is no reason, it is not needed.
+    """Refuse files that changed; a missing one is accepted, since it is not needed.
 
-    Reading all of a large corpus at each resume would take long, so a file of the same size and
-    time counts as unchanged, and only another time makes it worth a hash.
+    Hashing a large corpus at each resume would take long, so a file of equal size and time counts
+    as unchanged; only files of another time are hashed.
 
     Args:
         recorded: From `record_files`.
@@ -78,13 +78,13 @@ def record_times(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def record_vocabulary(tokenizer: Tokenizer) -> str:
-    """Return a hash of the pieces, of whose ids the packed corpus is made."""
+    """Return a hash of the pieces that the packed corpus's ids refer to."""
     pieces = "\n".join([*tokenizer.vocab, str(tokenizer.do_lower_case)])
     return hashlib.sha256(pieces.encode()).hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:
-    """Return what computes: versions and the machine. The same ones give the same bits."""
+    """Return the versions and the machine; equal ones give the same bits."""
     return {
         "bertscope": bertcore.__version__,
         "python": platform.python_version(),
@@ -95,7 +95,7 @@ def versions() -> dict[str, str]:
 
 
 def describe_differences(old: dict[str, str], new: dict[str, str]) -> str | None:
-    """Return a sentence on what is another than at the start of a run; None if nothing is."""
+    """Return a sentence on what changed since the start of a run; None if nothing did."""
     both = [name for name in new if name in old]
     other = [f"{name} {old[name]} -> {new[name]}" for name in both if old[name] != new[name]]
     if not other:
@@ -110,7 +110,7 @@ def git_revision() -> dict[str, Any] | None:
     """Return the commit of this code and whether files were changed since; None if not from git."""
     package = Path(bertcore.__file__).parent
     described = _git(package, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
-    # A package that lies in somebody else's checkout, such as in its .venv, is not of that commit.
+    # A package inside another project's checkout, such as in its .venv, is not of that commit.
     if described is None or _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None
     return {"revision": described.removesuffix("-dirty"), "dirty": described.endswith("-dirty")}
@@ -134,7 +134,7 @@ def _git(folder: Path, *words: str) -> str | None:
 
 
 def _quick(path: Path) -> dict[str, Any]:
-    """Return what can be known of a file without reading it."""
+    """Return a file's path, size and time, without reading it."""
     stat = path.stat()
     return {
         "path": str(path.expanduser().resolve()),

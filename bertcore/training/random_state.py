@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def seed_random(seed: int) -> None:
-    """Set all of them from one number, 0 or more."""
+    """Seed them all from one number, 0 or more."""
     torch.manual_seed(seed)  # of each device too
     np.random.seed(seed % 2**32)
     random.seed(seed)
@@ -38,10 +38,10 @@ def random_state() -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any] | Tensor) -> None:
-    """Bring back what `random_state` returned.
+    """Restore what `random_state` returned.
 
-    The state of a device that is not there is left out: a run that moves to another device cannot
-    have its numbers. A tensor is torch's state alone, as earlier versions saved it.
+    The state of a missing device is skipped: on another device a run gets other numbers. A tensor
+    is torch's state alone, as earlier versions saved it.
     """
     if isinstance(state, Tensor):
         torch.set_rng_state(state)

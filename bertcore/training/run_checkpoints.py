@@ -22,9 +22,9 @@ from bertcore.tokenizer import Tokenizer
 STATE_FILE = "training_state.pt"
 """Optimisers, position, random state."""
 SUMMARY_FILE = "checkpoint.json"
-"""The step, its held-out loss and the hashes of all other files; runs of old have none."""
+"""The step, its held-out loss and the hashes of all other files; old runs have none."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the system answers where there is no room to write."""
+"""The system's error codes for a full disk."""
 _LEAST_FREE_BYTES = 2**16
 
 
@@ -65,7 +65,7 @@ def write_checkpoint(
 ) -> None:
     """Write a checkpoint to a hidden folder beside its place, then rename it.
 
-    The files are on the disk, and not only on their way to it, before the folder has its name.
+    The files are flushed to the disk before the folder gets its name.
 
     Raises:
         RuntimeError: If it cannot be written, such as on a full disk. Nothing of it is left.
@@ -107,7 +107,7 @@ def read_checkpoint(folder: Path) -> dict[str, Any] | DamagedCheckpoint:
 
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
-    """Write a training state under another name, have it on the disk, and rename it.
+    """Write a training state under another name, flush it to the disk, and rename it.
 
     Args:
         path: Of the file; an older one is replaced.
@@ -140,7 +140,7 @@ def read_state(path: Path) -> dict[str, Any]:
 def why_not_written(error: Exception, place: Path) -> str:
     """Return a sentence on why a file could not be written, with what to do.
 
-    Libraries that write hide the system's answer, so free space is asked for as well.
+    Libraries that write hide the system's error, so the free space is checked as well.
     """
     try:
         free = shutil.disk_usage(place).free
@@ -154,7 +154,7 @@ def why_not_written(error: Exception, place: Path) -> str:
 
 
 class _Recorder:
-    """A file that remembers why it could not be written: torch tells only that it could not."""
+    """A file that remembers its error on writing, which torch does not report."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -190,7 +190,7 @@ def _hash(path: Path) -> str:
 
 
 def _to_disk(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk now."""
+    """Flush a file, or the names in a folder, to the disk."""
     if os.name == "nt" and path.is_dir():  # Windows opens no folders
         return
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

@@ -56,14 +56,14 @@ class RunFolder:
     def best_checkpoint(self) -> Path | None:
         """Return the checkpoint with the lowest masked-word loss on held-out text.
 
-        Only those count that were scored at their step; of equals it is the older one. Which one
-        is the best is told by the checkpoints themselves, so no kill can leave it wrong.
+        Only those count that were scored at their step; of equals it is the older one. The
+        checkpoints themselves hold their losses, so a kill cannot leave a wrong answer.
         """
         scored = [(loss, f) for f in self.checkpoints() if (loss := held_out_loss(f)) is not None]
         return min(scored, key=lambda pair: pair[0])[1] if scored else None
 
     def check_is_new(self) -> None:
-        """Refuse a folder in which something is.
+        """Refuse a folder that is not empty.
 
         Raises:
             ValueError: If the folder already holds a run or other files, or is a file.
@@ -76,10 +76,10 @@ class RunFolder:
 
     @contextmanager
     def building(self) -> Iterator[RunFolder]:
-        """Give a hidden folder to fill, which gets this one's name if all goes well.
+        """Yield a hidden folder to fill, which gets this one's name on success.
 
-        A run folder is there whole or not at all: after an error the hidden folder is deleted,
-        and what a kill left of it is emptied by the next start. It is locked meanwhile.
+        A run folder exists whole or not at all: an error deletes the hidden folder, and the next
+        start empties what a kill left. It is locked meanwhile.
 
         Raises:
             ValueError: As `check_is_new`, or if another process is filling it.
@@ -100,10 +100,10 @@ class RunFolder:
 
     @contextmanager
     def explaining_full_disk(self) -> Iterator[None]:
-        """Turn the system's error on a full disk into a sentence with what to do.
+        """Turn the system's error on a full disk into a message with what to do.
 
         Raises:
-            RuntimeError: In place of an OSError for which there is no room on the disk.
+            RuntimeError: In place of an OSError for a full disk.
         """
         try:
             yield
@@ -148,7 +148,7 @@ class RunFolder:
             ) from error
 
     def forget_metrics_after(self, step: int) -> None:
-        """Drop the lines of steps that a resumed run will do again (and a line cut by a kill)."""
+        """Drop the lines of steps that a resumed run will repeat (and a line cut off by a kill)."""
         forget_lines_after(self.metrics_file, step)
 
     def save_checkpoint(
@@ -187,7 +187,7 @@ class RunFolder:
         best = self.best_checkpoint()
         for old in self.checkpoints()[:-keep]:
             if old != best:
-                # Renamed first: a kill must leave no half of one under its own name.
+                # Renamed first, so that a kill leaves no partial one under its own name.
                 hidden = old.with_name(f".{old.name}.old")
                 os.replace(old, hidden)
                 shutil.rmtree(hidden)
@@ -200,7 +200,7 @@ class RunFolder:
         None if there is no checkpoint.
 
         Args:
-            on_damage: Told of each checkpoint that was passed over as it is damaged.
+            on_damage: Called with each damaged checkpoint that was skipped.
 
         Raises:
             RuntimeError: If there are checkpoints and all are damaged.
@@ -223,10 +223,9 @@ class RunFolder:
         )
 
     def tidy_checkpoints(self, *, step: int, keep: int) -> None:
-        """Make the folder that of a run at `step`: what a kill left and what is damaged goes.
+        """Reset the folder to a run at `step`: remove partial and damaged files.
 
-        Checkpoints of later steps, damaged as they are, are kept for a look under the name
-        damaged-step-N.
+        Checkpoints of later steps, which are damaged, are renamed to damaged-step-N.
         """
         for leftover in (self.path / "checkpoints").glob(".*"):
             shutil.rmtree(leftover, ignore_errors=True)

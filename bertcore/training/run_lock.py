@@ -1,7 +1,7 @@
 """One process at a time trains in a run folder: an OS lock, which ends with its process.
 
-The lock is on the file run.lock in the folder. It is the lock that counts and not the file: a kill
-frees it, and the file may stay. Windows has no lock of this kind, so there it is up to the user.
+The lock is on the file run.lock in the folder. Only the lock counts, not the file: a kill frees the
+lock, and the file may stay. Windows has no such lock, so there it is up to the user.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ except ImportError:  # Windows
 
 LOCK_FILE = "run.lock"
 _PATIENCE_SECONDS = 0.5
-"""How long a lock is asked for again: a reader has it for an instant, a run as long as it lives."""
+"""Seconds of retrying a lock: a reader holds it for an instant, a run for its lifetime."""
 
 _logger = logging.getLogger(__name__)
 _FileId = tuple[int, int]
@@ -55,10 +55,10 @@ class LockHolder:
 
 @contextmanager
 def lock_run(folder: Path) -> Iterator[None]:
-    """Hold the run folder for this process; inside another `lock_run` of it, change nothing.
+    """Lock the run folder for this process; inside another `lock_run` of it, do nothing.
 
     The lock follows the folder when it is renamed. A forked child does not have it. Where the
-    system or the file system has no such locks, a warning is logged and all goes on without.
+    system or the file system has no such locks, a warning is logged and nothing is locked.
 
     Raises:
         ValueError: If another process trains there, or there is no such folder.
@@ -75,7 +75,7 @@ def lock_run(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        # On a full disk the lock does not say by whom, but it holds.
+        # On a full disk the lock holds, but does not name its holder.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, _describe_this_process(), 0)
@@ -85,7 +85,7 @@ def lock_run(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            # A child that was forked inside has cleared this, and must not end its parent's lock.
+            # A child forked inside has cleared this, and must not release its parent's lock.
             descriptor = _held.pop(file_id, -1)
     finally:
         if descriptor != -1:
@@ -94,9 +94,9 @@ def lock_run(folder: Path) -> Iterator[None]:
 
 
 def lock_holder(folder: Path) -> LockHolder | None:
-    """Return who trains in the run folder, this process too; None if nobody does.
+    """Return the process that trains in the run folder, also this one; None if there is none.
 
-    Nothing is written, and a run that wants to start meanwhile does so.
+    Writes nothing, and does not keep a run from starting.
     """
     if fcntl is None:
         return None
@@ -150,7 +150,7 @@ def _take(path: Path) -> int | None:
                 error,
             )
             return None
-        # Between opening and locking, the folder may have been deleted by who held it.
+        # Between opening and locking, the holder may have deleted the folder.
         if _id_of(path) == _id_of(descriptor):
             return descriptor
         os.close(descriptor)
@@ -174,7 +174,7 @@ def _describe_this_process() -> bytes:
 
 
 def _read_holder(descriptor: int) -> LockHolder:
-    """Return what the holder wrote, or, if it was killed or is just about to write, nobody."""
+    """Return the holder as written; empty if it was killed or has not written yet."""
     try:
         values = json.loads(os.pread(descriptor, 4096, 0))
         started = datetime.fromisoformat(values["started"])
@@ -184,7 +184,7 @@ def _read_holder(descriptor: int) -> LockHolder:
 
 
 def _forget_after_fork() -> None:
-    """Close a forked child's copies: else it would hold the lock on after its parent's death."""
+    """Close a forked child's copies, which would hold the lock after its parent's end."""
     for descriptor in _held.values():
         os.close(descriptor)
     _held.clear()

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def append_line(path: Path, values: dict[str, Any]) -> None:
-    """Add one line, whole or not at all; it is there for others at once.
+    """Add one line, whole or not at all; other processes see it at once.
 
     Raises:
         OSError: If it cannot be written, such as on a full disk.

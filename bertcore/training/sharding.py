@@ -1,8 +1,8 @@
 """Sharding (FSDP): each process keeps a part of every weight, gradient and optimiser state.
 
-A layer's weights are gathered from all processes just before it computes and let go after it;
-gradients are added up so that each process gets those of its part. The rows of each tensor are
-dealt out evenly, the first rows to the main process.
+A layer's weights are gathered from all processes just before it computes and freed after it;
+gradients are reduced so that each process gets those of its part. The rows of each tensor are
+divided evenly, the first rows to the main process.
 
 torch's modules for it are imported where they are used: they take a second to load.
 
@@ -34,7 +34,7 @@ def launcher_shards() -> bool:
     """Return whether the launcher asks for sharding, as `accelerate launch --use_fsdp` does.
 
     Raises:
-        ValueError: If it asks for a kind of sharding that we do not have.
+        ValueError: If it asks for an unsupported kind of sharding.
     """
     if not _is_on("ACCELERATE_USE_FSDP"):
         return False
@@ -54,8 +54,8 @@ def shard(network: Network, optimizers: Sequence[Optimizer], device: torch.devic
     """Keep this process's part of the weights and of the optimisers' state, and no more.
 
     Every process calls this, with the same values; the weights become the main process's. The token
-    table, which embeds and decodes, stays gathered from its first use to its last, as all that
-    is not in a layer.
+    table, which embeds and decodes, stays gathered from its first use to its last, as does
+    everything outside the layers.
 
     Args:
         network: Whole, on the device.
@@ -113,7 +113,7 @@ def is_sharded(tensor: Tensor) -> TypeGuard[DTensor]:
 
 
 def own_part(tensor: Tensor) -> Tensor:
-    """Return the rows that this process has; a change of them changes the tensor."""
+    """Return this process's rows, as a view of the tensor."""
     return tensor.to_local() if is_sharded(tensor) else tensor
 
 
@@ -124,7 +124,7 @@ def whole(tensor: Tensor) -> Tensor:
 
 @torch.no_grad()
 def change_whole(tensor: Tensor, change: Callable[[Tensor], object]) -> None:
-    """Let a function change a tensor in place, the whole of it if it is sharded.
+    """Apply a function to a tensor in place, to the whole of it if it is sharded.
 
     Then every process must call this, and the function must do the same in each.
     """
@@ -140,10 +140,10 @@ def change_whole(tensor: Tensor, change: Callable[[Tensor], object]) -> None:
 
 
 def on_whole_matrices(like: Tensor, parts: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Work on sharded matrices that are needed whole, each in one of the processes.
+    """Apply a function to sharded matrices, each whole in one of the processes.
 
-    The matrices are dealt out over the n processes, and the results come back as parts. To gather
-    all matrices everywhere would send n / 2 times as much, and compute n times as much.
+    The matrices are divided among the n processes, and the results returned as parts. Gathering all
+    matrices in every process would send n / 2 times as much, and compute n times as much.
 
     Args:
         like: A sharded tensor, [R, C]: one of the matrices.
@@ -177,8 +177,8 @@ def on_whole_matrices(like: Tensor, parts: Tensor, function: Callable[[Tensor], 
 def whole_network(network: Network) -> Network:
     """Return the network itself, or a copy with all its weights if it is sharded.
 
-    Of a sharded one, every process must call this. The copy holds each weight once more, until it
-    is let go.
+    Of a sharded one, every process must call this. The copy holds each weight once more until it is
+    freed.
     """
     if not any(is_sharded(parameter) for parameter in network.parameters()):
         return network
@@ -192,7 +192,7 @@ def whole_network(network: Network) -> Network:
 
 
 def whole_state(optimizer: Optimizer) -> dict[str, Any]:
-    """Return an optimiser's state as one process alone would have it.
+    """Return an optimiser's state as a single process would have it.
 
     Of a sharded one, every process must call this.
     """

@@ -1,4 +1,4 @@
-"""Return freed memory that the C library keeps to the system."""
+"""Return to the system the freed memory that the C library keeps."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import sys
 from collections.abc import Callable
 
 GROWTH_BYTES = 256 * 2**20
-"""Resident memory that may be added before it is looked through for free pages."""
+"""Growth of resident memory after which it is searched for free pages."""
 
 
 class SpareMemory:
-    """Gives free memory back while batches of ever other lengths come and go.
+    """Returns free memory while batches of changing lengths are processed.
 
-    Between the large tensors of a step lie small blocks that stay, such as the kernels that oneDNN
-    makes for each new length (10 MB a length, up to its limit of 1024 kernels). So glibc cannot
-    shorten its heap, and keeps what the longest step needed: on 32 questions of up to 384 tokens a
-    gigabyte between steps. What a step itself needs stays as it is.
+    Small blocks that stay, such as the kernels that oneDNN makes for each new length (10 MB a
+    length, up to its limit of 1024 kernels), lie between the large tensors of a step. So glibc
+    cannot shorten its heap, and keeps what the longest step needed: for 32 questions of up to 384
+    tokens a gigabyte between steps. The memory of a step itself is unchanged.
 
     Args:
         growth_bytes: See GROWTH_BYTES.
@@ -29,7 +29,7 @@ class SpareMemory:
         self._least = resident_bytes() if self._trim else 0
 
     def give_back(self) -> bool:
-        """Give free pages back if the process grew; return whether it was done.
+        """Return free pages if the process grew; tell whether it was done.
 
         It is not done where there is no glibc (Windows, macOS, musl).
         """
@@ -45,7 +45,7 @@ class SpareMemory:
 
 
 def resident_bytes() -> int:
-    """Return the memory of this process that is not swapped out; Linux."""
+    """Return the resident memory of this process; Linux."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 

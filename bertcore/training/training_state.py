@@ -28,7 +28,7 @@ def training_state(
     Args:
         progress: Of the run.
         optimizers: Of its network.
-        projection: What TinyBERT's losses train beside the network, if anything.
+        projection: Of TinyBERT's losses, trained beside the network; None without.
     """
     state = {
         "position": progress.to_state(),
@@ -54,8 +54,8 @@ def restore_state(
         state: From `training_state`; fine-tunings of version 0.1.0 call the random state "random".
         optimizers, projection: To be changed; the network has the checkpoint's weights already.
         seed: Of the run.
-        processes: Of which the main one alone gets the random state itself; each of the others
-            drops other numbers out.
+        processes: The main one gets the random state itself; each of the others has its own
+            dropout.
     """
     for optimizer, values in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(values)

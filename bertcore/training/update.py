@@ -16,7 +16,7 @@ from bertcore.training.processes import Processes
 
 
 class Update:
-    """What the steps of pretraining and fine-tuning share; alone or with other processes.
+    """The update common to pretraining and fine-tuning, in one process or several.
 
     Args:
         module: Returns a loss; on the processes' device, in training mode.
@@ -41,29 +41,30 @@ class Update:
     ) -> None:
         self.module = module
         self.optimizers, self.processes = optimizers, processes
-        # Both are typed for a whole pretraining network; parameters are all that is asked.
+        # Both are typed for a pretraining network; only its parameters are used.
         self._network, self._trained = cast(Network, network), cast(Network, trained)
         self._is_bfloat16, self._max_grad_norm = dtype == "bfloat16", max_grad_norm
         self._is_joined = False
 
     def join(self) -> None:
-        """Wait for the other processes, and share gradients with them from now on.
+        """Wait for the other processes, and synchronise gradients with them from now on.
 
-        A network that is sharded over them has parts of its weights only, afterwards.
+        A sharded network holds only parts of its weights afterwards.
         """
         if not self._is_joined:
             self.module = self.processes.join(self.module, self._network, self.optimizers)
             self._is_joined = True
 
     def forward(self, *inputs: object) -> Any:
-        """Return what the module says of a batch or of a part of it."""
+        """Return the module's result for a batch or a part of it."""
         device = self.processes.device.type
         with torch.autocast(device, torch.bfloat16, enabled=self._is_bfloat16):
             return self.module(*inputs)
 
     def backward(self, loss: Tensor) -> None:
-        """Add the gradients of a batch's part, whose loss is its share of the batch's."""
-        # Shared gradients are means over the processes, but the parts' losses are to be summed.
+        """Add the gradients of a batch's part; its loss is the part's contribution to the
+        batch's."""
+        # Synchronised gradients are means over the processes, but the parts' losses must be summed.
         (loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
 
     def without_sync(self) -> AbstractContextManager[None]:
@@ -78,8 +79,8 @@ class Update:
         """Update the weights, and forget the gradients.
 
         Args:
-            is_finite: Whether loss and gradients are numbers. If not, nothing is updated: weights
-                that are saved have never seen such a step.
+            is_finite: Whether loss and gradients are numbers. If not, nothing is updated: saved
+                weights never include such a step.
         """
         if is_finite:
             for optimizer in self.optimizers:

@@ -79,7 +79,7 @@ def make_batch(
         instances: The rows of a batch.
         tokenizer: For the special tokens.
         config: Row length and masks.
-        generator: Fixes the masks; on its device the batch is made, but for the tokens' look-up.
+        generator: Determines the masks; the batch is made on its device, after the token look-up.
         part: Give these rows only, as they are in the batch.
 
     Raises:
@@ -91,7 +91,7 @@ def make_batch(
     own_rows = part or slice(0, len(instances))
     labels = None
     if isinstance(instances, PackedRows):
-        # A row of many short documents may have less text than is to be hidden of so many tokens.
+        # A row of many short documents may have less text than tokens to hide.
         counts = np.minimum(counts, instances.num_text_tokens)
         rows = lay_out_packed(corpus, instances.take(own_rows), tokenizer, width, device)
     else:
@@ -130,7 +130,7 @@ def _num_masked(lengths: NDArray[np.int64], config: DataConfig) -> NDArray[np.in
 def cut(
     corpus: PackedCorpus, config: DataConfig, *, rng: Random, documents: range | None = None
 ) -> Instances | PackedRows:
-    """Cut documents, all by default, into what the objective is trained on.
+    """Cut documents, all by default, into the rows of the objective.
 
     Args:
         corpus: Packed documents.

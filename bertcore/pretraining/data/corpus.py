@@ -25,7 +25,7 @@ _HASHED_AT_ONCE = 1_000_000
 _ARRAYS = ("ids", "sentence_starts", "document_starts")
 
 OnRead = Callable[[int], None]
-"""Told how many bytes of a file were read since the last time; packed bytes for .xz and .gz."""
+"""Called with the bytes of a file read since the last call; packed bytes for .xz and .gz."""
 
 
 def read_documents(
@@ -61,7 +61,7 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
     num_lines = 0
     try:
         with packed_files.open_text(path, raw) as lines:
-            # With a limit: a file of one endless line must not come into memory as a whole.
+            # With a limit, so that one endless line does not fill the memory.
             while line := lines.readline(LONGEST_LINE + 1):
                 num_lines += 1
                 if len(line) > LONGEST_LINE:
@@ -128,7 +128,7 @@ class PackedCorpus:
 def pack_corpus(documents: Iterable[list[str]], tokenizer: Tokenizer) -> PackedCorpus:
     """Tokenise documents (lists of sentences) into one PackedCorpus in memory.
 
-    For texts of which one knows that they are small; `pack_corpus_to` has no limit.
+    For small texts; `pack_corpus_to` has no limit.
 
     Raises:
         ValueError: If no token is left.
@@ -179,7 +179,7 @@ def pack_corpus_to(
             kept = [[ids for ids in (next(encoded) for _ in document) if ids] for document in group]
             kept = [document for document in kept if document]
             sentences = [sentence for document in kept for sentence in document]
-            # Borders of this group count on from where the files ended.
+            # Borders of this group continue from the end of the files.
             ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
             document_ends = np.cumsum([len(document) for document in kept], dtype=np.int64)
             first_sentence = sentence_starts.length - 1
@@ -238,7 +238,7 @@ def _corpus_files(folder: Path) -> dict[str, list[int]]:
 
 
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Collect documents until they are worth a call of the tokenizer, which uses all cores."""
+    """Collect documents for one call of the tokenizer, which uses all cores."""
     group: list[list[str]] = []
     num_sentences = num_characters = 0
     for document in documents:

@@ -19,9 +19,9 @@ from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.tokenizer import Tokenizer
 
 BLOCK_SENTENCES = 4096
-"""Documents are cut in blocks of about so many sentences: some 100,000 tokens."""
+"""Sentences of a block, about: some 100,000 tokens."""
 WINDOW_BLOCKS = 64
-"""Blocks from all over the corpus that are cut and shuffled together."""
+"""Blocks, from all over the corpus, that are cut and shuffled together."""
 
 
 @dataclass(slots=True)
@@ -41,22 +41,22 @@ class _Window(NamedTuple):
 
 
 class Batches:
-    """An endless, reproducible row of batches; a round goes through the whole corpus once.
+    """An endless, reproducible sequence of batches; a round passes over the whole corpus once.
 
-    A round takes blocks of documents in a fresh order, a window of blocks at a time: each window
-    is cut anew, its instances are shuffled, and batches are taken from it (what is left at its end
-    and fills no batch is dropped). So memory holds a window and the next one, which is cut in the
-    background meanwhile, however large the corpus is; a corpus of less than a window (some
-    6 million tokens) is shuffled as a whole.
+    A round takes blocks of documents in a new order, a window of blocks at a time: each window is
+    cut into instances, which are shuffled and divided into batches (the rest that fills no batch is
+    dropped). Memory holds this window and the next one, which is cut in the background, however
+    large the corpus is; a corpus smaller than a window (some 6 million tokens) is shuffled as a
+    whole.
 
-    All is fixed by (seed, round, window, step).
+    (seed, round, window, step) determine everything.
 
     Args:
         corpus: Packed documents.
         tokenizer: For the special tokens.
         config: How instances are cut and masked; `batch_size` rows are a batch.
         seed: 0 or more.
-        place: A known place to start from; steps before it are reached by starting over.
+        place: Where to start; earlier steps are reached by starting over.
 
     Raises:
         ValueError: If a window gives fewer instances than one batch.
@@ -76,7 +76,7 @@ class Batches:
         self.config = config
         self.seed = seed
         self._blocks = _block_starts(corpus)
-        # A window holds dozens of batches, so that little is dropped at its end.
+        # A window holds dozens of batches, so little is dropped at its end.
         self._window_blocks = max(WINDOW_BLOCKS, config.batch_size // 16)
         self.num_windows = max(1, (len(self._blocks) - 1) // self._window_blocks)
         self._ahead: tuple[Place, Future[_Window]] | None = None
@@ -90,7 +90,7 @@ class Batches:
         self._instances, self._order = window
 
     def _cut_ahead(self) -> None:
-        """Begin to cut the next window in the background: an accelerator need not wait for it."""
+        """Begin to cut the next window in the background, so that an accelerator does not wait."""
         place = self._next_place()
         executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cut-ahead")
         self._ahead = place, executor.submit(self._cut_window, place)
@@ -121,7 +121,7 @@ class Batches:
         return _Window(instances, rng.permutation(len(instances)))
 
     def _cut(self, round_number: int, blocks: NDArray[np.int64]) -> Instances | PackedRows:
-        """Cut blocks; each has pairs of its own in each round, wherever it comes in it."""
+        """Cut blocks; a block's pairs differ by round, and not by its place in the round."""
         parts = [
             cut(
                 self.corpus,
@@ -136,7 +136,7 @@ class Batches:
         return Instances.join(pairs) if pairs else PackedRows.join(rows)
 
     def describe(self) -> dict[str, int | float]:
-        """Return what the open window is made of, for a run's log; shares are 0 to 1."""
+        """Return the content of the open window, for a run's log; fractions are 0 to 1."""
         corpus, instances = self.corpus, self._instances
         pairs = {}
         if isinstance(instances, Instances):
@@ -159,7 +159,7 @@ class Batches:
         Args:
             step: Number of the batch.
             part: Give these rows only, as they are in the batch.
-            device: Where it is made. The masks of a GPU are others than those of a CPU.
+            device: Where it is made. A GPU draws other masks than a CPU.
         """
         return make_batch(
             self.corpus,
@@ -182,7 +182,7 @@ class Batches:
         return self._instances.take(self._order[first : first + size])
 
     def state(self) -> dict[str, int]:
-        """Return `place` for a checkpoint: a resumed run need not cut all windows before it."""
+        """Return `place` for a checkpoint, so that a resumed run need not cut earlier windows."""
         return asdict(self.place)
 
 

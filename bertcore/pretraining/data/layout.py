@@ -89,7 +89,7 @@ def _look_up(
     special: NDArray[np.bool_],
     device: torch.device,
 ) -> Tensor:
-    """Return the text's ids in one look-up; special places read token 0 and are replaced."""
+    """Return the text's ids in one look-up; special positions read token 0 and are replaced."""
     text = np.asarray(corpus.ids)[np.where(special, 0, index)].astype(np.int64)
     return torch.from_numpy(text).to(device)
 

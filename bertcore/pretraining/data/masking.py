@@ -91,7 +91,7 @@ def mask_tokens(
         own_rows
     ]
     replacement = torch.where(action == 0, mask_id, torch.where(action == 2, random_ids, labels))
-    # One extra column takes what padding would write.
+    # One extra column receives the writes of padding.
     extended = torch.cat([input_ids, input_ids.new_zeros(rows, 1)], dim=1)
     extended.scatter_(1, positions.masked_fill(padded, width), replacement)
     hidden = Masked(

@@ -55,8 +55,8 @@ def create_packed_rows(
 ) -> PackedRows:
     """Cut documents into rows that are full.
 
-    A row goes on where the one before ended, across sentences and documents; every token is in
-    exactly one row. Only the last row is padded, and one whose last document ends a single place
+    A row begins where the one before ended, across sentences and documents; every token is in
+    exactly one row. Only the last row is padded, and a row whose last document ends one place
     before its end.
 
     Args:

@@ -12,15 +12,15 @@ TEXTS = {"train": "training text", "valid": "held-out text"}
 """Names of a run's two corpora, as folders and in words."""
 
 OnStage = Callable[[str, float | None], None]
-"""Told what is being done and which fraction of it is done, 0 to 1; None if that is not known."""
+"""Called with what is being done and the fraction done, 0 to 1; None if that is not known."""
 
 
 def silent(what: str, fraction: float | None) -> None:
-    """Report to nobody."""
+    """Ignore the report."""
 
 
 def check_text(name: str, paths: Sequence[Path], *, has_pairs: bool = True) -> None:
-    """Refuse a text that has not what is learned from it; reads only until it has seen enough.
+    """Refuse a text that cannot be learned from; reads no further than needed.
 
     Args:
         name: Of `TEXTS`.
@@ -43,11 +43,11 @@ def check_text(name: str, paths: Sequence[Path], *, has_pairs: bool = True) -> N
 def check_counts(
     name: str, num_documents: int, most_sentences: int, *, has_pairs: bool = True
 ) -> None:
-    """Refuse a text that is empty, or of which no next-sentence pairs of both kinds can be made.
+    """Refuse a text that is empty, or has no next-sentence pairs of both kinds.
 
     Args:
-        name: Of `TEXTS`. A lone held-out document will do: it is not learned from, and its random
-            halves are from other places in it.
+        name: Of `TEXTS`. A single held-out document suffices: it is not learned from, and its
+            random halves come from other places in it.
         num_documents: Of the text.
         most_sentences: Of one document.
         has_pairs: Whether pairs are to be made.
@@ -93,7 +93,7 @@ def train_tokenizer(
 
 
 class ByteCount:
-    """Turns bytes read into the fraction of all files, and reports it a hundred times at most."""
+    """Reports the fraction of all files that is read, at most a hundred times."""
 
     def __init__(
         self, paths: Sequence[Path], what: str, on_stage: OnStage, *, num_passes: int = 1

@@ -1,6 +1,6 @@
 """Cutting a paragraph into sentences, fast enough for a corpus.
 
-Next-sentence prediction needs sentences, and a corpus has too many of them for a parser. The
+Next-sentence prediction needs sentences, and a parser is too slow for a corpus. The
 rule: a sentence ends at a full stop, question mark, exclamation mark or ellipsis, with the
 quotes and brackets that close behind it, if white space follows and the next word does not begin
 with a lower-case letter, unless the stop belongs to an abbreviation, an initial or a number.
@@ -18,7 +18,7 @@ _NEVER_LAST = _words(
     "Cmdr Lt Sgt Cpl Pvt Adm Supt Insp Msgr Ven Mgr Wm Chas Geo Thos Jas cf viz vs approx "
     "e.g i.e E.g I.e eg ie"
 )
-"""Abbreviations that always want something behind them."""
+"""Abbreviations that never end a sentence."""
 
 _SELDOM_LAST = _words(
     "St Ste Mt Ft Jr Sr Inc Ltd Co Corp Bros Dept Univ Assn Ave Blvd Rd etc al ca Ph Jan Feb Mar "
@@ -56,12 +56,12 @@ _CANDIDATE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Where a sentence may end. Possessive: no text makes the search slower than linear."""
+"""Where a sentence may end. Possessive quantifiers keep the search linear for any text."""
 
 _LAST_WORD = re.compile(r"[^\W\d_][\w.]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}$")
 _WINDOW = 14
-"""How many characters before a stop are looked at: more than any abbreviation has."""
+"""Characters before a stop that are searched: more than any abbreviation has."""
 
 
 def split_sentences(paragraph: str) -> list[str]:
@@ -73,7 +73,7 @@ def split_sentences(paragraph: str) -> list[str]:
     Arabic, end a sentence too.
 
     Source: ours. An approximation: "He lives in St. Paul." stays whole and "He left the U.S. The
-        war went on." is cut, but "in the U.S. Congress met" stays whole for want of a sign.
+        war went on." is cut, but "in the U.S. Congress met" stays whole, as nothing marks its end.
     """
     sentences = []
     start = 0

@@ -12,15 +12,15 @@ from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import Processes
 
 _LONG_SEED = 2**63
-"""Added to the run's seed, which is below: the long phase has pairs and masks of its own."""
+"""Added to the run's seed (always smaller), so that the long phase has other pairs and masks."""
 
 
 class Phases:
     """The batches of a run, short rows first, and each process's parts of them.
 
     Each phase is a `Batches` of its own; `DataConfig.long_phase` has the settings of the second. A
-    run by the clock has its second phase from the first step after its time, and its checkpoints
-    remember that step.
+    run by the clock enters its second phase at the first step after its time, which its checkpoints
+    record.
 
     Args:
         corpus, tokenizer, config, seed: Of `Batches`.
@@ -31,7 +31,7 @@ class Phases:
     Raises:
         ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
 
-    The first long step finds position vectors that no short row has trained: `extend_positions`.
+    The first long step meets untrained position vectors: see `extend_positions`.
 
     Source: Devlin et al. 2019, appendix A.2 (90% of steps in rows of 128, then 512). Differs: fewer
         long rows a step, where the paper keeps their number.
@@ -80,11 +80,11 @@ class Phases:
         return self._config.max_seq_length
 
     def long_begins(self, step: int) -> bool:
-        """Return whether the second phase began with this step; asked after `parts`."""
+        """Return whether the second phase began with this step; call it after `parts`."""
         return self._long_start == step
 
     def samples(self, step: int, fraction: float) -> list[Batch]:
-        """Return a part of each shape that is still to come from here on, for a compiler."""
+        """Return a part of each shape that is still to come, for a compiler."""
         samples = []
         if self._long_config is None or not self._is_long(fraction):
             samples.append(self.short.batch(step, part=self._rows[0], device=self._device))

@@ -7,35 +7,35 @@ from pathlib import Path
 
 from bertcore.pretraining.data.corpus import read_documents
 
-HELD_OUT_SHARE = 0.05
+HELD_OUT_FRACTION = 0.05
 
 
 def split_held_out(
-    paths: Sequence[Path], train: Path, valid: Path, *, share: float = HELD_OUT_SHARE
+    paths: Sequence[Path], train: Path, valid: Path, *, fraction: float = HELD_OUT_FRACTION
 ) -> tuple[int, int]:
     """Write every n-th document of a text to `valid` and the others to `train`.
 
     Args:
         paths: Text files as for `read_documents`; read twice.
         train, valid: Files to write, plain UTF-8, in folders that exist.
-        share: Of the documents, 0 < share <= 0.5; one at least is held out.
+        fraction: Of the documents, 0 < fraction <= 0.5; at least one is held out.
 
     Returns:
         Number of documents in `train` and in `valid`.
 
     Raises:
-        ValueError: If a file cannot be read, the share is out of its range, or there are fewer
+        ValueError: If a file cannot be read, the fraction is out of its range, or there are fewer
             than two documents.
     """
-    if not 0 < share <= 0.5:
-        raise ValueError(f"share is {share}; expected above 0 and at most 0.5.")
+    if not 0 < fraction <= 0.5:
+        raise ValueError(f"fraction is {fraction}; expected above 0 and at most 0.5.")
     total = sum(1 for _ in read_documents(paths))
     if total < 2:
         raise ValueError(
             f"the text has {total} document{'' if total == 1 else 's'}; at least 2 are needed, one "
             "of them to be held out. Put a blank line between documents."
         )
-    every = max(2, min(round(1 / share), total))
+    every = max(2, min(round(1 / fraction), total))
     counts = [0, 0]
     with train.open("w", encoding="utf-8") as to_train, valid.open("w", encoding="utf-8") as rest:
         for index, document in enumerate(read_documents(paths)):

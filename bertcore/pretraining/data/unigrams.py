@@ -11,8 +11,8 @@ _BLOCK = 2**20
 def unigram_entropy(ids: NDArray[np.generic], vocab_size: int) -> float:
     """Return the entropy of the tokens' frequencies, nats.
 
-    A masked-word loss that stands at this value means that the model answers with the frequent
-    words, whatever the context: the plateau that small BERTs have to leave.
+    At this masked-word loss, the model predicts frequent words whatever the context: the plateau
+    that small BERTs have to leave.
 
     Args:
         ids: Token ids of a corpus without special tokens, below `vocab_size`, [N]; may be

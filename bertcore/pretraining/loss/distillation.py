@@ -58,7 +58,7 @@ class DistillationLoss(NamedTuple):
 class DistillationWithLoss(nn.Module):
     """A student with its loss, in the place of `NetworkWithLoss`.
 
-    The teacher is no part of the module, so that nobody trains, saves or synchronises it: it is in
+    The teacher is no part of the module, so it is not trained, saved or synchronised: it is in
     evaluation mode and has no gradients.
 
     Args:
@@ -150,7 +150,7 @@ class DistillationWithLoss(nn.Module):
 
 
 def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:
-    """Have AdamW train the projection of TinyBERT's losses too, at its own rate."""
+    """Add the projection of TinyBERT's losses to AdamW, at its own rate."""
     if module.projection is None:
         return
     first = optimizer.param_groups[0]
@@ -167,7 +167,7 @@ def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:
 def check_teacher(
     teacher: Teacher, tokenizer: Tokenizer, student: BertConfig, data: DataConfig
 ) -> None:
-    """Refuse a teacher that cannot read the rows or say the student's words.
+    """Refuse a teacher that cannot read the rows or has another vocabulary.
 
     Raises:
         ValueError: If one of them is no BERT, or the teacher has another vocabulary than the
@@ -209,7 +209,7 @@ def check_teacher(
 
 
 def keep_teacher(teacher: Bert, data: Path) -> None:
-    """Copy the teacher into a run's data folder: the run must not depend on another place."""
+    """Copy the teacher into a run's data folder, so that the run depends on no other folder."""
     save(teacher.module, teacher.tokenizer, data / TEACHER_FOLDER)
 
 

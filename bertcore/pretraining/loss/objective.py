@@ -21,7 +21,7 @@ from bertcore.pretraining.loss.word_loss import WordLoss, word_loss, word_loss_i
 class PretrainingLoss(NamedTuple):
     """Losses in nats and counts of a batch, scalars on the device.
 
-    Of a part of a batch: its share of each, so that the parts' losses sum to the batch's.
+    For a part of a batch: its contribution to each, so that the parts sum to the batch's losses.
     """
 
     loss: Tensor
@@ -37,7 +37,7 @@ class PretrainingLoss(NamedTuple):
 
 
 class BatchTensors(NamedTuple):
-    """A batch as the network takes it, on its device."""
+    """A batch as tensors for the network, on its device."""
 
     input_ids: Tensor
     segment_ids: Tensor
@@ -63,8 +63,8 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
     Args:
         batch: A batch or a part of one.
         device: Where the network is.
-        keep_mask: Give a mask even if there is no padding, so that all batches look the same to a
-            compiled network. Without one, attention takes its fastest path.
+        keep_mask: Give a mask even without padding, so that a compiled network sees equal shapes.
+            Without a mask, attention takes its fastest path.
     """
     masked = batch.masked
     full = not keep_mask and bool(batch.attention_mask.all())
@@ -96,7 +96,7 @@ def pretraining_loss(
         network: With a masked-word head; for pairs with a next-sentence head too.
         batch: On the network's device.
         attention: How to attend.
-        word_loss: How to go from vectors to the masked words' loss.
+        word_loss: Computes the masked words' loss from vectors.
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py; without
         pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, since every batch
@@ -109,7 +109,7 @@ def pretraining_loss(
 
 
 class HiddenLoss(NamedTuple):
-    """What the last hidden states say of a batch."""
+    """The losses of a batch from the last hidden states."""
 
     numbers: PretrainingLoss
     words: Tensor

@@ -11,11 +11,11 @@ from torch import Tensor
 _BLOCK = 1024
 """Rows whose logits exist at a time: 32 MB each for student and teacher with 16,384 pieces."""
 _CHUNK = 32
-"""Rows of them that a CPU works on at a time in float32: 2 MB, which stay in its cache."""
+"""Rows of them that a CPU processes at a time in float32: 2 MB, which stay in its cache."""
 
 
 class Decoder(NamedTuple):
-    """What makes logits of vectors: the token table [V, E] and a bias [V]."""
+    """Maps vectors to logits: the token table [V, E] and a bias [V]."""
 
     table: Tensor
     bias: Tensor
@@ -31,9 +31,9 @@ def soft_word_loss(
 ) -> Tensor:
     """Return the sum over rows of `soft_target_loss` of their logits, a float32 scalar.
 
-    Both networks' logits of all tokens would be the largest tensors by far. So a chunk of rows goes
-    from logits to gradients at once, and neither is kept: as much work as keeping them, and less
-    memory to go through.
+    Both networks' logits of all tokens would be the largest tensors by far. So each chunk of rows
+    goes from logits to gradients at once, and the logits are not kept: the same work with less
+    memory traffic.
 
     Args:
         vectors: What the student's decoder reads, [N, E]; with gradients.
@@ -75,7 +75,7 @@ class _SoftWordLoss(torch.autograd.Function):
                 rows = slice(start, start + _BLOCK)
                 logits = x[rows] @ weight.T
                 wanted = y[rows] @ teacher_weight.T
-                # Gradients stand where the logits were.
+                # The gradients overwrite the logits.
                 total += _to_gradients(logits, bias, wanted, teacher_bias, temperature, of_bias)
                 of_vectors[rows] = logits @ weight
                 of_table += logits.T @ x[rows]

@@ -14,13 +14,13 @@ WordLoss = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tens
 of row_weights x -ln p(label); and which words were right, bool, [N]."""
 
 _CHUNK = 32
-"""Rows of logits that are worked on at a time: 2 MB at a vocabulary of 16,384."""
+"""Rows of logits that are processed at a time: 2 MB at a vocabulary of 16,384."""
 
 
 def word_loss(
     vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, row_weights: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss in plain operations, which a compiler or a GPU does well."""
+    """Return the loss in plain operations, which compilers and GPUs run fast."""
     logits = F.linear(vectors, table, bias).float()
     losses = F.cross_entropy(logits, labels, reduction="none")
     with torch.no_grad():
@@ -33,8 +33,8 @@ def word_loss_in_chunks(
 ) -> tuple[Tensor, Tensor]:
     """Return the same loss in bfloat16 products, with softmax and gradient chunk by chunk.
 
-    On a CPU: a chunk stays in the cache from logits to gradients, which then stand where the logits
-    were, so that no float32 logits of all rows exist.
+    For CPUs: a chunk stays in the cache from logits to gradients, which overwrite the logits, so
+    the float32 logits of all rows never exist.
     """
     loss, right = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
         vectors, table, bias, labels, row_weights

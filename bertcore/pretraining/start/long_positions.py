@@ -10,24 +10,24 @@ from bertcore.network.embeddings import sinusoids
 RIDGE = 0.03
 """Of the mean squared length of a sinusoid; EXPERIMENTS.md has what other values gave."""
 _FIRST = 16
-"""The places before are left out of the fit: they have learned what is special at the start."""
+"""Positions before this are left out of the fit: the start of a text is special."""
 
 
 @torch.no_grad()
 def extend_positions(table: Tensor, num_trained: int) -> int:
-    """Give the places after `num_trained` what training has made of the places before.
+    """Apply to the positions after `num_trained` what training changed in those before.
 
-    The warm start gives each place a sinusoid, and short rows then train the first ones only: when
-    long rows come, the network reads the others as something strange. So the change from sinusoid
-    to learned vector is fitted on the trained places (ridge regression) and applied to the others.
-    Places that are not as the warm start left them have been trained, and stay.
+    The warm start gives each position a sinusoid, and short rows then train the first ones only, so
+    the others no longer fit the network when long rows come. So the change from sinusoid to learned
+    vector is fitted on the trained positions (ridge regression) and applied to the others.
+    Positions that differ from the warm start have been trained, and stay.
 
     Args:
         table: Position embeddings, [P, D]; changed in place.
-        num_trained: Places that short rows have.
+        num_trained: Positions of short rows.
 
     Returns:
-        The number of places that were changed.
+        The number of positions that were changed.
 
     Source: ours.
     """
@@ -40,7 +40,7 @@ def extend_positions(table: Tensor, num_trained: int) -> int:
     change = learned - start[_FIRST:num_trained]
     mean = change.mean(0)
     seen = start[_FIRST:num_trained]
-    # In the space of places (at most as many as trained ones), not of numbers: D may be larger.
+    # Solved in the space of positions (at most `num_trained`), since D may be larger.
     products = seen @ seen.T
     ridge = RIDGE * products.diagonal().mean() * torch.eye(len(seen), device=table.device)
     weights = torch.linalg.solve(products + ridge, change - mean)
@@ -49,5 +49,5 @@ def extend_positions(table: Tensor, num_trained: int) -> int:
 
 
 def _are_alike(table: Tensor, start: Tensor) -> bool:
-    """Tell whether vectors point where the warm start pointed; weight decay makes them shorter."""
+    """Tell whether vectors keep the warm start's direction; weight decay makes them shorter."""
     return bool((torch.cosine_similarity(table.float(), start.float(), dim=-1) > 0.999).all())

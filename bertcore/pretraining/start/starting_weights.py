@@ -21,9 +21,9 @@ from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.start.warm_start import warm_start
 
 START_FOLDER = "start"
-"""Where a run keeps the checkpoint that it began with, in its data folder."""
+"""Where a run keeps the checkpoint that it started from, in its data folder."""
 MLM_HEADS = frozenset({"mlm"})
-"""What a network has that learns masked words alone."""
+"""The heads of a network that learns masked words alone."""
 _HEADS = {"pooler": "pooler", "mlm": "masked-word head", "nsp": "next-sentence head"}
 
 
@@ -40,16 +40,15 @@ def starting_network(
 
     Args:
         shape: The network to train.
-        config: Its `start`, `seed` and `dropout`. Checkpoints name that dropout, so that
-            fine-tuning goes on with it: weights that learned without any lose by it
-            (EXPERIMENTS.md).
+        config: Its `start`, `seed` and `dropout`. Checkpoints record the dropout for fine-tuning:
+            weights trained without any lose accuracy with it (EXPERIMENTS.md).
         corpus: The training text; None if all weights are about to be replaced.
         start_from: With `config.start` "checkpoint": the network whose weights are taken.
         has_pairs: Whether next sentences are learned; else there is a masked-word head only.
-        on_notice: Told which heads that checkpoint lacks, so that they start from noise, and which
-            of its heads are left out.
+        on_notice: Called with a sentence on heads that the checkpoint lacks, which start from
+            noise, and on heads of it that are left out.
 
-    Source: pretraining that goes on from a checkpoint, on text of a domain: Gururangan et al. 2020.
+    Source: continued pretraining on text of a domain: Gururangan et al. 2020.
     """
     generator = torch.Generator().manual_seed(config.seed)
     dropout = config.dropout
@@ -78,7 +77,7 @@ def _in_words(heads: frozenset[str]) -> list[str]:
 
 
 def check_start(bert: Model) -> None:
-    """Refuse a checkpoint with which no run can begin.
+    """Refuse a checkpoint that no run can start from.
 
     Raises:
         ValueError: If it is of another architecture, its tokenizer has fewer or more pieces than
@@ -103,12 +102,12 @@ def check_start(bert: Model) -> None:
 
 
 def keep_start(bert: Bert, data: Path) -> None:
-    """Copy the checkpoint into a run's data folder: the run must not depend on another place."""
+    """Copy the checkpoint into a run's data folder, so that the run depends on no other folder."""
     save(bert.module, bert.tokenizer, data / START_FOLDER)
 
 
 def kept_start(data: Path) -> Network | None:
-    """Return the network that `keep_start` wrote, None if the run began in another way.
+    """Return the network that `keep_start` wrote, None if the run started otherwise.
 
     Raises:
         RuntimeError: If it is damaged.

@@ -2,9 +2,9 @@
 from sinusoids, and first-layer heads that tell the neighbours' places.
 
 A post-LN BERT that starts from noise spends its first ten million tokens or so predicting word
-frequencies, because it must discover words and places at the same time. Both are cheap to give:
-counting the training text takes seconds. Nothing of the architecture changes, and all of it is
-trained further. EXPERIMENTS.md has the measurement.
+frequencies, because it must learn words and positions at the same time. Good starting values of
+both are cheap: counting the training text takes seconds. The architecture is unchanged, and all
+weights are trained further. EXPERIMENTS.md has the measurement.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
 VECTOR_STD = 0.05
 """Standard deviation of token and position vectors: about that of a trained BERT."""
 PEAK_SCORE = 10.0
-"""Attention score of the place that a head matches, from positions alone; far places have 0."""
+"""Attention score of the position that a head matches, from positions alone; far ones have 0."""
 MAX_COUNTED_TOKENS = 20_000_000
 """A larger corpus is counted in 64 stretches, spread over all of it."""
 _BLOCK = 4_000_000
@@ -37,16 +37,16 @@ _BLOCK = 4_000_000
 
 @torch.no_grad()
 def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
-    """Replace some starting weights of an initialised network by what counting gives.
+    """Replace some starting weights of an initialised network by statistics of the text.
 
     Token table: word vectors (`word_vectors`) in all but the first K numbers, which are 0.
     Masked-word bias: log frequency of each word. Position table: sinusoids. First layer: head h
-    gets a pattern that looks NEIGHBOURS[h] places away; sinusoids make that a fixed rotation. All
-    else stays as initialised.
+    gets a pattern that attends NEIGHBOURS[h] places away; with sinusoids that is a fixed rotation.
+    All else stays as initialised.
 
-    The pattern reads the first K numbers of a token. Word vectors stay out of them, for a word is
-    most like itself, and the heads would look at their own token; only a network with a single
-    head has no room for that. What each part is worth: EXPERIMENTS.md.
+    The pattern reads the first K numbers of a token. Word vectors leave them at 0: a word is most
+    similar to itself, so the heads would attend to their own token. Only a network with a single
+    head has no room for that. EXPERIMENTS.md measures each part.
 
     Args:
         network: Initialised, with a masked-word head.
@@ -80,18 +80,18 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
 
 
 def _numbers_for_places(config: BertConfig) -> int:
-    """Return how many numbers of a token vector say only where it is: those the heads match."""
+    """Return how many numbers of a token vector hold its position alone, for the heads to match."""
     return config.head_size if 2 * config.head_size <= config.hidden_size else 0
 
 
 def _look_at_neighbours(network: Network) -> None:
-    """Add to the first layer's queries and keys what makes positions NEIGHBOURS[h] apart match.
+    """Make the first layer's queries and keys match at positions NEIGHBOURS[h] apart.
 
-    Position t + o is position t with each (sine, cosine) pair turned by o x frequency, so a query
-    matrix that turns and a key matrix that does not meet in their largest product there.
+    Position t + o is position t with each (sine, cosine) pair rotated by o x frequency, so the
+    product of rotated queries and unrotated keys is largest there.
     """
     config, attention = network.config, network.layers[0].attention
-    num_pairs = config.head_size // 2  # the fastest frequencies: they tell neighbours apart
+    num_pairs = config.head_size // 2  # the fastest frequencies: they distinguish neighbours
     if not num_pairs:
         return  # heads one number wide have no room for a rotation
     turned = frequencies(config.hidden_size)[:num_pairs]
@@ -153,7 +153,7 @@ def _counted(corpus: PackedCorpus) -> NDArray[np.generic]:
     """Return the ids that are counted: at most MAX_COUNTED_TOKENS, spread over the corpus."""
     if corpus.num_tokens <= MAX_COUNTED_TOKENS:
         return corpus.ids
-    # Stretches from all over the corpus, so that every source is in them.
+    # Stretches from all over the corpus, so that they include every source.
     length = MAX_COUNTED_TOKENS // 64
     starts = np.linspace(0, corpus.num_tokens - length, 64).astype(np.int64)
     return np.concatenate([corpus.ids[s : s + length] for s in starts])

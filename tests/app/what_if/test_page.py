@@ -137,7 +137,7 @@ def test_a_drawing_that_blinds_a_token_is_told_and_can_be_mended(page: AppTest) 
     page.query_params["drawn"] = "2:0-10"
     app = page.run()
     assert not app.exception
-    assert "Token 2 may look at nothing" in complaints(app)
+    assert "Token 2 may attend to nothing" in complaints(app)
     ok(button(app, "Undo all").click().run())
 
 

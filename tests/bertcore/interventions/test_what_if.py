@@ -270,7 +270,7 @@ def test_an_edit_of_the_weights_is_seen_by_the_values() -> None:
         ({"pattern": "sideways"}, r"pattern is 'sideways'; expected one of bidirectional, causal"),
         ({"pattern": "prefix", "prefix_length": 99}, r"prefix_length is 99.*has 13 tokens"),
         ({"pattern": "drawn", "blocked": ((0, 0, 0, 13),)}, r"speaks of token 13.*Draw it anew"),
-        ({"pattern": "drawn", "blocked": ((4, 4, 0, 12),)}, r"token 4 may look at nothing"),
+        ({"pattern": "drawn", "blocked": ((4, 4, 0, 12),)}, r"token 4 may attend to nothing"),
         ({"segment_ids": ((13, 0),)}, r"segment_ids speaks of token 13.*0 to 12"),
         ({"segment_ids": ((1, 2),)}, r"segment_ids contains 2"),
         ({"position_ids": ((1, 64),)}, r"position_ids contains 64"),
@@ -282,7 +282,7 @@ def test_an_edit_of_the_weights_is_seen_by_the_values() -> None:
         ({"cells": ((0, 0, 1, 0, 0.7), (0, 0, 1, 2, 0.7))}, r"token 1 in head 0 sum to 1\.4"),
         (
             {"pattern": "causal", "cells": ((0, 0, 0, 0, 0.5),)},
-            r"token 0 looks at nothing else in head 0, so the 0\.5 that is left",
+            r"token 0 attends to nothing else in head 0, so the 0\.5 that is left",
         ),
     ],
 )

@@ -10,14 +10,16 @@ from bertcore.pretraining.data.split import split_held_out
 from tests.support.small_corpus import small_documents, write_documents
 
 
-@pytest.mark.parametrize(("num", "share", "expected"), [(2, 0.05, 1), (40, 0.05, 2), (9, 0.5, 4)])
+@pytest.mark.parametrize(
+    ("num", "fraction", "expected"), [(2, 0.05, 1), (40, 0.05, 2), (9, 0.5, 4)]
+)
 def test_every_document_is_in_one_of_the_two(
-    tmp_path: Path, num: int, share: float, expected: int
+    tmp_path: Path, num: int, fraction: float, expected: int
 ) -> None:
     documents = small_documents(num)
     source = write_documents(tmp_path / "all.txt", documents)
     train, valid = tmp_path / "train.txt", tmp_path / "valid.txt"
-    assert split_held_out([source], train, valid, share=share) == (num - expected, expected)
+    assert split_held_out([source], train, valid, fraction=fraction) == (num - expected, expected)
     found = [list(read_documents([path])) for path in (train, valid)]
     assert [len(part) for part in found] == [num - expected, expected]
     assert sorted(map(tuple, found[0] + found[1])) == sorted(map(tuple, documents))
@@ -32,10 +34,10 @@ def test_a_text_that_cannot_be_parted_is_refused(tmp_path: Path, text: str) -> N
     assert not (tmp_path / "train.txt").exists()
 
 
-@pytest.mark.parametrize("share", [0, -1, 0.6])
-def test_a_share_out_of_range_is_refused(tmp_path: Path, share: float) -> None:
-    with pytest.raises(ValueError, match="share is"):
-        split_held_out([], tmp_path / "a", tmp_path / "b", share=share)
+@pytest.mark.parametrize("fraction", [0, -1, 0.6])
+def test_a_fraction_out_of_range_is_refused(tmp_path: Path, fraction: float) -> None:
+    with pytest.raises(ValueError, match="fraction is"):
+        split_held_out([], tmp_path / "a", tmp_path / "b", fraction=fraction)
 
 
 def test_the_novel_has_its_chapters_and_no_one_elses_words() -> None:
