@@ -36,7 +36,8 @@ class DistilledTask(TaskWithLoss):
         ValueError: If their layers cannot be compared.
 
     Source: Hinton et al. 2015; Sanh et al. 2019, section 3; Jiao et al. 2020, equation 10. Differs
-        from TinyBERT's code: the soft loss is divided by examples and not by classes too.
+        from TinyBERT's code: the soft loss is divided by the examples only, not also by the
+        classes.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class DistilledTask(TaskWithLoss):
 
 
 def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig) -> None:
-    """Refuse a teacher that says something else than the student is to learn.
+    """Refuse a teacher of another task, labels or vocabulary.
 
     Raises:
         ValueError: If task, labels or vocabulary differ, or the states cannot be compared.

@@ -23,8 +23,8 @@ def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: in
         max_seq_length: Longest input in tokens of the run.
 
     Raises:
-        RuntimeError: If it cannot be written, such as on a full disk; nothing of it is left, and
-            those of other epochs stay.
+        RuntimeError: If it cannot be written, such as on a full disk; it is removed, and those of
+            other epochs stay.
     """
     target = folder / EPOCHS_FOLDER / f"{_PREFIX}{epoch}"
     save_model(model, target, max_seq_length=max_seq_length)

@@ -48,11 +48,11 @@ RUNS_FOLDER = "runs"
 RESULT_FILE = "result.json"
 
 OnProgress = Callable[[str, Progress], None]
-"""Told the name of the run and where it is."""
+"""Called with the name of the run and its progress."""
 
 
 class Experiment:
-    """A folder in which runs are made one after the other; it holds the best model so far.
+    """Runs made one after the other in a folder, which holds the best model so far.
 
     Use `start_experiment` or `resume_experiment`.
     """
@@ -71,7 +71,7 @@ class Experiment:
         on_progress: OnProgress = lambda name, progress: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> dict[str, Any] | None:
-        """Make all runs that are not done; return the report, or None if told to stop.
+        """Make all remaining runs; return the report, or None if stopped.
 
         After each run the report is written anew, and its checkpoint is put into the folder if it
         is the best so far. Of several processes the main one writes, and all return the same.
@@ -117,7 +117,7 @@ class Experiment:
         )
 
     def _finish_run(self, folder: Path, result: RunResult) -> None:
-        """Put down the result, keep the checkpoint if it is the best, and drop the large files."""
+        """Record the result, keep the checkpoint if it is the best, and delete the large files."""
         before = [run["value"] for run in self._results()]
         record = {
             "learning_rate": result.config.learning_rate,
@@ -150,7 +150,7 @@ class Experiment:
         (folder / STATE_FILE).unlink(missing_ok=True)
 
     def _kept_epochs(self, run: Path) -> list[dict[str, Any]]:
-        """Return number and folder, as seen from ours, of the epochs that a run kept."""
+        """Return number and relative folder of the epochs that a run kept."""
         return [
             {"epoch": epoch_of(path), "folder": path.relative_to(self.folder).as_posix()}
             for path in kept_epochs(run).get(run.name, [])
@@ -168,7 +168,7 @@ class Experiment:
         return [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
 
     def report(self) -> dict[str, Any]:
-        """Return what `write_report` writes: everything about the runs that are done."""
+        """Return the report for `write_report`: everything about the runs that are done."""
         runs = self._results()
         best = max(runs, key=lambda run: float(run["value"]))
         slim = [{k: v for k, v in run.items() if k != "history"} for run in runs]
@@ -218,7 +218,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
 def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
     """Read the data, those of the hub from another folder, and write the folder's settings."""
     train, dev = _read(settings, fetched)
-    # A wrong label list, setting or teacher shall be told now and not after a run.
+    # Report a wrong label list, setting or teacher now, not after a run.
     model, teacher = open_models(settings, train.labels, seed=0)
     check_for_labels(settings.config, model)
     if teacher is not None and settings.distill is not None:
@@ -279,7 +279,7 @@ def open_models(
 
 
 def resume_experiment(folder: Path) -> Experiment:
-    """Open a folder to continue what was stopped or killed; done runs stay as they are.
+    """Open a folder to continue it after a stop or kill; finished runs stay unchanged.
 
     Raises:
         ValueError: If there is nothing to continue, or the data changed.

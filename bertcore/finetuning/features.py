@@ -19,15 +19,15 @@ from bertcore.network.attention import AttentionFunction, attention_fused
 from bertcore.network.task_heads import TaskNetwork
 
 IN_MEMORY_BYTES = 512 * 2**20
-"""More than this lies in a file."""
+"""Larger features are kept in a file."""
 FEATURES_FILE = "features.partial"
 _SPARE_BYTES = 512 * 2**20
-"""Left free on the disk, for checkpoints."""
+"""Bytes left free on the disk, for checkpoints."""
 _AT_ONCE = 64
 
 
 class StoppedEarly(Exception):  # noqa: N818 - no error
-    """The user stopped before all was computed; nothing is kept of it."""
+    """The user stopped before the end; nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,21 @@ def compute_features(
     should_stop: Callable[[], bool] = lambda: False,
     in_memory_bytes: int = IN_MEMORY_BYTES,
 ) -> Features | None:
-    """Run the encoder once over all rows; None if neither memory nor disk is to have them.
+    """Run the encoder once over all rows; None if neither memory nor disk has room.
 
     Args:
-        module: Its encoder is used without dropout; it is left in the mode that it is in.
+        module: Its encoder runs without dropout; the mode of the module is kept.
         rows: The data.
-        folder: Where a file goes if the states need more than `in_memory_bytes`. The file has no
-            name there once it is open, so that a kill leaves nothing.
+        folder: Where a file goes if the states need more than `in_memory_bytes`. The open file has
+            no name there, so that a kill leaves nothing.
         dtype: "bfloat16" (autocast) or "float32"; float32 is kept.
         attention: How to attend.
-        on_share: Told which share is done.
-        should_stop: Asked after each batch.
+        on_share: Called with the fraction done.
+        should_stop: Called after each batch; True stops.
         in_memory_bytes: See `folder`.
 
     Raises:
-        StoppedEarly: If told to stop.
+        StoppedEarly: If stopped.
     """
     device = module.device
     one_a_row = module.kind in ("sequence", "choice")
@@ -120,7 +120,7 @@ def _room_for(
     path = folder / FEATURES_FILE
     with path.open("wb+") as file:
         try:
-            if hasattr(os, "posix_fallocate"):  # else a disk that fills up later ends the process
+            if hasattr(os, "posix_fallocate"):  # else a disk that fills up later kills the process
                 os.posix_fallocate(file.fileno(), 0, size)
             values: NDArray[np.float32] = np.memmap(file, np.float32, "r+", shape=shape)
         except OSError:

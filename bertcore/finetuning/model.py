@@ -1,4 +1,4 @@
-"""A model for a task: opened from a pretrained or a fine-tuned checkpoint, saved as the latter."""
+"""A model for a task: opened from a pretrained or fine-tuned checkpoint, saved as fine-tuned."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 _LSTM = "features.lstm."
 MAX_LABELS = 1000
-"""More than so many are names or numbers in the wrong column, not labels."""
+"""With more, the column holds names or numbers, not labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskModel:
-    """An encoder with a task head, its tokenizer, and what its outputs mean."""
+    """An encoder with a task head, its tokenizer, and the labels of its outputs."""
 
     task: Task
     module: TaskNetwork
@@ -133,7 +133,7 @@ def start_task_model(
         labels: Of "classify", "pair" and "tag"; at least two. A head that is kept has its own
             order of them, and may have more.
         generator: Random source of the new head (and of a pooler, where there is none), on the CPU.
-        new_head: Start with a new head whatever the checkpoint has.
+        new_head: Start with a new head even if the checkpoint has one.
         feature_based: Of "tag": a BiLSTM over the last four layers, which stay as they are.
 
     Raises:
@@ -171,8 +171,8 @@ def open_task_model(
 
     Args:
         source: As for `bertcore.load`.
-        task: A name of TASKS that it must be for; None takes what config.json says. There is no
-            telling "classify" from "pair" in a checkpoint of `transformers`.
+        task: A name of TASKS that it must be for; None takes what config.json says. A checkpoint of
+            `transformers` does not distinguish "classify" from "pair".
         device: As for `bertcore.load`.
         bert: The same checkpoint where it is open already: its encoder's tensors are shared, and
             it stays as it is.
@@ -212,9 +212,9 @@ def open_task_model(
 
 
 def _sharing(network: Network) -> Network:
-    """Return a network with the same tensors, whose heads can be taken off alone."""
+    """Return a network with the same tensors, whose heads can be removed independently."""
     twin = copy.copy(network)
-    # nn.Module keeps its parts in this dictionary, which a shallow copy would share.
+    # nn.Module keeps its modules in this dictionary, which a shallow copy would share.
     twin._modules = dict(network._modules)
     return twin
 
@@ -348,7 +348,7 @@ def _lstm_tensors(module: TaskNetwork) -> dict[str, Tensor]:
 
 
 def check_labels(task: Task, labels: Sequence[str]) -> None:
-    """Refuse a list of labels of which nothing can be learned.
+    """Refuse a list of labels that cannot be learned.
 
     Raises:
         ValueError: If there is only one, there are too many, or one is there twice.

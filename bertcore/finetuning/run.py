@@ -1,4 +1,4 @@
-"""A fine-tuning run: batches, and how it steps, scores the dev data, records and saves."""
+"""A fine-tuning run: its batches, steps, scores on the dev data, records and saves."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ MAX_BAD_STEPS = 20
 class Finetuning:
     """Trains a model on a data set; its folder holds state, metrics and the best checkpoint.
 
-    Started by `accelerate launch` or `torchrun`, several processes train as one: each takes a part
-    of every batch, and the main one writes.
+    Several processes (`accelerate launch` or `torchrun`) train as one: each takes a part of every
+    batch, and the main one writes.
 
     Args:
         model: With a head, new or not; its weights are changed.
         train, dev: With the model's labels.
         config: The settings.
-        folder: Of this run; made if it is not there. A state in it is continued.
+        folder: Of this run; created if missing. A saved state in it is continued.
         processes: That train together; None takes what the launcher says.
         teacher: That the model learns from, beside the labels; None: there is none.
         distill: The weights of the losses with a teacher.
@@ -155,12 +155,12 @@ class Finetuning:
 
     @property
     def _projection(self) -> nn.Linear | None:
-        """What TinyBERT's losses train beside the network."""
+        """The projection of TinyBERT's losses, trained beside the network."""
         return self.with_loss.projection if isinstance(self.with_loss, DistilledTask) else None
 
     @property
     def share(self) -> float:
-        """Fraction of the planned steps that are made."""
+        """Fraction of the planned steps that is done."""
         return self.progress.step / self.total_steps
 
     def run(
@@ -169,10 +169,10 @@ class Finetuning:
         on_progress: Callable[[Progress], None] = lambda progress: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Train to the end; return whether it was reached, or the run was told to stop.
+        """Train to the end; return False if the run was stopped before.
 
-        Stopped or not, the state is saved, and the best checkpoint so far lies in the folder. Every
-        process must call this; True of `should_stop` in one of them stops them all.
+        Either way the state is saved, and the best checkpoint so far is in the folder. Every
+        process must call this; True from `should_stop` in one of them stops them all.
 
         Raises:
             RuntimeError: If the loss stays NaN or infinite, or the disk is full.
@@ -192,7 +192,7 @@ class Finetuning:
         return train(self, on_progress=on_progress, should_stop=should_stop)
 
     def is_over(self) -> bool:
-        """Return True after the last epoch, or where patience is at its end."""
+        """Return True after the last epoch, or when patience has run out."""
         patience = self.config.patience
         is_out = patience is not None and self.progress.num_without_gain >= patience
         return is_out or self.progress.step >= self.total_steps
@@ -202,7 +202,7 @@ class Finetuning:
         progress = self.progress
         began = time.perf_counter()
         examples = self._next_batch()
-        # Half a step on: the first one then learns too.
+        # Half a step ahead, so that the rate of the first step is above 0.
         rate = self._optimizer_config.rate_at((progress.step + 0.5) / self.total_steps)
         set_rate(self.optimizers, rate)
         loss = self.task_step(examples)
@@ -215,7 +215,7 @@ class Finetuning:
         progress.step += 1
         metrics = None
         if self.is_evaluation_due() or progress.step % LOG_EVERY == 0:
-            # Waits for the device. Of steps that were left out there is no loss.
+            # Waits for the device. Skipped steps have no loss.
             if self._losses:
                 metrics = {"loss": float(torch.stack(self._losses).mean())}
             self._losses = []
@@ -238,7 +238,7 @@ class Finetuning:
             )
 
     def is_evaluation_due(self) -> bool:
-        """Return True at the end of each epoch, and every so many steps if that was asked for."""
+        """Return True at the end of each epoch, and every `evaluate_every` steps if set."""
         every = self.config.evaluate_every
         return self._is_epoch_end() or (every is not None and self.progress.step % every == 0)
 
@@ -248,7 +248,7 @@ class Finetuning:
     def take_scores(self) -> Metrics:
         """Score the dev data; keep the checkpoint if it is the best so far.
 
-        Each process scores, for the others would only wait; the main one's number counts.
+        Every process scores, since the others would only wait; the main one's number counts.
         """
         progress = self.progress
         random = random_state()
@@ -268,7 +268,7 @@ class Finetuning:
         return {"dev_loss": scores.loss, **_prefixed(scores.metrics)}
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
-        """Write the lines of a step and of its scores, if there are any, and return them."""
+        """Write the metrics of a step and its scores, if any; return them as progress."""
         progress, reports = self.progress, []
         for values in (metrics, scores):
             if values is None:
@@ -292,14 +292,14 @@ class Finetuning:
         return scores is not None or self.progress.step % self.config.save_every == 0
 
     def save(self, scores: Metrics | None) -> None:
-        """Write the state, and at the end of an epoch its checkpoint if those are kept.
+        """Write the state, and at the end of an epoch its checkpoint if epochs are kept.
 
         Every process must call this; the main one writes.
         """
         if not self.processes.is_main:
             return
         if self.config.keep_epochs and self._is_epoch_end():
-            # Before the state: after a kill in between, it is written again.
+            # Before the state, so that it is written again after a kill in between.
             epoch, length = self.progress.step // self._batches_an_epoch, self.config.max_seq_length
             save_epoch(self.model, self.folder, epoch, max_seq_length=length)
         state = {
@@ -316,11 +316,10 @@ class Finetuning:
     def _run_encoder(
         self, on_progress: Callable[[Progress], None], should_stop: Callable[[], bool]
     ) -> None:
-        """Run an encoder that is not trained once, in place of once an epoch.
+        """Run an encoder that is not trained once instead of in every epoch.
 
-        Where there is no room for what it says, a warning is logged, and it runs in each step, as
-        one that is trained. Every process has all of it, since the batches of each epoch are
-        others.
+        Without room for its states, a warning is logged, and it runs in each step like a trained
+        one. Every process keeps all states, since batches differ by epoch.
         """
 
         def compute(rows: Rows, what: str, dtype: str) -> Features | None:
@@ -355,7 +354,7 @@ class Finetuning:
             self.module.network.eval()
 
     def result(self) -> RunResult:
-        """Return what came out of a run that is at its end, scored as it was saved."""
+        """Return the result of a finished run, scored as it was saved."""
         best = self.progress.best
         assert best is not None  # each epoch ends with an evaluation
         saved = open_task_model(

@@ -13,7 +13,7 @@ from bertcore.training.processes import Processes
 
 
 def check_launcher(processes: Processes) -> None:
-    """Refuse what fine-tuning cannot do together.
+    """Refuse what fine-tuning with several processes does not support.
 
     Raises:
         ValueError: If the launcher asks for sharding.
@@ -26,7 +26,7 @@ def check_launcher(processes: Processes) -> None:
 
 
 def check_for_task(config: FinetuneConfig, task: Task) -> None:
-    """Refuse settings that have no meaning for a task.
+    """Refuse settings that do not apply to a task.
 
     Raises:
         ValueError: If there are some.

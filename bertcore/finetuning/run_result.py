@@ -11,7 +11,7 @@ from bertcore.evaluation.metrics import Scores
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What came out of a run."""
+    """The result of a run: scores, metrics, checkpoint."""
 
     config: FinetuneConfig
     scores: Scores

@@ -31,14 +31,14 @@ def score_model(
     """Return scores and predictions of a model, computed in the format of its weights.
 
     Args:
-        module: On any device; left in the mode that it is in.
+        module: On any device; its mode is kept.
         data: Whose labels are numbered as the model's classes.
         batch_size: Examples at once.
-        null_threshold: Of "qa": no answer where it is so much more probable, in logits.
-        in_full: Whether to bootstrap, which takes longer than the model on small data, and to part
-            the answers by confidence, length and label.
-        on_share: Told which share is done.
-        features: What the encoder says of the rows, where that is known already.
+        null_threshold: Of "qa": answer "none" where it leads by more than this, in logits.
+        in_full: Whether to bootstrap (slower than the model on small data) and to break the answers
+            down by confidence, length and label.
+        on_share: Called with the fraction done.
+        features: The encoder's states of the rows, if computed already.
     """
     was_training = module.training
     module.eval()
@@ -69,7 +69,7 @@ def _run(
         if rows.targets.ndim == 2:
             lengths = torch.from_numpy(rows.lengths[examples]).to(device)
             places = torch.arange(logits.shape[1], device=device)
-            # Of padding nothing is predicted; [T] differs by row, so the loss must not see it.
+            # Padding has no predictions; T differs by row, so the loss must exclude it.
             logits = logits.masked_fill((places >= lengths[:, None])[..., None], -1e9)
         loss = data.task.loss(logits, batch.targets)
         yield Outputs(

@@ -69,10 +69,10 @@ def make_settings(
     distill: DistillConfig | None = None,
     **config: Any,
 ) -> Settings:
-    """Return settings with what depends on the task and the checkpoint filled in.
+    """Return settings, with defaults for the task and the checkpoint filled in.
 
     Args:
-        task, train, dev: What to learn, from what, judged by what: files, or names as
+        task, train, dev: The task, and the data to learn from and to score on: files, or names as
             `fetch_hub_data` takes them.
         checkpoint: As for `bertcore.load`.
         learning_rates: To try; none takes the usual one for the checkpoint's size.
@@ -81,7 +81,7 @@ def make_settings(
             positions for.
         columns, skip_bad_rows: As for `read_task_data`.
         new_head: As for `start_task_model`.
-        command: To repeat it all.
+        command: That repeats the experiment.
         layers: Of the checkpoint, with which the model begins; None takes all.
         teacher: A fine-tuned checkpoint to learn from; None: from labels alone.
         distill: The weights of the losses with it; None takes `DistillConfig.for_task`.
@@ -128,7 +128,7 @@ def make_settings(
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
-    """Return the settings that `asdict` of some gave and JSON brought back.
+    """Return settings from the content of their JSON file.
 
     Raises:
         ValueError, KeyError, TypeError: If they are not that.
@@ -154,6 +154,6 @@ def _lasting_data(path: Path) -> str:
 
 
 def _lasting(checkpoint: str) -> str:
-    """Return the name of a checkpoint that means the same in another working folder."""
+    """Return the name of a checkpoint that is valid from any working folder."""
     path = Path(checkpoint).expanduser()
     return str(path.resolve()) if checkpoint != DEFAULT and path.is_dir() else checkpoint

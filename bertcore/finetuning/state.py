@@ -77,7 +77,7 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
 
 
 def move_checkpoint(best: Path, target: Path) -> None:
-    """Put the files of a checkpoint beside what else is in a folder, config.json at the end.
+    """Put the files of a checkpoint into a folder beside others, config.json last.
 
     Raises:
         RuntimeError: If there is no room.

@@ -33,7 +33,7 @@ class Totals(NamedTuple):
 
 
 class TaskWithLoss(nn.Module):
-    """A task network and its loss as one module: what is spread over processes.
+    """A task network and its loss as one module, which is distributed over processes.
 
     Args:
         module: Shared, not copied.
@@ -59,7 +59,7 @@ class TaskWithLoss(nn.Module):
 
         Args:
             batch: On the device.
-            hidden: What `TaskNetwork.encode` says of it, if that is known already.
+            hidden: The result of `TaskNetwork.encode`, if computed already.
             totals: Of the batch that this is a part of; None: it is all of it.
         """
         total = None if totals is None else totals.weight
@@ -83,7 +83,7 @@ def training_attention(device: torch.device, dtype: str) -> AttentionFunction:
 
 
 class TaskStep:
-    """What makes steps.
+    """Training steps of a task network.
 
     Args:
         module: On the processes' device, in training mode.
@@ -106,7 +106,7 @@ class TaskStep:
     ) -> None:
         self.with_loss, self.rows, self.processes = module, rows, processes
         self.features: Features | None = None
-        """What the encoder says of the rows, where it is not trained."""
+        """The encoder's states of the rows, where it is not trained."""
         self._update = Update(
             module,
             module,
@@ -118,7 +118,7 @@ class TaskStep:
         )
 
     def join(self) -> None:
-        """Wait for the other processes, and share gradients with them from now on."""
+        """Wait for the other processes, and synchronise gradients with them from now on."""
         self._update.join()
 
     def __call__(self, examples: NDArray[np.int64]) -> Tensor | None:
@@ -129,26 +129,26 @@ class TaskStep:
         loss = self._backward(examples)
         norm = self._update.clip()
         is_finite = bool(torch.isfinite(norm) & torch.isfinite(loss))
-        if self.processes.num > 1:  # each has a part of the loss; all must see the same
+        if self.processes.num > 1:  # each has a part of the loss; all need the same value
             value = self.processes.sum([float(loss)])[0]
             loss, is_finite = loss.new_tensor(value), math.isfinite(value + float(norm))
         self._update.finish(is_finite=is_finite)
         return loss if is_finite else None
 
     def _backward(self, examples: NDArray[np.int64]) -> Tensor:
-        """Add the gradients of this process's part; return the part's share of the loss."""
-        num, share = self.processes.num, 1.0
+        """Add the gradients of this process's part; return its contribution to the loss."""
+        num, factor = self.processes.num, 1.0
         totals: Totals | None = None
         local = examples
         if num > 1:
             totals = self._totals(examples)
             local = examples[self.processes.rank :: num]  # parts of like length
             if not len(local):  # a last batch with fewer examples than processes
-                local, share = examples[:1], 0.0
+                local, factor = examples[:1], 0.0
         device = self.processes.device
         batch = self.rows.batch(local).to(device)
         hidden = None if self.features is None else self.features.batch(local).to(device)
-        loss: Tensor = self._update.forward(batch, hidden, totals) * share
+        loss: Tensor = self._update.forward(batch, hidden, totals) * factor
         self._update.backward(loss)
         return loss.detach()
 

@@ -11,8 +11,7 @@ _OLD_NAMES = {"seconds": "elapsed_seconds", "num_seen": "num_examples", "num_bad
 
 @dataclass(slots=True)
 class TrainingProgress:
-    """The progress of a run, saved with each checkpoint; fields that a run does not use keep their
-    defaults."""
+    """The progress of a run, saved with each checkpoint; unused fields keep their defaults."""
 
     step: int = 0
     """Steps taken."""

@@ -62,8 +62,7 @@ class Update:
             return self.module(*inputs)
 
     def backward(self, loss: Tensor) -> None:
-        """Add the gradients of a batch's part; its loss is the part's contribution to the
-        batch's."""
+        """Add the gradients of a part of a batch, from its contribution to the batch's loss."""
         # Synchronised gradients are means over the processes, but the parts' losses must be summed.
         (loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
 

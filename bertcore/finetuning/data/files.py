@@ -15,9 +15,9 @@ LONGEST_LINE = 10_000_000
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """Open UTF-8 text, plain or packed as .xz or .gz, with line ends as they are.
+    """Open UTF-8 text, plain or packed as .xz or .gz, with unchanged line ends.
 
-    What goes wrong while it is read is told in a sentence too.
+    Errors while reading are raised as sentences too.
 
     Raises:
         ValueError: If there is no such file, it is not UTF-8, or not a whole archive.
@@ -52,7 +52,7 @@ def lines_of(file: TextIO, path: Path) -> Iterator[str]:
     """Yield lines without their ends.
 
     Raises:
-        ValueError: If one is endless: it must not come into memory as a whole.
+        ValueError: If one is endless, which would fill the memory.
     """
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
@@ -66,7 +66,7 @@ def lines_of(file: TextIO, path: Path) -> Iterator[str]:
 
 
 class BadRows:
-    """What to do with an example that cannot be used: refuse the file, or count it and go on.
+    """What to do with an invalid example: refuse the file, or count it and go on.
 
     Args:
         skip: Count and go on.
@@ -78,7 +78,7 @@ class BadRows:
         self.first = ""
 
     def add(self, sentence: str) -> None:
-        """Take a wrong row, described in a sentence that names file and row.
+        """Record an invalid row, described by a sentence with file and row.
 
         Raises:
             ValueError: Unless rows are to be skipped.
@@ -89,7 +89,7 @@ class BadRows:
         self.first = self.first or sentence
 
     def sentence(self) -> str | None:
-        """Tell what was left out; None if nothing was."""
+        """Return a sentence on what was left out; None if nothing was."""
         if not self.num:
             return None
         rows = "row was" if self.num == 1 else "rows were"

@@ -1,7 +1,7 @@
-"""Data sets of the Hugging Face hub by name, written down as files that the readers know.
+"""Data sets of the Hugging Face hub by name, written to files for the readers.
 
 A name is hub:DATASET, with :CONFIG and @SPLIT where there are several: hub:nyu-mll/glue:sst2@train.
-The file is kept with the run, so that it resumes without a network and its data cannot change.
+The file is kept with the run, so that it resumes offline and its data cannot change.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class HubName:
 
 
 def is_hub_name(text: str) -> bool:
-    """Return whether data is asked for by a hub name and not by a path."""
+    """Return whether data is named by a hub name rather than a path."""
     return text.startswith(PREFIX)
 
 
@@ -98,7 +98,7 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
 
 
 def data_file(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
-    """Return where the data is that a text names: a file, or for a hub name one in `folder`."""
+    """Return the file that a text names; for a hub name one in `folder`."""
     if not is_hub_name(text):
         return Path(text)
     return folder / f"{'train' if is_train else 'dev'}{_form(task).suffix}"
@@ -135,7 +135,7 @@ def _choose_split(splits: list[str], wanted: HubName, *, is_train: bool) -> str:
 
 
 def _explaining_errors(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[dict[str, Any]]:
-    """Yield rows; tell in a sentence if the network fails in between."""
+    """Yield rows; raise a sentence if the network fails in between."""
     try:
         yield from rows
     except Exception as error:

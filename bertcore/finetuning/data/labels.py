@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
-    """Return labels in their order: numbers by size, others by letters, the tag O first.
+    """Return labels in order: numbers by size, others alphabetically, the tag O first.
 
     >>> order_labels(["10", "2"]), order_labels(["B-PER", "O", "B-LOC"])
     (('2', '10'), ('O', 'B-LOC', 'B-PER'))
@@ -21,7 +21,7 @@ def order_labels(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]:
-    """Return a weight for each class that makes all count alike: N / (C x its number).
+    """Return weights that balance the classes: N / (C x examples of the class).
 
     A class without an example gets 0.
 

@@ -57,11 +57,11 @@ class Answer:
     score: float
     """Sum of the start's and the end's logit."""
     null_score: float
-    """The same at [CLS], the least over all windows: the answer that there is none."""
+    """The same sum at [CLS], the least over all windows: the score of no answer."""
 
     @property
     def null_difference(self) -> float:
-        """How much more is said for no answer; above the threshold there is none."""
+        """Score of no answer less that of the answer; above the threshold there is none."""
         return self.null_score - self.score
 
 
@@ -83,13 +83,13 @@ def question_rows(
         tokenizer: Of the checkpoint.
         max_length: Longest row in tokens.
         doc_stride: Tokens from one window's start to the next's, at least 1.
-        is_train: Whether texts and windows may be forgotten.
+        is_train: Whether texts and windows are not needed afterwards.
 
     Raises:
         ValueError: If there is no room for text behind a question.
 
     Source: Devlin et al. 2019, sections 4.2 and 4.3; google-research/bert run_squad.py. Differs:
-        answers are found by characters, and so come out as they stand in the text.
+        answers are located by characters, and so are returned exactly as in the text.
     """
     if doc_stride < 1:
         raise ValueError(f"doc_stride is {doc_stride}; expected at least 1.")

@@ -16,12 +16,13 @@ def read_choices(
 ) -> Iterator[ChoiceExample]:
     """Yield the examples of a table with the columns sent1, (sent2), ending0, ending1, ..., label.
 
-    sent2 is the begin of each ending, as in SWAG. The label is the right ending's number, from 0.
+    sent2 is the beginning of each ending, as in SWAG. The label is the right ending's number, from
+    0.
 
     Args:
         path: .csv, .tsv or .jsonl, also packed.
         columns: Other names of sent1 (`text`), sent2 (`text_pair`) and label.
-        bad_rows: Told of rows that cannot be used.
+        bad_rows: Collects rows that cannot be used.
 
     Raises:
         ValueError: If a column is not there, or there are fewer than two endings.

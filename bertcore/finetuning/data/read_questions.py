@@ -16,7 +16,7 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
 
     Args:
         path: .json, also packed; the whole file is read into memory.
-        bad_rows: Told of questions whose answer is not where the file says.
+        bad_rows: Collects questions whose answer is not where the file says.
 
     Raises:
         ValueError: If the file is not in this form.
@@ -78,7 +78,7 @@ def _questions(content: Any, path: Path) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _answer(answer: Any) -> tuple[str, int]:
-    """Return text and start of an answer; ("", 0) if it has them not."""
+    """Return text and start of an answer; ("", 0) if it lacks them."""
     if not isinstance(answer, dict):
         return "", 0
     text, start = answer.get("text"), answer.get("answer_start")

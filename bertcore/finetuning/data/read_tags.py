@@ -28,7 +28,7 @@ def read_tags(
             and a blank line between sentences; .conllu: a treebank. Also packed.
         columns: `text` and `label`: numbers of columns from 1 (the first and the last; of .conllu
             2 and 4, the word and its part of speech), or names in JSON lines.
-        bad_rows: Told of sentences that cannot be used.
+        bad_rows: Collects sentences that cannot be used.
 
     Raises:
         ValueError: If the file cannot be read or a column is not there.

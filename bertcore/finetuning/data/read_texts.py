@@ -49,9 +49,9 @@ def read_texts(
 ) -> Iterator[TextExample]:
     """Yield the examples of a table one by one.
 
-    GLUE's files without names are known by their look: CoLA (source, label, mark, sentence) and
-    STS-B (genre, file, year, index, score, sentence 1, sentence 2). Other tables without names need
-    column numbers.
+    GLUE's files without column names are recognised by their form: CoLA (source, label, mark,
+    sentence) and STS-B (genre, file, year, index, score, sentence 1, sentence 2). Other tables
+    without names need column numbers.
 
     Args:
         path: .csv, .tsv, .txt with tabs or .jsonl, also packed.

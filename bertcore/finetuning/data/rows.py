@@ -18,11 +18,11 @@ from bertcore.tokenizer.truncation import longest_first
 IGNORED = -100
 """Target of a token that has none, as in `transformers`."""
 _POOL_BATCHES = 50
-"""Rows are shuffled, then sorted by length within so many batches."""
+"""Batches of a pool within which shuffled rows are sorted by length."""
 
 
 class Batch(NamedTuple):
-    """What the network takes, padded to its longest row, and the targets. G is `group`."""
+    """The network's inputs, padded to the longest row, and the targets. G is `group`."""
 
     input_ids: Tensor
     """int64, [B, T]; of choices [B, G, T]."""
@@ -155,8 +155,8 @@ class RowBuilder:
 def shuffled_batches(rows: Rows, batch_size: int, *, seed: int) -> list[NDArray[np.int64]]:
     """Return the examples of each batch of an epoch, every example once.
 
-    The examples are shuffled; then, within pools of 50 batches, put together by length; then the
-    batches are shuffled. So little is padded, and which examples meet still differs by epoch.
+    The examples are shuffled, then sorted by length within pools of 50 batches, then the batches
+    are shuffled. So there is little padding, and batches differ by epoch.
 
     Args:
         rows: The data.
@@ -180,14 +180,14 @@ def shuffled_batches(rows: Rows, batch_size: int, *, seed: int) -> list[NDArray[
 def ordered_batches(rows: Rows, batch_size: int) -> list[NDArray[np.int64]]:
     """Return the examples of batches for scoring: by length, the longest first.
 
-    The longest first, so that a lack of memory shows at once.
+    So a lack of memory shows at once.
     """
     order = np.argsort(-rows.lengths, kind="stable")
     return [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
 
 
 def share_padding(rows: Rows, batches: Sequence[NDArray[np.int64]]) -> float:
-    """Return which fraction of the tokens of batches is padding."""
+    """Return the fraction of padding in the tokens of batches."""
     lengths = rows.lengths
     padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
     return 1 - float(lengths.sum()) / padded if padded else 0.0

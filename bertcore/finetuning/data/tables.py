@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from bertcore.finetuning.data.files import LONGEST_LINE, BadRows, kind_of, lines_of, open_text
 
 _LOOK_AT_LINES = 20_000
-"""So many lines decide whether the cells of a TSV are quoted."""
+"""Lines that decide whether the cells of a TSV are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An open table; `rows` can be gone through once."""
+    """An open table; `rows` can be iterated once."""
 
     columns: tuple[str, ...]
     """Names, or "1", "2", ... where there are none."""
@@ -36,7 +36,7 @@ class Table:
 
 
 HasHeader = Callable[[Sequence[str]], bool]
-"""Told the cells of the first line; returns whether they are names."""
+"""Called with the cells of the first line; returns whether they are names."""
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def open_table(
 
     Args:
         path: The file.
-        bad_rows: Told of rows with another number of cells, and of lines that are no objects.
+        bad_rows: Collects rows with another number of cells, and lines that are no objects.
         has_header: Decides by the first line whether it holds names; in JSON lines they do.
 
     Raises:

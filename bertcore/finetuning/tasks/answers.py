@@ -29,7 +29,7 @@ class TaskAnswer(ABC):
 
     @abstractmethod
     def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
-        """Return what counts as another answer in a search for counterfactuals.
+        """Return the goal of a search for counterfactuals.
 
         Args:
             source: The input that was answered.
@@ -42,7 +42,7 @@ class TaskAnswer(ABC):
 
 
 class Goal(ABC):
-    """When an answer counts as another one, and which words may be swapped to get there."""
+    """The goal of a search: which answers count as different, and which words may be swapped."""
 
     fixed: frozenset[int] = frozenset()
     """Words that are not swapped, places in `TaskInput.words`."""
@@ -53,12 +53,12 @@ class Goal(ABC):
 
     @abstractmethod
     def target(self, source: TaskInput) -> Target:
-        """Return the target that has to fall, in a text with as many words as the first one."""
+        """Return the target to lower, in a text with as many words as the first one."""
 
     def progress(self, value: float) -> float:
-        """Return how far a value of the target is on the way; higher is closer."""
+        """Return the progress of a target's value towards the goal; higher is closer."""
         return -value
 
     def rank(self, importance: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return by which numbers words are tried, highest first, of their importance [W]."""
+        """Return the order of trial from the words' importance [W]; the highest is tried first."""
         return importance

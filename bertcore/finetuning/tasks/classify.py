@@ -107,7 +107,7 @@ class Classify(SequenceTask):
         return LabelAnswer(labels, torch.softmax(logits, -1).numpy())
 
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return what compares the most probable label with the true one."""
+        """Return the judge that compares the most probable label with the true one."""
         return partial(self._judge, labels)
 
     def _judge(

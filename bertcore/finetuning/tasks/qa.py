@@ -72,7 +72,7 @@ class SpanAnswers(TaskAnswer):
     spans: tuple[SpanAnswer, ...]
     """The best first; () if the text has no token that could be an answer."""
     no_answer: float
-    """p(start) p(end) of [CLS], by which SQuAD 2.0 says that there is none."""
+    """p(start) p(end) of [CLS], which SQuAD 2.0 takes as "no answer"."""
 
     def target(self, source: TaskInput, word: int = 1) -> SpanTarget:
         """Return the best answer as target."""
@@ -262,10 +262,9 @@ class Extract(InspectableTask):
         return SpanAnswers(tuple(spans), float(starts[0] * ends[0]))
 
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return what scores answers as SQuAD does.
+        """Return the judge that scores answers as SQuAD does.
 
-        The file is looked through first: where a question has no answer, none is forced, as in
-        SQuAD 2.0.
+        The file is scanned first: if a question has no answer, "none" is allowed, as in SQuAD 2.0.
         """
         examples = read_questions(path, bad_rows=BadRows(skip=True))
         return partial(self._judge, any(not one.answers for one in examples))

@@ -87,7 +87,7 @@ def stream_examples(
 ) -> Iterator[Part]:
     """Yield a file part by part.
 
-    Memory is that of one part, whatever the size of the file; only SQuAD's JSON is read whole.
+    Memory is bounded by one part, whatever the size of the file; only SQuAD's JSON is read whole.
 
     Args:
         path, task, tokenizer, max_length, columns: As for `read_task_data`.

@@ -45,7 +45,7 @@ class ScoreAnswer(TaskAnswer):
         return ScoreTarget()
 
     def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
-        """Return the goal of a score that is `score_change` away, up or down."""
+        """Return the goal of a score at least `score_change` away, up or down."""
         return _OtherScore(self.score, score_change)
 
 
@@ -143,7 +143,7 @@ class Regress(SequenceTask):
         return ScoreAnswer(float(logits[0]))
 
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return what measures the distance from the true score."""
+        """Return the judge that measures the distance from the true score."""
         return self._judge
 
     def _judge(self, part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:

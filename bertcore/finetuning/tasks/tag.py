@@ -139,7 +139,7 @@ class Tag(InspectableTask):
                 row: list[int] = []
                 of_row = [IGNORED]
                 for word in words:
-                    # A word of signs that the tokenizer drops still has a place and a tag.
+                    # A word of characters that the tokenizer drops still has a place and a tag.
                     ids = (pieces[word] or [tokenizer.unk_id])[: max_length - 2]
                     row += ids
                     of_row += [numbers[word], *[IGNORED] * (len(ids) - 1)]
@@ -235,7 +235,7 @@ class Tag(InspectableTask):
         return TagAnswer(labels, torch.softmax(firsts, -1).numpy())
 
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return what compares the tag of each word with the true one."""
+        """Return the judge that compares the tag of each word with the true one."""
         return partial(self._judge, labels)
 
     def _judge(

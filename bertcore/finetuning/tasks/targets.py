@@ -1,7 +1,7 @@
-"""The number of a model's answer that is explained: a label's log-odds, an answer's, a score.
+"""Attribution targets: the log-odds of a label or a span, or a score.
 
-Log-odds, ln(p / (1 - p)), and not the bare logit: a softmax does not change when all logits move
-together, so a logit alone says nothing. And not p: where a model is sure, p hardly moves.
+Log-odds, ln(p / (1 - p)), and not the bare logit: adding a number to all logits leaves the softmax
+unchanged, so a logit alone means nothing. And not p, which hardly changes where a model is certain.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Target(Protocol):
     """A number of the logits of a batch."""
 
     def value(self, logits: Tensor) -> Tensor:
-        """Return what is explained, differentiable, [B], of logits [B, ...]."""
+        """Return the explained value, differentiable, [B], of logits [B, ...]."""
         ...
 
     def measure(self, logits: Tensor) -> Tensor:
-        """Return what a reader follows, [B]: a probability, or the score itself."""
+        """Return the value shown to a reader, [B]: a probability, or the score itself."""
         ...
 
 

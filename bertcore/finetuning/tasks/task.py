@@ -35,8 +35,8 @@ from bertcore.tokenizer import Tokenizer
 class Task(ABC):
     """One kind of fine-tuning. Each has one instance, in `TASKS`.
 
-    A new task is a file with a subclass, and its name in `TASKS`. What is not overridden is that of
-    a classification: labels as targets, cross-entropy.
+    A new task is a file with a subclass, and its name in `TASKS`. The defaults are those of a
+    classification: labels as targets, cross-entropy.
     """
 
     name: ClassVar[str]
@@ -48,11 +48,11 @@ class Task(ABC):
     key: ClassVar[str] = "classifier"
     """Name of the head's tensors in files."""
     metrics: ClassVar[tuple[str, ...]]
-    """What a run may be judged by; the first is the default. Higher is better."""
+    """Metrics that can choose the best checkpoint; the first is the default. Higher is better."""
     has_labels: ClassVar[bool] = True
     """Whether the answers are a fixed list of labels."""
     default_length: ClassVar[int] = 128
-    """Longest input in tokens, unless told otherwise."""
+    """Default for the longest input in tokens."""
     feature_based: ClassVar[bool] = False
     """Whether a BiLSTM reads the last four layers of an encoder that is not trained."""
     answers_each_token: ClassVar[bool] = False
@@ -246,10 +246,10 @@ class InspectableTask(Task):
 
     @abstractmethod
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return what judges the parts of a labelled file.
+        """Return the judge of the parts of a labelled file.
 
         Args:
-            path: The file, which may be looked through first.
+            path: The file, which may be scanned first.
             labels: Names of the classes.
         """
 

@@ -37,7 +37,7 @@ class TaskData:
 
 
 def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
-    """Return a data set whose classes are numbered as in another list of labels that holds its own.
+    """Return a data set whose classes are numbered as in a longer list of labels.
 
     Raises:
         ValueError: If a label of the data is not in the list.
@@ -51,7 +51,7 @@ def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
 
 
 class LabelNumbers:
-    """Numbers labels as they come; `finish` renumbers them by their order.
+    """Numbers labels as they occur; `finish` renumbers them by their order.
 
     Args:
         labels: The classes in their order; None collects them.
