@@ -31,8 +31,8 @@ __all__ = [
     "load",
 ]
 
-# Where each public name lives. It is imported when first asked for, so that `bertscope --help` does
-# not wait for torch.
+# The module of each public name, imported at its first use, so that `bertscope --help` does not
+# wait for torch.
 _HOMES = {
     "Bert": "bertcore.bert",
     "BertConfig": "bertcore.config",

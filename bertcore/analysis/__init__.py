@@ -1,1 +1,1 @@
-"""What is computed from a network or its traces: numbers only, no pictures."""
+"""Measures on a network or its traces: numbers only, no pictures."""

@@ -17,7 +17,7 @@ MAX_BYTES = 8 * 2**30
 MAX_RATIO = 200
 """Unpacked to packed size. Weights shrink to 0.5 at best, text to 0.1, bombs to 0.001."""
 _FREE_BYTES = 20 * 2**20
-"""Up to this size files may shrink as they like: a vocabulary of blanks harms nobody."""
+"""Up to this size any compression is allowed: a vocabulary of blanks is harmless."""
 _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
 _CHUNK = 1 << 20
 
@@ -31,7 +31,7 @@ def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
 
     Args:
         archive: A path or an open file.
-        folder: Empty or not there yet; made. What was written stays if an error comes later.
+        folder: Empty or new. Files already written stay after an error.
 
     Raises:
         ValueError: If it is no zip file, is encrypted, holds no checkpoint or several, has paths
@@ -55,7 +55,7 @@ def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
 
 
 def _checked(infos: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
-    """Return the entries to unpack with their names; raise for what no honest archive has."""
+    """Return the entries to unpack with their names; refuse malicious archives."""
     if len(infos) > MAX_ENTRIES:
         raise ValueError(
             f"the zip file has {len(infos):,} entries; a checkpoint has about ten, and at most "

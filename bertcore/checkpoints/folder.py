@@ -15,14 +15,14 @@ PICKLE_INDEX = "pytorch_model.bin.index.json"
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
 _TENSORFLOW = ("tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index", "model.ckpt.index")
 MAX_DEPTH = 3
-"""Folders below the chosen one in which a checkpoint is looked for."""
+"""Levels of folders below the chosen one that are searched for a checkpoint."""
 _MAX_FOLDERS = 1000
 _CARD_LIMIT = 200_000
 _JSON_LIMIT = 50_000_000
 
 
 class OnlyPickleError(ValueError):
-    """A checkpoint's only weights are a pickle, and nobody has agreed to read it."""
+    """A checkpoint's only weights are a pickle, and the user has not agreed to read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ def is_checkpoint(folder: Path) -> bool:
 
 
 def has_weights(folder: Path) -> bool:
-    """Return whether a folder holds weights in a form that we know."""
+    """Return whether a folder holds weights in a known form."""
     return any((folder / name).is_file() for name in WEIGHT_FILES)
 
 
 def find_checkpoint(folder: Path) -> Path:
     """Return `folder`, or the one folder below that holds weights if it has none itself.
 
-    Looks MAX_DEPTH folders deep, level by level, and stops at the first level with weights.
+    Searches MAX_DEPTH folders deep, level by level, and stops at the first level with weights.
 
     Raises:
         ValueError: If there are no weights, or several folders with weights.
@@ -65,7 +65,7 @@ def find_checkpoint(folder: Path) -> Path:
     if _steps(folder):
         raise ValueError(_no_weights(folder))
     for _ in range(MAX_DEPTH):
-        # A link such as `latest` leads to a folder that is there already.
+        # A link such as `latest` leads to a folder that is listed already.
         by_path = {child.resolve(): child for child in reversed(level) if has_weights(child)}
         nested = sorted(by_path.values())
         if len(nested) == 1:

@@ -43,9 +43,9 @@ _FILES = [
 ]
 _PICKLES = [PICKLE, PICKLE_INDEX, "pytorch_model-*.bin"]
 _HttpError = cast(type[Exception], HfHubHTTPError.__bases__[0])
-"""What the hub library's HTTP client raises; which client it is depends on its version."""
+"""Errors of the hub library's HTTP client, which depends on its version."""
 _SECONDS = 5.0
-"""How long to wait for the hub's first answer."""
+"""Seconds to wait for the hub's first answer."""
 
 
 def is_hub_id(source: str) -> bool:
@@ -106,7 +106,7 @@ def _has_pickle(repo_id: str, endpoint: str | None) -> bool:
 
 
 def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
-    """Return the local folder with those files; from the cache alone if the hub is away."""
+    """Return the local folder with those files; from the cache alone without the hub."""
     api = HfApi(endpoint=endpoint)
     try:
         trouble = _trouble(api, repo_id)
@@ -146,7 +146,7 @@ def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
 
 
 def _trouble(api: HfApi, repo_id: str) -> str | None:
-    """Return why the hub cannot be used, or None; asks it one question with a short limit.
+    """Return why the hub cannot be used, or None; makes one request with a short timeout.
 
     Raises:
         RepositoryNotFoundError: If the hub says that there is no such repository.

@@ -1,4 +1,4 @@
-"""Tensor names: ours, Hugging Face's, and the renaming of those of other programs."""
+"""Tensor names: ours, Hugging Face's, and how those of other programs are renamed."""
 
 from __future__ import annotations
 
@@ -57,12 +57,11 @@ class MendedKeys:
     stored: dict[str, str]
     """Hugging Face's key -> the name in the file."""
     prefix: str | None
-    """What stood before `embeddings.` in place of the family's prefix (`bert.`); None where nothing
-    was mended."""
+    """The prefix before `embeddings.` in place of the family's (`bert.`); None if it was right."""
     num_renamed: int
     """LayerNorm tensors called gamma and beta, as in conversions from TensorFlow."""
     doubled: list[str]
-    """Stored names whose mended form another tensor has already; not used."""
+    """Stored names whose corrected form another tensor has already; not used."""
 
 
 def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
@@ -127,10 +126,9 @@ _EARLIER = (
 
 
 def earlier_name(name: str) -> str:
-    """Return what a parameter of ours was called before `nn.Linear` and its like held it.
+    """Return a parameter's name before the network used `nn.Linear` and its like.
 
-    Fingerprints are hashes over these names too, and the states of fine-tuning runs that were
-    started then hold them.
+    Fingerprints hash these names, and fine-tuning states of that time contain them.
 
     >>> earlier_name("layers.0.attention.query.weight"), earlier_name("nsp.classifier.bias")
     ('layers.0.attention.query_weight', 'nsp.bias')
@@ -147,7 +145,7 @@ def current_names(tensors: Mapping[str, Tensor], module: nn.Module) -> dict[str,
 
 
 def count_layers(keys: Iterable[str], family: Family = BERT) -> int:
-    """Return the number of encoder layers that Hugging Face keys speak of."""
+    """Return the number of encoder layers in Hugging Face keys."""
     place = re.escape(family.prefix + family.layer_prefix).replace(r"\{\}", r"(?P<layer>\d{1,9})")
     matches = (re.match(place, key) for key in keys)
     return len({match.groupdict().get("layer") for match in matches if match})

@@ -1,4 +1,4 @@
-"""Match the tensors of a file with the network that config.json describes, before reading them."""
+"""Match a file's tensors with the network of config.json, before reading them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     family = config.family
     keys = mend_keys(weights.stored, family)
     stored = keys.stored
-    # Before a network of that many layers is even described:
+    # Before a network of that many layers is built:
     num_stored = count_layers(stored, family)
     if config.num_hidden_layers > num_stored > 0 and not config.share_layers:
         raise RuntimeError(

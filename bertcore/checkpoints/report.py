@@ -1,4 +1,4 @@
-"""The load report: what a checkpoint held, what was used, what was missing, in plain words."""
+"""The load report: what a checkpoint holds, what was used and what was missing."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ HEAD_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFacts:
-    """What a checkpoint was trained to answer."""
+    """The task that a checkpoint was trained for."""
 
     architecture: str | None
     """The class of `transformers` that config.json names, such as BertForSequenceClassification."""
     task: str | None
-    """What it predicts, in a few words; None where nobody tells."""
+    """What it predicts, in a few words; None if unknown."""
     label_names: tuple[str, ...]
     """Of config.json, in the order of their ids."""
     num_outputs: int | None
     """Rows of the task head's last matrix; None where there is no task head."""
 
     def sentences(self) -> list[str]:
-        """Return it in plain words, with what does not agree."""
+        """Return it as sentences, with warnings where files disagree."""
         lines = []
         if self.architecture is not None:
             meaning = f", which predicts {self.task}" if self.task else ""
@@ -67,7 +67,7 @@ class LoadReport:
     family: str
     """"BERT", "RoBERTa", ..."""
     family_note: str | None
-    """A sentence where config.json did not say the family, or said a wrong one; else None."""
+    """A sentence if config.json names no family or a wrong one; else None."""
     family_heads: tuple[str, ...]
     """Which heads checkpoints of this family can have."""
     is_other: bool = False
@@ -86,8 +86,8 @@ class LoadReport:
     """Tensors of heads that were left out for it: name -> (shape in the file, expected shape).
     A mis-shaped tensor of the encoder is an error instead."""
     mended_prefix: str | None
-    """What stood in place of the family's prefix (`bert.`) before the encoder's names; None where
-    it was right."""
+    """The prefix of the encoder's names in place of the family's (`bert.`); None if it was
+    right."""
     num_renamed: int
     """LayerNorm tensors that were called gamma or beta."""
     decoder: str
@@ -97,7 +97,7 @@ class LoadReport:
     incomplete_heads: tuple[str, ...]
     """Heads of which the file has only a part, or one of another shape: left out."""
     task: TaskFacts
-    """What it was trained to answer."""
+    """The task that it was trained for."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
     fresh_heads: tuple[str, ...] = ()

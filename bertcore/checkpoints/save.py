@@ -46,10 +46,10 @@ def save(
 ) -> Path:
     """Write model.safetensors, config.json and the tokenizer's files to `folder`.
 
-    All is written to a hidden folder beside it, which is then renamed: whoever is killed in
-    between leaves no half checkpoint. (Replacing takes two renames; a kill between them leaves the
-    old and the new one, both whole, in the hidden folder.) Other files of an older checkpoint
-    there, such as a model card, stay.
+    All is written to a hidden folder beside it, which is then renamed, so a kill leaves no partial
+    checkpoint. (Replacing takes two renames; a kill between them leaves the old and the new one,
+    both whole, in the hidden folder.) Other files of an older checkpoint there, such as a model
+    card, stay.
 
     Args:
         network: Its weights keep their number format.

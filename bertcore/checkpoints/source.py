@@ -1,4 +1,4 @@
-"""What a user may name as a checkpoint: "default", a folder, or a repository of the hub."""
+"""The names of a checkpoint: "default", a folder, or a repository of the hub."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ _LAST_MATRICES = (
 )
 """What the last matrix of a task head is called."""
 _MOST_OUTPUTS = 100_000
-"""Longer biases are not read for a remark."""
+"""Longer biases are not checked."""
 
 
 def read_task(values: Mapping[str, Any], task_heads: Mapping[str, Shape]) -> TaskFacts:
-    """Return what config.json says of the head, held against the tensors.
+    """Return the head as config.json describes it, checked against the tensors.
 
     Args:
         values: The content of config.json; anything in it may be wrong or strange.
@@ -85,7 +85,7 @@ def _label_names(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _num_outputs(task_heads: Mapping[str, Shape]) -> int | None:
-    """Return how many numbers the last matrix of a task head gives, or None without one."""
+    """Return the number of outputs of a task head, or None without one."""
     for ending in _LAST_MATRICES:
         for name, shape in task_heads.items():
             if name.endswith(ending) and len(shape) == 2:

@@ -28,7 +28,7 @@ _DTYPES = {
 
 @dataclass(frozen=True, slots=True)
 class StoredTensor:
-    """What a weight file says of one tensor, before it is read."""
+    """A tensor's description in a weight file, before it is read."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -115,7 +115,7 @@ def _open_safetensors(file: Path, stack: ExitStack) -> Any:
 
 
 def _refuse_pointer(file: Path) -> None:
-    """Name the commonest reason of a broken download: a clone without the large files."""
+    """Detect the commonest broken download: a clone without the large files."""
     try:
         with file.open("rb") as stream:
             is_pointer = stream.read(len(_POINTER)) == _POINTER

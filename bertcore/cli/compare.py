@@ -48,7 +48,7 @@ def compare(
 ) -> None:
     """Show what changed from one checkpoint to another, such as by fine-tuning.
 
-    How far the weights moved, which layers still place tokens alike (CKA), which heads look
+    How far the weights moved, which layers still place tokens alike (CKA), which heads attend
     elsewhere, and what both answer.
 
     \b

@@ -17,14 +17,14 @@ def to_record(
     single: TextComparison | None,
     many: TextsComparison | None,
 ) -> dict[str, object]:
-    """Return all that was found.
+    """Return the results as a record for JSON.
 
     Args:
         names: Of both checkpoints.
         limitations: Sentences on what cannot be compared.
         drift: Of the weights.
-        single: What both say of one text; None for many.
-        many: The same of many texts; None for one.
+        single: Both answers to one text; None for many.
+        many: The same for many texts; None for one.
     """
     record: dict[str, object] = {
         "first": names[0],

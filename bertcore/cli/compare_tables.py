@@ -1,4 +1,4 @@
-"""What `bertscope compare` found, as tables in the terminal.
+"""The results of `bertscope compare` as tables in the terminal.
 
 Heavy libraries are imported inside the functions, so that `bertscope --help` answers at once.
 """
@@ -110,13 +110,13 @@ def print_texts(comparison: TextsComparison, names: tuple[str, str]) -> None:
 
 
 def print_heads(divergence: Any) -> None:
-    """Print the heads that look most differently, from divergences [L, H] in bits, if any."""
+    """Print the heads whose attention differs most, from divergences [L, H] in bits, if any."""
     if divergence is None:
         return
     num_heads = divergence.shape[1]
     order = sorted(range(divergence.size), key=lambda n: -_or_zero(divergence.flat[n]))[:MOST]
     table = make_table("head", "bits", right=("bits",))
-    table.title, table.title_justify = "heads that look most differently", "left"
+    table.title, table.title_justify = "heads whose attention differs most", "left"
     for place in order:
         table.add_row(f"{place // num_heads}.{place % num_heads}", f"{divergence.flat[place]:.3f}")
     print_table(table)

@@ -15,13 +15,13 @@ import typer
 from typer.core import TyperGroup
 
 USER_ERRORS = (ValueError, OSError, RuntimeError)
-"""What the core raises for a caller's mistake, a file that cannot be used, a device that fails."""
+"""Errors of the core: a caller's mistake, an unusable file, a device that fails."""
 
 _BUGS = (NotImplementedError, RecursionError)
 """RuntimeErrors that no user can act on."""
 
 TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
-"""Set to 1, it shows the traceback before the sentence, for those who look for a bug."""
+"""Set to 1, it shows the traceback before the sentence, to find a bug."""
 
 
 class SentenceGroup(TyperGroup):

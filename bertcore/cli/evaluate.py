@@ -46,7 +46,7 @@ MACHINE = "Machine"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What is scored, and where."""
+    """The checkpoint to score, and the device."""
 
     checkpoint: str = "default"
     """'default', a folder, or a hub id such as bert-base-uncased."""

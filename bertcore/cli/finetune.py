@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Files:
-    """What is learned from and scored on."""
+    """The data to learn from and to score on."""
 
     train: Path | None = None
     """Examples to learn from: a file, or hub:DATASET."""
@@ -60,7 +60,7 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Start:
-    """The model with which a fine-tuning begins."""
+    """The model that a fine-tuning starts from."""
 
     checkpoint: str = "default"
     """'default', a folder, or a hub id."""
@@ -77,7 +77,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trials:
-    """What is tried, one run each, and how labels are weighed."""
+    """The settings to try, one run each, and the weights of labels."""
 
     lr: list[float] = field(default_factory=list)
     """Peak learning rate; several are tried in turn. Default by the network's width: 3e-5 from 768,
@@ -177,7 +177,7 @@ def finetune(
 
 
 def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
-    """Prepare a new folder and run what was asked for.
+    """Prepare a new folder and run the experiment.
 
     Args:
         out: The folder.
@@ -238,7 +238,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
 
 
 def resume_experiment_in(out: Path, *, as_json: bool) -> None:
-    """Open a folder and continue what is there."""
+    """Open a folder and continue its experiment."""
     from bertcore.finetuning import resume_experiment
 
     with stages() as on_stage:

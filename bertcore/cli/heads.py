@@ -55,7 +55,7 @@ def heads(
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Say what each attention head looks at over many sentences, and which finds which relation.
+    """Show what each attention head attends to over many sentences, and which finds which relation.
 
     \b
     Examples:
@@ -99,7 +99,7 @@ def heads(
 
 
 def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dict[str, Any]:
-    """Return a report as what JSON can say: lists by layer and head, None where there is none."""
+    """Return a report for JSON: lists by layer and head, None where a value is missing."""
     from bertcore.analysis.heads.measures import MEASURES
     from bertcore.analysis.heads.similarity import head_map
     from bertcore.analysis.heads.syntax import DIRECTIONS
@@ -142,7 +142,7 @@ def _read(path: Path) -> HeadTexts:
 
 
 def _listed(values: NDArray[np.floating[Any]] | np.floating[Any]) -> Any:
-    """Return numbers as nested lists, None in place of NaN: JSON has no word for it."""
+    """Return numbers as nested lists, None in place of NaN, which JSON lacks."""
     import numpy as np
 
     cells = np.array(values, dtype=object)
@@ -156,7 +156,7 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
     numbers = ("layer", "head", "mean", "95%", "uniform", "sentences")
     table = make_table("habit", *numbers, right=numbers)
     table.title = plain(
-        f"What heads look at, and which does most: {len(texts.sentences):,} sentences"
+        f"What heads attend to, and which does most: {len(texts.sentences):,} sentences"
     )
     table.title_justify = "left"
     for name in PATTERNS:

@@ -1,7 +1,7 @@
 """Options of a command made from the fields of config dataclasses, and --help in groups.
 
 A setting is written once, in its dataclass: name, type, default, and the docstring under it, which
-becomes the option's help. Checks are the dataclass's own. A field's `metadata` may hold "flag",
+becomes the option's help. The dataclass checks its values. A field's `metadata` may hold "flag",
 where the option is not called like the field, and other arguments of `typer.Option`.
 """
 
@@ -28,8 +28,8 @@ DATA = "Data"
 def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each field that is named.
 
-    The command is called with the values that were typed, and no others, as keyword arguments with
-    the fields' names: the rest is left to the defaults of the dataclass. It must take `context`.
+    The command gets only the values that were typed, as keyword arguments with the fields' names;
+    the dataclass has the defaults of the rest. It must take `context`.
 
     Args:
         panels: In the order in which --help shows them. Options of the command's own may carry the
@@ -66,7 +66,7 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
 
 
 def chosen(config: type, values: dict[str, Any]) -> dict[str, Any]:
-    """Return those of the values that are fields of a dataclass."""
+    """Return the values that are fields of a dataclass."""
     return {field.name: values[field.name] for field in fields(config) if field.name in values}
 
 
@@ -96,7 +96,7 @@ def refuse_options(context: typer.Context, names: Iterable[str], reason: str) ->
 class GroupedCommand(TyperCommand):
     """A command whose --help shows each option under its `rich_help_panel`, in plain text.
 
-    Typer itself shows panels only where it reads help as markup, in which [MASK] would get lost.
+    Typer itself shows panels only where it reads help as markup, which would drop [MASK].
     """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

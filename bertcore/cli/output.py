@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON for programs."""
+"""The output of commands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def make_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def plain(text: str) -> Text:
-    r"""Return text that is printed letter by letter.
+    r"""Return text that is printed literally.
 
-    Tokens may hold what rich takes for markup, and characters that steer a terminal or turn the
-    direction of writing; the latter are written as escapes.
+    Tokens may hold rich's markup, and characters that control a terminal or the direction of
+    writing; the latter are written as escapes.
 
     >>> str(plain("a[b]\x1b[31m"))
     'a[b]\\x1b[31m'

@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Texts:
-    """What is trained on, and how it is cut into pieces."""
+    """The training text and its tokenizer."""
 
     corpus: list[Path] = field(default_factory=list, metadata={"metavar": "<path>"})
     """Training text; repeat for several files."""
@@ -74,7 +74,7 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sources:
-    """Checkpoints that a run begins with or learns from."""
+    """Checkpoints that a run starts from or learns from."""
 
     from_checkpoint: str | None = None
     """Continue from the weights of a checkpoint (default, a folder or a hub id); it brings shape
@@ -88,11 +88,11 @@ class Sources:
 
 
 class Plan(NamedTuple):
-    """What a run needs beside its texts, checked: settings and opened checkpoints."""
+    """The checked settings and opened checkpoints of a run."""
 
     shape: BertConfig
     tokenizer: Tokenizer | None
-    """None: it is still to be learned from the corpus."""
+    """None: it is learned from the corpus."""
     train: TrainConfig
     data: DataConfig
     optimizer: OptimizerConfig
@@ -204,7 +204,7 @@ def pretrain(
 def _refuse_without_effect(
     context: typer.Context, texts: Texts, sources: Sources, settings: dict[str, Any]
 ) -> None:
-    """Refuse options that contradict each other, or that another one leaves without effect."""
+    """Refuse options that contradict each other, or that another one makes ineffective."""
     if texts.tokenizer:
         refuse_options(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
     if sources.teacher is None:
@@ -291,7 +291,7 @@ def _learn_tokenizer(texts: Texts, on_stage: OnStage) -> Tokenizer:
 
 
 def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
-    """Return the checkpoint that a run begins with and its teacher, each None if not asked for."""
+    """Return the checkpoint that a run starts from and its teacher, each None if not named."""
     from bertcore.distillation.student import named_layers, student_of
     from bertcore.loading import load_bert
 

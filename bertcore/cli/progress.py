@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 OnStage = Callable[[str, float | None], None]
-"""Told what is being done and which fraction of it is done, 0 to 1; None if that is not known."""
+"""Called with what is being done and the fraction done, 0 to 1; None if that is not known."""
 
 
 def progress_bar(*, transient: bool = False) -> Progress:
@@ -22,7 +22,7 @@ def progress_bar(*, transient: bool = False) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    # Of processes launched together, the first one speaks.
+    # Of processes launched together, only the first one prints.
     hidden = os.environ.get("RANK", "0") != "0"
     console = Console(stderr=True, quiet=hidden)
     return Progress(
@@ -39,7 +39,7 @@ def progress_bar(*, transient: bool = False) -> Progress:
 
 @contextmanager
 def stages() -> Iterator[OnStage]:
-    """Show work in stages on one bar, which is taken away at the end; give what to tell it."""
+    """Show work in stages on one bar, removed at the end; yield its callback."""
     with progress_bar() as bar:
         task = bar.add_task("", total=None)
 

@@ -70,7 +70,7 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
 
 
 def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
-    """Return where events go, if asked for now or when the run was started."""
+    """Return the event files, if wanted now or since the start of the run."""
     from bertcore.training.event_files import EventFiles, has_events
 
     if run.processes.is_main and (asked or has_events(run.folder.path)):

@@ -71,7 +71,7 @@ def tokenize(
             }
         )
         return
-    # Every piece of a text in order; the encoding has the same ones, fewer if it was cut.
+    # Every piece of a text in order; the encoding has the same pieces, fewer if it was cut.
     reasons = [[reason for word in part for reason in _reasons(word)] for part in words]
     used = [0, 0]
     table = make_table("token", "id", "segment", "characters", "why", right=("id", "segment"))
@@ -258,7 +258,7 @@ def encode(
 def open_with_text(
     checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
 ) -> tuple[Model, Encoding]:
-    """Open the checkpoint and encode; refuse blank texts, and tell on stderr what was cut."""
+    """Open the checkpoint and encode; refuse blank texts, and report on stderr what was cut off."""
     for name, value in (("text" if text_b is None else "text A", text), ("text B", text_b)):
         if value is not None and not value.strip():
             raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")
@@ -272,7 +272,7 @@ def open_with_text(
 
 
 def _reasons(word: WordSteps) -> list[str]:
-    """Return why each piece of a word is what it is, in a few words each."""
+    """Return a short explanation of each piece of a word."""
     if word.is_added:
         return ["kept whole: a special token"]
     steps = [f"{name}: {before} -> {after}" for name, before, after in word.steps]

@@ -26,7 +26,7 @@ UNITS = {
     "next_sentence": "change of P(B follows A)",
     "hidden": "1 - cosine, last layer",
 }
-"""What the numbers of each measure are."""
+"""The unit of each measure."""
 
 
 def register(app: typer.Typer) -> None:

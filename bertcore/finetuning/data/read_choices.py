@@ -16,8 +16,7 @@ def read_choices(
 ) -> Iterator[ChoiceExample]:
     """Yield the examples of a table with the columns sent1, (sent2), ending0, ending1, ..., label.
 
-    sent2 is the beginning of each ending, as in SWAG. The label is the right ending's number, from
-    0.
+    sent2 is the beginning of each ending, as in SWAG. The label numbers the right ending from 0.
 
     Args:
         path: .csv, .tsv or .jsonl, also packed.
