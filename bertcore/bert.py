@@ -122,7 +122,7 @@ class Bert(Model):
 
 
 def with_parts(model: Model) -> Bert:
-    """Return a model as one whose layers and weights can be read and changed.
+    """Return a model as a `Bert`, whose layers and weights can be read and changed.
 
     Raises:
         ValueError: If it runs on code of `transformers`.

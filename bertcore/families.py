@@ -1,7 +1,7 @@
 """The BERT family: for each member, how its files name the tensors and the fields of config.json.
 
-Each runs on our one encoder. What differs is a table of names here and a few fields of
-`BertConfig`; a member that needs more than that is not in this file.
+All run on our encoder. Members differ in a table of names here and a few fields of `BertConfig`; a
+model that differs in more is not in this file.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Capability = Literal[
     "next",
     "decoder",
 ]
-"""What a model can have: layers and weights that are read and changed ("parts"); queries, keys and
-values in its traces; segment and position embeddings; a LayerNorm after the embeddings; predictions
-from earlier layers ("lens"); a mask token in place of a hidden word; words of several masks
-("pieces"); a pooler; heads for masked words, next sentences, replaced tokens, sentence order and
-the next token; a decoder."""
+"""The capabilities of a model: layers and weights that are read and changed ("parts"); queries,
+keys and values in its traces; segment and position embeddings; a LayerNorm after the embeddings;
+predictions from earlier layers ("lens"); a mask token in place of a hidden word; words of several
+masks ("pieces"); a pooler; heads for masked words, next sentences, replaced tokens, sentence order
+and the next token; a decoder."""
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 HEADS: tuple[Capability, ...] = ("pooler", "mlm", "nsp", "replaced", "sop", "next", "decoder")
-"""Those that a checkpoint may lack though others of its family have them."""
+"""Capabilities that a checkpoint may lack although others of its family have them."""
 
 Names = tuple[tuple[str, str], ...]
 """(our name, theirs), in the order of the network."""
@@ -300,13 +300,13 @@ _SIGNS = (
     ("roberta", ("roberta.", "lm_head.layer_norm.")),
     ("bert", ("cls.predictions.", "cls.seq_relationship.")),
 )
-"""Parts of names that only one family's tensors have, maybe behind a wrapper's `module.`."""
+"""Parts of names that only one family's tensors have, possibly after a wrapper's `module.`."""
 _WEAK_SIGN = "bert."
-"""People also call an encoder of another family `bert` in their own classes."""
+"""Custom classes may call an encoder of another family `bert`, too."""
 
 
 def certain_family(names: Iterable[str]) -> str | None:
-    """Return the `model_type` that the names of the tensors prove, or None.
+    """Return the `model_type` that the names of the tensors identify, or None.
 
     RoBERTa and XLM-RoBERTa name theirs alike; "roberta" stands for both.
 
@@ -323,7 +323,7 @@ def certain_family(names: Iterable[str]) -> str | None:
 
 
 def likely_family(names: Iterable[str]) -> str | None:
-    """Return `certain_family`, or "bert" where all that speaks is the prefix `bert.`."""
+    """Return `certain_family`, or "bert" if the prefix `bert.` is the only sign."""
     names = list(names)
     certain = certain_family(names)
     is_bert = any(f".{_WEAK_SIGN}" in f".{name}" for name in names)

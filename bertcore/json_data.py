@@ -21,7 +21,7 @@ def to_json(record: Any) -> bytes:
 
 
 def plain_data(record: Any) -> Any:
-    """Return a record made of what JSON knows, at any depth.
+    """Return a record of JSON types only, at any depth.
 
     Raises:
         TypeError: If a part of it has no form in JSON.

@@ -1,4 +1,4 @@
-"""What every opened checkpoint can do, whatever its architecture."""
+"""The interface of every opened checkpoint, whatever its architecture."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class SentenceOrder:
 class Model(ABC):
     """An encoder and its tokenizer on one device, in evaluation mode.
 
-    `Bert` runs on our own network, `OtherModel` on code of `transformers`. What a checkpoint has
-    beside tokens, hidden states and attention is in `capabilities`.
+    `Bert` runs on our own network, `OtherModel` on code of `transformers`. `capabilities` lists
+    what a checkpoint has beside tokens, hidden states and attention.
 
     Args:
         module: With weights.
@@ -99,12 +99,12 @@ class Model(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this checkpoint has, of CAPABILITIES."""
+        """The capabilities of this checkpoint, of CAPABILITIES."""
         return frozenset(CAPABILITIES) - self.absent.keys()
 
     @property
     def absent(self) -> Mapping[Capability, str]:
-        """What this checkpoint has not -> why, as a sentence, and what to open instead."""
+        """Missing capability -> why, as a sentence, and what to open instead."""
         heads = {head: self.module.why_no_head(head) for head in HEADS}
         reasons = {head: reason for head, reason in heads.items() if reason is not None}
         present = heads.keys() - reasons.keys()

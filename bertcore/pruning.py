@@ -1,4 +1,4 @@
-"""Prune heads for good: a checkpoint that any program opens, in which they have no effect."""
+"""Prune heads permanently: they have no effect in the saved checkpoint, which any program opens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
     """Return a copy of a BERT whose `heads` do nothing; the given one stays as it is.
 
     The same outputs, up to rounding, as `trace` with these heads off. Their queries and keys stay,
-    so that one can still see what they attended to.
+    so their attention can still be seen.
 
     Args:
         heads: (layer, head), counted from 0; at least one.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 MAX_ERROR = 0.003
-"""No decoded weight is further than this from the computed one."""
+"""Largest error of a decoded weight."""
 
 # A plain square root keeps faint weights apart but is 0.0039 off near 1, where its slope is 1/2.
 # This mixture has slope 0.655 there: half a step is 0.5 / 255 / 0.655 = 0.0030.

@@ -104,7 +104,7 @@ class Trace:
     def word_text(self, start: int, end: int) -> str:
         """Return the tokens from `start` to before `end` as they stand in their text.
 
-        An added special token, which stands in no text, is called by its own name.
+        An added special token, which is in no text, has its own name.
         """
         text_id = self.text_ids[start]
         text = self.text_b if text_id == 1 else self.text_a
@@ -152,8 +152,8 @@ def trace_network(
         input_ids, segment_ids, position_ids: int64, [T].
         attention_mask: True = attend, [T] or [T, T], or None.
         interventions: What to change in the run; their mask, if any, is used in place of
-            `attention_mask`. The attention of a head that is off and of a layer that is skipped is
-            computed all the same; it only goes nowhere.
+            `attention_mask`. The attention of a head that is off or of a skipped layer is computed,
+            but has no effect.
 
     Returns:
         Activations on the CPU, in the network's dtype.
@@ -168,8 +168,7 @@ def trace_network(
     hidden = hidden_in = network.embeddings.project(normalized)
     mask = None if attention_mask is None else additive_mask(attention_mask[None], hidden.dtype)
 
-    # One buffer for all layers, written in place: a trace needs no second copy of what it returns,
-    # neither the memory nor the time.
+    # One buffer for all layers, written in place, saves a second copy of the result.
     hidden_states = hidden.new_empty(num_layers + 1, num_tokens, config.hidden_size)
     attentions = hidden.new_empty(num_layers, num_heads, num_tokens, num_tokens)
     projected = hidden.new_empty(3, num_layers, num_tokens, config.hidden_size)

@@ -31,7 +31,7 @@ def show_overview(
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
-    """Show all heads of all layers as small pictures, with what each one looks at.
+    """Show the attention of all heads of all layers as small pictures.
 
     Args:
         trace: One text or pair.
@@ -76,7 +76,7 @@ def show_lines(
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
-    """Show attention as lines from each token to those it looks at.
+    """Show attention as lines from each token to those it attends to.
 
     Args:
         trace: One text or pair.
@@ -87,7 +87,7 @@ def show_lines(
         hide_special: Leave out [CLS] and [SEP].
         between: "0>1" shows the lines from text A to text B only, and so on.
         threshold: Lines below this weight are hidden; by the length of the text if not given.
-        looking, looked_at: Positions of tokens that are chosen on the left and on the right.
+        looking, looked_at: Positions of query tokens (left) and key tokens (right) that are chosen.
         bert: Names the checkpoint in what is shown.
         height: Of the frame, in pixels; as high as it needs if not given.
 
@@ -188,12 +188,12 @@ def show_neurons(
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
-    """Show what the weights of a head are made of: query times key, score, softmax.
+    """Show how a head's weights are computed: query times key, score, softmax.
 
     Args:
         trace: One text or pair, run without a mask.
         layer, head: Which.
-        query: Position of the token that looks; the first word if not given.
+        query: Position of the query token; the first word if not given.
         order: Of the keys.
         bert: Names the checkpoint in what is shown.
         height: Of the frame, in pixels; as high as it needs if not given.

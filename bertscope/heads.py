@@ -1,4 +1,4 @@
-"""What each head does over many sentences, in a notebook."""
+"""The heads over many sentences, in a notebook."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def show_head_map(
     *,
     opened: tuple[int, int] | None = None,
 ) -> NotebookView:
-    """Show all heads as points: near ones look at the same tokens.
+    """Show all heads as points: near ones attend to the same tokens.
 
     Args:
         bert: That was measured.
@@ -91,4 +91,4 @@ def show_head_map(
     placed = figures.PlacedHeads(report, positions)
     fig = figures.head_scatter(placed, colour=colour, opened=opened, marks=marks)
     how = view.MAP.reading_of(marks, **view.map_values(report, positions.stress))
-    return show_figures("Heads that look alike", [Drawn("", fig, how)], bert, {}, "")
+    return show_figures("Heads that attend alike", [Drawn("", fig, how)], bert, {}, "")

@@ -64,7 +64,7 @@ def show_minimal_pair(
     fig = figures.difference_map(one, two, names, changed)
     where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
     how = how_to_read(bert, _ATTENTION, "ATTENTION")
-    drawn.append(Drawn(f"What each token looks at: {where}", fig, how))
+    drawn.append(Drawn(f"What each token attends to: {where}", fig, how))
     fig = shared.attention_grid(comparison.attention_change)
     how = how_to_read(bert, _ATTENTION, "HEADS")
     drawn.append(Drawn("Which heads differ most", fig, how))

@@ -1,4 +1,4 @@
-"""What a notebook shows of a view: the app's HTML file, in a frame."""
+"""A view in a notebook: the app's HTML file in a frame."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NotebookView:
     """In pixels, of the frame in the notebook."""
 
     def _repr_html_(self) -> str:
-        """Return a frame that holds the file, apart from the notebook: it cannot reach it."""
+        """Return a frame with the file; it cannot reach the notebook."""
         return (
             f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts allow-downloads" '
             f'style="width: 100%; height: {self.height}px; border: 0" loading="lazy"></iframe>'
@@ -132,7 +132,7 @@ def make_view(
 
 
 def with_special_tokens(bert: Model, text: str) -> str:
-    """Return Markdown of the app with the checkpoint's special tokens in place of BERT's."""
+    """Return Markdown with the checkpoint's special tokens in place of BERT's."""
     marks = app_module("app.plots.special_tokens")
     markdown: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
     return markdown
@@ -164,12 +164,12 @@ def opening(bert: Model | None, trace: Trace) -> str:
 
 
 def source_of(bert: Model | None) -> str:
-    """Return how the checkpoint is opened again, as far as it is known."""
+    """Return the source that opens the checkpoint again, as far as known."""
     return "default" if bert is None else bert.name
 
 
 def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
-    """Return how one of the app's views opens.
+    """Return the options with which one of the app's views opens.
 
     Raises:
         ValueError: If a choice is none of those that the view has.
@@ -200,7 +200,7 @@ def check_heads(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> No
 
 
 def check_index(name: str, index: int, number: int, has: str) -> None:
-    """Make sure that `index` counts one of `number` things from 0 on.
+    """Check that `index` is from 0 to `number` - 1.
 
     Raises:
         ValueError: If it does not.

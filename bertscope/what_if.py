@@ -1,4 +1,4 @@
-"""What a change does, and which heads matter, in a notebook."""
+"""The effect of changes, and the importance of heads, in a notebook."""
 
 from __future__ import annotations
 

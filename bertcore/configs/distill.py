@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DistillConfig:
-    """What a student learns from its teacher, and how much each part counts.
+    """The losses of a student against its teacher, and their weights.
 
     Raises:
         ValueError: If a weight is below 0, all are 0, or the temperature is not above 0.

@@ -1,6 +1,6 @@
-"""Distillation: a small student learns what a larger teacher says.
+"""Distillation: a small student learns the predictions of a larger teacher.
 
-The losses, the states that they compare, and the student's first weights. Who trains with them:
+The losses, the states that they compare, and the student's first weights. Used by
 `bertcore.pretraining.loss.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
 """
 

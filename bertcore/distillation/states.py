@@ -1,4 +1,4 @@
-"""All states of an encoder, scores before the softmax too: what TinyBERT's losses compare."""
+"""All states of an encoder, with attention scores before the softmax, for TinyBERT's losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bertcore.network.encoder import collect_into
 
 @dataclass(slots=True)
 class States:
-    """What an encoder computes on its way."""
+    """The states of an encoder, from embeddings to the last layer."""
 
     embeddings: Tensor
     """The input of the first layer, [B, T, D]."""

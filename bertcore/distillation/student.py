@@ -51,7 +51,7 @@ def check_layers(layers: Sequence[int], num_teacher: int) -> None:
 
 
 def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
-    """Return the layers that a text names: how many, or which.
+    """Parse a number of layers, or a list of them.
 
     >>> named_layers("2", 4), named_layers("0,1", 4)
     ((0, 3), (0, 1))
@@ -72,11 +72,11 @@ def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
 
 
 def keep_layers(network: Network, layers: Sequence[int]) -> Network:
-    """Return a new network with copies of some layers and of all that is in none.
+    """Return a new network with copies of some layers and of everything outside the layers.
 
     Args:
         network: Stays as it is.
-        layers: Numbers from 0, the lowest first.
+        layers: Counted from 0, the lowest first.
 
     Raises:
         ValueError: If a layer is not there, or the layers share their weights (ALBERT).
@@ -108,7 +108,7 @@ def student_of(teacher: Bert, layers: Sequence[int]) -> Bert:
 
 
 def check_same_vocabulary(student: Tokenizer, teacher: Tokenizer) -> None:
-    """Refuse two tokenizers that cut a text into other ids.
+    """Refuse two tokenizers that give different ids.
 
     Raises:
         ValueError: If pieces or their order differ, or one lower-cases and the other does not.

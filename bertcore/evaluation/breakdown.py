@@ -14,7 +14,7 @@ from bertcore.evaluation.slices import Slice, by_label, by_length
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceBin:
-    """Answers of like confidence."""
+    """Answers of similar confidence."""
 
     above: float
     """The lower edge: confidences are above it (in the first bin: or on it)."""
@@ -34,7 +34,7 @@ class ConfidenceBin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """The answers of a classifier or tagger, parted; plain values, as JSON takes them."""
+    """The answers of a classifier or tagger by group; plain values for JSON."""
 
     expected_calibration_error: float
     """Mean gap between confidence and accuracy, each bin weighed by its answers."""
@@ -55,11 +55,11 @@ def break_down(
     lengths: NDArray[np.integer],
     labels: Sequence[str],
 ) -> Breakdown | None:
-    """Return the answers parted by confidence, length and label; None if a confidence is NaN.
+    """Return accuracy by confidence, length and label; None if a confidence is NaN.
 
     Args:
         gold, predicted: Class of each answer, [N].
-        confidence: Probability of what was predicted, [N].
+        confidence: Probability of the predicted class, [N].
         lengths: Tokens, special ones included, [N].
         labels: Names of the classes.
 

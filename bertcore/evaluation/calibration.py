@@ -14,7 +14,7 @@ NUM_BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Answers in bins of like confidence, K of them."""
+    """Answers in K bins of similar confidence."""
 
     edges: NDArray[np.float64]
     """[K + 1], from 0 to 1; a bin holds confidences above its lower edge, up to its upper one."""

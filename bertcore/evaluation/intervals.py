@@ -16,11 +16,11 @@ _ENDS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
 NORMAL_QUANTILE = 1.959963984540054
 """The 97.5th percentile of the standard normal distribution."""
 _SEED = 0
-"""Of `bootstrap`: the same examples have the same interval."""
+"""Of `bootstrap`, so that the same examples have the same interval."""
 _CHUNK_CELLS = 2_000_000
-"""Resampled rows, or counts of them, that exist at a time."""
+"""Resampled rows, or their counts, held at a time."""
 _MOST_DRAWS = 200_000_000
-"""Values that `bootstrap` draws in all; of larger data sets it resamples less often."""
+"""Values that `bootstrap` draws in all; larger data sets get fewer resamples."""
 
 
 class Interval(NamedTuple):
@@ -43,7 +43,7 @@ def bootstrap_means(
     Args:
         values: [N, ...], one row for each sentence; NaN where a sentence does not have the value.
             Means are over those that have it, in each resample too.
-        num_resamples: R, at least 100: below, the ends of the interval are mere accidents.
+        num_resamples: R, at least 100: with fewer, the ends of the interval are noise.
         seed: Of the draws.
 
     Returns:
@@ -69,7 +69,7 @@ def bootstrap_means(
     filled = np.where(is_there, flat, 0.0)
     with np.errstate(invalid="ignore"):
         mean = filled.sum(0) / counts
-    # Single precision from here on: the ends are told to three digits, and it is twice as fast.
+    # Single precision from here on: enough for three digits, and twice as fast.
     filled, gaps = filled.astype(np.float32), is_there[:, has_gaps].astype(np.float32)
     generator = np.random.default_rng(seed)
     means = np.empty((num_resamples, flat.shape[1]), dtype=np.float32)
@@ -143,7 +143,7 @@ def bootstrap_counts(
 ) -> dict[str, tuple[float, float]]:
     """Return the 95% percentile bootstrap interval of each metric of a table of counts.
 
-    Redrawing examples is redrawing the cells that they are counted in.
+    Resampling examples is resampling the cells that count them.
 
     Args:
         counts: Of any shape, such as a confusion matrix [C, C].
@@ -163,7 +163,7 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
         num_right, num_cases: Counts, of shapes that broadcast; NaN results from no cases.
 
     Source: Wilson 1927; the same as scipy.stats.binomtest(...).proportion_ci(method="wilson").
-        It takes the cases for independent, which those of one sentence are only roughly.
+        It assumes independent cases, which holds only roughly for those of one sentence.
     """
     right, cases = np.broadcast_arrays(
         np.asarray(num_right, dtype=np.float64), np.asarray(num_cases, dtype=np.float64)

@@ -18,7 +18,7 @@ Metrics = dict[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """How good a model is on a data set."""
+    """The scores of a model on a data set."""
 
     num_examples: int
     loss: float
@@ -53,7 +53,7 @@ def class_metrics(
     from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, matthews_corrcoef
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # one class only: told by the metric's 0
+        warnings.simplefilter("ignore")  # with one class the metric is 0
         matrix = confusion_matrix(gold, predicted, labels=np.arange(num_labels))
         metrics = {
             "accuracy": float(accuracy_score(gold, predicted)),
@@ -189,7 +189,7 @@ def _of_entity_counts(counts: NDArray[np.float64]) -> Metrics:
 def mean_metrics(
     values: dict[str, NDArray[np.float64]], *, with_intervals: bool = True
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
-    """Return the means of numbers that each example has, with intervals."""
+    """Return the means of per-example numbers, with intervals."""
     names = list(values)
     table = np.stack([values[name] for name in names], axis=1)
 

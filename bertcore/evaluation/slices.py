@@ -21,7 +21,7 @@ class Slice:
     number: int
     """Answers in it."""
     mean: float
-    """Mean of their quality: the fraction of right ones where quality is 0 or 1."""
+    """Mean of their quality; the accuracy where quality is 0 or 1."""
     low: float
     """Lower end of the mean's 95% interval; NaN for a single answer that is no fraction."""
     high: float
@@ -31,7 +31,7 @@ class Slice:
 def by_length(
     quality: NDArray[np.floating], lengths: NDArray[np.integer], *, num: int = NUM_LENGTHS
 ) -> list[Slice]:
-    """Return slices of about as many answers each, the shortest texts first.
+    """Return slices of about equally many answers, the shortest texts first.
 
     Args:
         quality: Of each answer, [N]: 1.0 or 0.0, or any number.

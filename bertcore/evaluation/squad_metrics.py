@@ -43,11 +43,11 @@ def overlap_f1(answer: str, gold: str) -> float:
 
 
 def score_answer(answer: str, golds: Sequence[str]) -> tuple[float, float]:
-    """Return exact match and F1 of an answer: the best over all that count as right.
+    """Return exact match and F1 of an answer: the best over all accepted answers.
 
     Args:
         answer: "" stands for no answer.
-        golds: None of them: there is no answer, and "" is right.
+        golds: If empty, there is no answer, and "" is right.
     """
     right = [gold for gold in golds if normalize(gold)] or [""]
     return max(exact_match(answer, g) for g in right), max(overlap_f1(answer, g) for g in right)
@@ -56,7 +56,7 @@ def score_answer(answer: str, golds: Sequence[str]) -> tuple[float, float]:
 def best_threshold(
     null_differences: Sequence[float], scores: Sequence[float], is_impossible: Sequence[bool]
 ) -> tuple[float, float]:
-    """Return the highest mean score and the threshold with which it is had.
+    """Return the highest mean score and its threshold.
 
     A question whose difference is above the threshold is given no answer.
 
@@ -68,7 +68,7 @@ def best_threshold(
     Source: find_best_thresh of the official script of SQuAD 2.0.
     """
     current = best = float(sum(is_impossible))
-    threshold = min(null_differences, default=0.0) - 1.0  # below all: nobody is answered
+    threshold = min(null_differences, default=0.0) - 1.0  # below all: no question is answered
     order = sorted(range(len(scores)), key=lambda i: null_differences[i])
     for place, i in enumerate(order):
         # Answering one more question gains its score, or loses the point for saying nothing.

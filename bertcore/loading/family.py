@@ -14,10 +14,10 @@ from bertcore.others.families import OTHERS, other_family
 def which_family(
     values: Mapping[str, Any], names: Iterable[str], file: Path
 ) -> tuple[str, str | None]:
-    """Return the `model_type` of a checkpoint, and a sentence where it had to be found out.
+    """Return the `model_type` of a checkpoint, and a sentence if it had to be inferred.
 
-    config.json is believed unless it is silent, names no model that we know, or the tensors have
-    names that only another family gives.
+    config.json decides unless it names no known model, or the tensors have names that only another
+    family uses.
 
     Args:
         values: The content of config.json.
@@ -28,7 +28,7 @@ def which_family(
         A key of FAMILIES or of OTHERS.
 
     Raises:
-        RuntimeError: If it is no model that is read here.
+        RuntimeError: If the model is not supported.
     """
     names = list(names)
     declared = values.get("model_type")

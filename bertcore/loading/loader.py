@@ -132,7 +132,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
     try:
         return read_tokenizer(folder)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        # JSON of another form than a tokenizer's: a list where names should be, and the like.
+        # JSON of another form than a tokenizer's, such as a list in place of names.
         raise RuntimeError(
             f"the tokenizer's files in {folder} have an unexpected form "
             f"({type(error).__name__}: {error}). Copy them again."
@@ -145,14 +145,15 @@ def _fill(
 ) -> tuple[Network, tuple[str, ...]]:
     """Copy each tensor to its place; return the network and the tensors that are not finite.
 
-    A copy, not a view of the mapped file: a file that is cut short later must not kill us.
+    A copy, not a view of the mapped file: truncating that file later would kill the process.
     """
     network, not_finite = plan.network, []
     for ours, name in plan.table.items():
         source = weights.read(name)
         parameter = torch.empty(source.shape, dtype=dtype, device=device)
         parameter.copy_(source)
-        # A sum is one fast pass; only one that is not finite (it may overflow) is looked into.
+        # A sum is one fast pass; only if it is not finite (it may overflow) are the numbers
+        # checked.
         if not parameter.sum(dtype=torch.float32).isfinite() and not parameter.isfinite().all():
             not_finite.append(name)
         module, _, attribute = ours.rpartition(".")

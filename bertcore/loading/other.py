@@ -26,14 +26,14 @@ from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Tokenizer, open_other_tokenizer
 
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
-"""What data-parallel wrappers and compilers put before all names."""
+"""Prefixes of data-parallel wrappers and compilers."""
 _TASK_HEADS = ("classifier", "classification_head", "qa_outputs", "score.", "logits_proj")
 _REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
-"""Which absences the load report tells."""
+"""The missing capabilities that the load report states."""
 
 
 class Opening(NamedTuple):
-    """What is known before the tensors are read."""
+    """The facts for the report before the tensors are read."""
 
     source: str
     folder: Path
@@ -44,7 +44,7 @@ class Opening(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """How the stored tensors fit a class of `transformers`."""
+    """The match of the stored tensors with a class of `transformers`."""
 
     opener: Opener
     table: dict[str, str]
@@ -199,7 +199,7 @@ def _report(
 def _matches(
     openers: Iterable[Opener], config: Any, weights: OpenWeights, file: Path
 ) -> Iterator[_Match]:
-    """Yield how the stored tensors fit each class; allocates nothing."""
+    """Yield the match of the stored tensors with each class; allocates nothing."""
     import transformers
 
     for opener in openers:
@@ -208,7 +208,7 @@ def _matches(
             with torch.device("meta"):
                 model = model_class(config, **opener.options)
             state = model.state_dict()
-        except Exception as error:  # whatever an impossible shape makes its constructor raise
+        except Exception as error:  # an impossible shape may raise anything
             reason = " ".join(str(error).split())[:200]
             raise RuntimeError(
                 f"{file} describes a network that transformers cannot build ({reason}). "
@@ -250,7 +250,7 @@ def _match(
 
 
 def _forms(name: str, prefix: str) -> Iterator[str]:
-    """Yield what a stored tensor may be called in a class of `transformers`."""
+    """Yield the names that a stored tensor may have in a class of `transformers`."""
     for wrapper in ("", *_WRAPPERS):
         if not name.startswith(wrapper):
             continue
@@ -273,7 +273,7 @@ def _groups(ties: Mapping[str, str]) -> list[set[str]]:
 def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match:
     """Return the match with the most heads of those that fit.
 
-    A checkpoint with a task head is opened without the word head: it was trained away from it.
+    A checkpoint with a task head is opened without the word head, which no longer fits it.
 
     Raises:
         RuntimeError: If none fits; the message names all tensors that do not.
@@ -324,7 +324,7 @@ def _fill(
     state: dict[str, Tensor] = {}
     not_finite = []
     for key, name in match.table.items():
-        # A copy, not a view of the mapped file: a file that is cut short must not kill us.
+        # A copy, not a view of the mapped file: truncating that file would kill the process.
         tensor = torch.empty(weights.stored[name].shape, dtype=dtype)
         tensor.copy_(weights.read(name))
         if not tensor.sum(dtype=torch.float32).isfinite() and not tensor.isfinite().all():
@@ -368,7 +368,7 @@ def _is_buffer(name: str) -> bool:
 
 
 def _decoder(model: Any) -> str:
-    """Return "tied", "untied" or "absent": what words are read off."""
+    """Return the kind of decoder: "tied", "untied" or "absent"."""
     out = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
     weight = getattr(out, "weight", None)
     if weight is None:
@@ -377,7 +377,7 @@ def _decoder(model: Any) -> str:
 
 
 def _wrapper(table: Mapping[str, str]) -> str | None:
-    """Return what stood before most names and was taken off."""
+    """Return the prefix that was removed from most names."""
     names = list(table.values())
     for wrapper in _WRAPPERS:
         if sum(name.startswith(wrapper) for name in names) > len(names) / 2:

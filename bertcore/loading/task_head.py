@@ -1,4 +1,4 @@
-"""Read the head that fine-tuning put into a checkpoint, beside the encoder that is open already."""
+"""Read a fine-tuned checkpoint's task head for its opened encoder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_task_head(bert: Model) -> TaskReader | None:
         None if there is none.
 
     Raises:
-        ValueError: If there is one that cannot be read for one text: a multiple-choice head, a
+        ValueError: If it cannot be applied to one text: a multiple-choice head, a
             BiLSTM over several layers, one of unknown kind, or one that lacks its pooler.
         RuntimeError: If the files changed since, or its tensors do not fit the encoder.
     """
@@ -75,7 +75,7 @@ def stored_task_head(bert: Model) -> dict[str, Tensor]:
     report = bert.report
     if report is None or not report.task_heads:
         return {}
-    # Whoever opened a pickle has agreed to it.
+    # The user agreed to the pickle when opening it.
     is_pickle = not report.format.startswith("safetensors")
     with open_weights(find_weights(report.folder, allow_pickle=is_pickle)) as weights:
         return _read(weights, report, mend_keys(weights.stored, bert.config.family).stored)

@@ -47,7 +47,7 @@ class AttentionBuffers(NamedTuple):
 def attention_scores(queries: Tensor, keys: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return queries . keys / sqrt(K), [..., H, T, T], from queries and keys [..., H, T, K].
 
-    The queries are scaled and not the scores: they are T x K numbers, the scores T x T.
+    Scales the queries, not the scores: T x K numbers in place of T x T.
     """
     scaled = queries * (1.0 / math.sqrt(queries.shape[-1]))
     return torch.matmul(scaled, keys.transpose(-1, -2), out=out)
@@ -93,7 +93,7 @@ def attention_fused(
 
 
 def attention_kept(kept: list[Tensor]) -> AttentionFunction:
-    """Return a way to attend explicitly that appends each layer's weights [B, H, T, T] to a list.
+    """Return an attention function that appends each layer's weights [B, H, T, T] to a list.
 
     For networks in evaluation mode: the weights have no dropout.
     """
@@ -113,8 +113,8 @@ def attention_in_products(
 ) -> Tensor:
     """Attend in two batched products: the fast way to train in bfloat16 on a CPU.
 
-    There the fused call has no bfloat16 products in its backward pass, which takes three times as
-    long; the weights [B, H, T, T] that this keeps for it are small in short rows.
+    There the fused call's backward pass has no bfloat16 products and takes three times as long; the
+    weights [B, H, T, T] that this keeps for it are small in short rows.
     """
     scores = attention_scores(queries, keys)
     if mask is not None:

@@ -1,7 +1,7 @@
 """PyTorch's modules with empty weights: `initialize` or a checkpoint fills them.
 
-Their own constructors draw random weights that nobody reads: seconds for a large network, and other
-numbers in the global random source for whatever draws next.
+PyTorch's constructors draw random weights, which takes seconds for a large network and changes the
+global random state.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def too_long(num_tokens: int, limit: int) -> str:
 
 
 def collect_into(states: list[Tensor]) -> Callable[[int, Tensor], Tensor]:
-    """Return what appends each layer's output to a list, for `Network.run_layers(after=...)`."""
+    """Return a callback that appends each layer's output to a list, for `Network.run_layers`."""
 
     def after(index: int, hidden: Tensor) -> Tensor:
         states.append(hidden)
@@ -85,7 +85,7 @@ def collect_into(states: list[Tensor]) -> Callable[[int, Tensor], Tensor]:
 
 
 class Network(nn.Module):
-    """All parameters of one BERT and the ways through them.
+    """All parameters of one BERT and its forward passes.
 
     Args:
         config: The shape.
@@ -105,7 +105,7 @@ class Network(nn.Module):
         self.config = config
         self.embeddings = Embeddings(config)
         num_layers = config.num_hidden_layers
-        # A layer that is in the list L times has its parameters once.
+        # A layer that is in the list L times counts its parameters once.
         distinct = [Layer(config) for _ in range(1 if config.share_layers else num_layers)]
         layers = nn.ModuleList(distinct * num_layers if config.share_layers else distinct)
         self.layers = layers  # type: ignore[assignment]  # typed by its content, below
@@ -175,8 +175,8 @@ class Network(nn.Module):
     ) -> Tensor:
         """Return the state after the last of some layers, [B, T, D].
 
-        The one loop over the layers beside that of `trace_network`, which writes every activation
-        into buffers.
+        The only loop over the layers besides `trace_network`, which writes every activation into
+        buffers.
 
         Args:
             hidden: The state before the first of them, [B, T, D].

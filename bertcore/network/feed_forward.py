@@ -38,7 +38,7 @@ class FeedForward(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D]."""
         inner = self.intermediate(hidden)  # [B, T, F]
-        # The largest tensor of a layer: in its place where nobody needs it for gradients.
+        # The largest tensor of a layer: in place where gradients do not need it.
         inner = activate(inner, self.activation, in_place=not torch.is_grad_enabled())
         out = self.output(inner)
         if self.training:

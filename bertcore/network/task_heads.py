@@ -1,6 +1,6 @@
-"""What fine-tuning puts on the encoder: a label for a text, for each token, a span, a choice.
+"""Task heads: a label for a text or for each token, a span, a choice.
 
-Each is the head of a class of `transformers`, number by number, so that checkpoints open there.
+Each is the head of a class of `transformers` with the same weights, so that checkpoints open there.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class TaskNetwork(nn.Module):
         *,
         attention: AttentionFunction = attention_fused,
     ) -> Tensor:
-        """Return what the top reads of the encoder: hidden states of R rows, choices apart.
+        """Return the encoder states that the head reads, of R rows, one per choice.
 
         Args:
             input_ids, segment_ids, attention_mask, attention: As for `forward`.
@@ -173,8 +173,8 @@ def encode_first_token(
 ) -> Tensor:
     """Return the last hidden state of [CLS] alone, [B, 1, D].
 
-    The pooler reads no other, so in the last layer only [CLS] asks: the same numbers as the first
-    token's of `Network.forward`, for a fourth less work in four layers.
+    The pooler reads no other state, so in the last layer only [CLS] has a query: the same numbers
+    as the first token's of `Network.forward`, with a quarter less work in four layers.
 
     Args:
         network: The encoder.

@@ -18,13 +18,13 @@ _RELATIVE = ("xlnet", "t5")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherConfig(BertConfig):
-    """What callers may ask of the shape of any checkpoint, for one of another architecture.
+    """The shape of a checkpoint of another architecture, with the interface of `BertConfig`.
 
-    `max_position_embeddings` is what is read at most where there is no position table.
+    Without a position table, `max_position_embeddings` is the longest input that is read.
     """
 
     other: OtherFamily
-    """How it predicts words, and what this checkpoint has not."""
+    """How it predicts words, and what this checkpoint lacks."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """All fields, as `transformers` understood config.json."""
 
@@ -59,7 +59,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
             config.num_hidden_layers,
             config.num_attention_heads,
         )
-    except Exception as error:  # its checks raise errors of many kinds, one of the hub's library
+    except Exception as error:  # its checks raise errors of many kinds, one from the hub's library
         reason = " ".join(str(error).split())[:300]
         raise ValueError(f"transformers does not take it ({reason})") from error
     decoder_layers = [
@@ -74,7 +74,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     layers = max(depth, *decoder_layers)
     if layers > _MOST_LAYERS:
         raise ValueError(f"it asks for {layers:,} layers; at most {_MOST_LAYERS:,} are read")
-    config._attn_implementation = "eager"  # the others do not hand out their weights
+    config._attn_implementation = "eager"  # the others do not return their weights
     return config
 
 
@@ -124,7 +124,7 @@ def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
 
 
 _NEVER = ("model_type", "auto_map", "attn_implementation", "_attn_implementation", "torch_dtype")
-"""Keys of config.json that are not handed on: one names programs, the others are our choice."""
+"""Keys of config.json that are not passed on: one names programs, the others are our choice."""
 
 
 def _feed_forward(config: Any) -> int:

@@ -1,4 +1,4 @@
-"""The decoder of T5 or BART: what it writes, and its attention."""
+"""The decoder of T5 or BART: its output and its attention."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DecoderTrace:
 
 @torch.no_grad()
 def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) -> DecoderTrace:
-    """Run the decoder on what it would read and keep its attention.
+    """Run the decoder on its usual input and keep its attention.
 
     BART's decoder reads the text itself, one place later, as in its training. T5's reads what it
     wrote (greedily, at most LONGEST tokens).

@@ -11,8 +11,8 @@ from bertcore.families import Capability, Family
 
 MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
 """How a model was trained to predict words: from a mask in their place (BERT); from all others in
-any order (XLNet); by writing the whole text again (BART); by writing what a sentinel stands for
-(T5); each from those before it (GPT-2)."""
+any order (XLNet); by generating the whole text (BART); by generating the words of a sentinel (T5);
+each from those before it (GPT-2)."""
 
 
 class Opener(NamedTuple):
@@ -30,7 +30,7 @@ class OtherFamily(Family):
     """One architecture that runs on its own code in `transformers`."""
 
     openers: tuple[Opener, ...]
-    """What it can be opened as, the most first, the bare encoder last."""
+    """Classes that open it, the one with most heads first, the bare encoder last."""
     words: str
     """MASKED, PERMUTED, DENOISING, SPANS or CAUSAL."""
     signs: tuple[str, ...]
@@ -45,7 +45,7 @@ class OtherFamily(Family):
 
 
 def _family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
-    """Return a family with what holds for all of them filled in."""
+    """Return a family with the properties common to all of them."""
     through = f"{name} is read through transformers, which gives its attention and hidden states"
     usual: dict[Capability, str] = {
         "parts": f"{through} but not its parts: nothing inside it can be switched off, edited or "
@@ -248,7 +248,7 @@ OTHERS: Mapping[str, OtherFamily] = MappingProxyType(
 
 
 def other_family(names: Iterable[str]) -> str | None:
-    """Return the `model_type` of the other architecture that the tensors' names prove, or None.
+    """Return the `model_type` of the other architecture that the tensors' names identify, or None.
 
     >>> other_family(["deberta.encoder.layer.0.attention.self.query_proj.weight"])
     'deberta-v2'

@@ -92,7 +92,7 @@ class OtherModel(Model):
         )
 
     def decoder(self, text: str, text_pair: str | None = None) -> DecoderTrace:
-        """Return what the decoder reads and writes for a text, and what it attends to.
+        """Return the decoder's input, output and attention for a text.
 
         Raises:
             ValueError: If the architecture has no decoder, or the checkpoint no word head.

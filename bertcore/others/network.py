@@ -81,7 +81,7 @@ class OtherNetwork(nn.Module):
         return table
 
     def encoder(self) -> Any:
-        """Return what computes hidden states and attention from ids."""
+        """Return the module that computes hidden states and attention from ids."""
         return self.model.get_encoder() if self.other.has_decoder else self.base
 
     def inputs(
@@ -122,7 +122,7 @@ class OtherNetwork(nn.Module):
         return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
 
     def run(self, part: Any, **inputs: Any) -> Any:
-        """Call a model of `transformers`; one at a time, for it notes what it computes aside."""
+        """Call a model of `transformers`; one at a time, since it keeps intermediate results."""
         with self._lock:
             return part(**inputs, return_dict=True)
 
@@ -158,7 +158,7 @@ class OtherNetwork(nn.Module):
     ) -> Tensor:
         """Return what the word head reads at each token, [B, T, D].
 
-        Only the states at hidden tokens mean something, and for GPT-2 those of all tokens.
+        Only the states at hidden tokens are meaningful; for GPT-2 those of all tokens.
         """
         self._check_length(input_ids)
         return words.word_states(self, input_ids, segment_ids, attention_mask)

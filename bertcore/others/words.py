@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bertcore.others.network import OtherNetwork
 
 LONGEST_SPAN = 8
-"""Pieces that T5's decoder may write for a sentinel before it is asked for the next."""
+"""Pieces that T5's decoder may write for a sentinel before the next one."""
 
 
 def word_logits(network: OtherNetwork, hidden: Tensor) -> Tensor:
@@ -69,12 +69,12 @@ def _query_stream(
     segment_ids: Tensor | None,
     attention_mask: Tensor | None,
 ) -> Tensor:
-    """Return XLNet's query stream g at each token: it knows its place but not what stands there.
+    """Return XLNet's query stream g at each token: it knows the position but not the token.
 
-    Hidden tokens are seen by no other; those that are not hidden are seen by all.
+    No token attends to hidden tokens; all attend to the others.
 
     Source: Yang et al. 2019, section 2.3 (two-stream attention), with an order in which all hidden
-        tokens come last and do not see each other.
+        tokens come last and do not attend to each other.
     """
     inputs = network.inputs(input_ids, segment_ids, attention_mask)
     num_tokens = input_ids.shape[1]
@@ -97,7 +97,7 @@ def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tenso
     """Return the decoder's state from which T5 writes the first piece for each sentinel.
 
     Hidden tokens are numbered: the first becomes <extra_id_0>, the next <extra_id_1>. The decoder
-    gets each sentinel in turn, with what it wrote itself for those before (greedily).
+    gets each sentinel in turn, after its own (greedy) output for those before.
 
     Source: Raffel et al. 2020, section 3.1.4 (the form of inputs and targets).
     """
@@ -114,7 +114,7 @@ def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tenso
     inputs = network.inputs(numbered, None, attention_mask)
     encoded = network.run(network.encoder(), **inputs).last_hidden_state
     states = torch.zeros_like(encoded)
-    if most == 1:  # all rows at once: nothing has to be written for the next
+    if most == 1:  # all rows at once: no sentinel follows
         rows = hidden.any(1).nonzero()[:, 0]
         decoder_ids = _first_decoder_ids(network, len(rows)).to(input_ids)
         decoded = _decode(network, decoder_ids, encoded[rows], inputs["attention_mask"][rows])

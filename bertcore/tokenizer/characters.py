@@ -1,4 +1,4 @@
-"""What BERT's normaliser takes each character for.
+"""The character classes of BERT's normaliser.
 
 The `tokenizers` library, which this package explains, knows the characters of several Unicode
 versions: its categories are those of Unicode 8, its decompositions those of Unicode 9, and its
@@ -120,7 +120,7 @@ def is_removed(character: str) -> bool:
 
 
 def is_whitespace(character: str) -> bool:
-    """True for what cleaning turns into a space. Form feed and U+0085 are not: they go."""
+    """True for what cleaning turns into a space; form feed and U+0085 are removed instead."""
     return character in _WHITESPACE
 
 
@@ -135,7 +135,7 @@ def is_accent(character: str) -> bool:
 
 
 def is_punctuation(character: str) -> bool:
-    """True for what always is a word by itself. Currency signs are not, but "$" (ASCII) is."""
+    """True for characters that are always a word by themselves: not currency signs, except "$"."""
     return character in _PUNCTUATION
 
 
@@ -145,12 +145,12 @@ def lower(character: str) -> str:
 
 
 def decompose(character: str) -> str:
-    """Return the letter and its accents as characters of their own (canonical, NFD)."""
+    """Return the letter and its accents as separate characters (canonical, NFD)."""
     if character in _WITHOUT_PARTS:
         return character
     return unicodedata.normalize("NFD", character)
 
 
 def combining_class(character: str) -> int:
-    """Return the rank by which NFD sorts the accents that follow one letter; 0 for a letter."""
+    """Return the rank by which NFD sorts the accents after a letter; 0 for a letter."""
     return 0 if character in _WITHOUT_CLASS else unicodedata.combining(character)

@@ -11,7 +11,7 @@ class AddedToken:
 
     content: str
     normalized: bool = False
-    """True if it is looked for in the normalised text: "covid" then also keeps "COVID" whole."""
+    """True if it is matched in the normalised text: "covid" then also keeps "COVID" whole."""
     special: bool = True
     """True if decoding may leave it out."""
 

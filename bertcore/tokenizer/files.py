@@ -22,7 +22,7 @@ MERGES_FILE = "merges.txt"
 MODEL_CONFIG_FILE = "config.json"
 
 DEFAULT_MAX_LENGTH = 512
-"""Positions of every published BERT; used where no file says otherwise."""
+"""Positions of every published BERT; the default where no file states it."""
 
 _SETTINGS = (
     ("do_lower_case", "lowercase", True),
@@ -35,14 +35,14 @@ _CLASSES = {
     f"{family}Tokenizer"
     for family in ("Bert", "DistilBert", "Electra", "MobileBert", "ConvBert", "SqueezeBert")
 } | {"PreTrainedTokenizer", "TokenizersBackend"}
-"""The classes that cut text as BERT does, or that do what tokenizer.json says."""
+"""The classes that split text as BERT does, or that follow tokenizer.json."""
 
 ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenizerFiles:
-    """What the files of a folder say, checked to be a BERT WordPiece tokenizer."""
+    """The content of a folder's files, checked to be a BERT WordPiece tokenizer."""
 
     source: Path
     """The file that gave the vocabulary."""
@@ -58,8 +58,8 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     """Read vocab.txt or tokenizer.json with the settings beside it.
 
     As in transformers, the vocabulary of tokenizer.json wins where both are there, and so do the
-    settings of tokenizer_config.json. Differs: where only tokenizer.json states a setting, it
-    is believed; transformers then takes its default, and lower-cases for a cased model.
+    settings of tokenizer_config.json. Differs: where only tokenizer.json states a setting, it is
+    used; transformers then takes its default, and lower-cases for a cased model.
 
     Raises:
         FileNotFoundError: If the folder, or both vocabulary files, are missing.
@@ -179,7 +179,7 @@ def _read_vocab(path: Path) -> list[str]:
 
 
 def is_wordpiece(content: dict[str, Any]) -> bool:
-    """Tell whether a tokenizer.json cuts text as BERT does, so that it can be explained."""
+    """Return whether a tokenizer.json splits text as BERT does, so that it can be explained."""
     return all(actual == expected for _, actual, expected in _traits(content))
 
 
@@ -198,7 +198,7 @@ def _traits(content: dict[str, Any]) -> tuple[tuple[str, object, object], ...]:
 
 
 def _check_kind(content: dict[str, Any], path: Path) -> None:
-    """Raise RuntimeError unless this tokenizer.json cuts text as BERT does."""
+    """Raise RuntimeError unless this tokenizer.json splits text as BERT does."""
     for name, actual, expected in _traits(content):
         if actual != expected:
             raise RuntimeError(
@@ -221,7 +221,7 @@ def _pieces(content: dict[str, Any], path: Path) -> list[str]:
 def _added_tokens(
     folder: Path, config: dict[str, Any], special: dict[str, Any]
 ) -> dict[int, AddedToken]:
-    """Return the added tokens that the files besides tokenizer.json tell of, by id."""
+    """Return the added tokens of the files besides tokenizer.json, by id."""
     names = {
         entry["content"] if isinstance(entry, dict) else entry
         for source in (config, special)

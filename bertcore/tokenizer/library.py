@@ -42,7 +42,7 @@ _USUAL = {
     "sep_token": ("</s>", "[SEP]"),
     "mask_token": ("<mask>", "[MASK]"),
 }
-"""Names of the special tokens where no file tells them."""
+"""Names of the special tokens where no file gives them."""
 
 
 _CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
@@ -50,7 +50,7 @@ _CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "s
 
 
 def open_tokenizer(folder: str | Path) -> Tokenizer:
-    """Return the tokenizer of a checkpoint folder, of whatever kind it is.
+    """Return the tokenizer of a checkpoint folder, of any kind.
 
     Raises:
         FileNotFoundError: If the folder lacks the tokenizer's files.
@@ -59,7 +59,7 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
     folder = Path(folder)
     if (folder / TOKENIZER_FILE).is_file():
         content = read_json(folder / TOKENIZER_FILE)
-        # What is no tokenizer at all is refused in the words of the WordPiece reader.
+        # The WordPiece reader refuses what is no tokenizer at all, with its message.
         is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content)
         return (LibraryTokenizer if is_other else Tokenizer).open(folder)
     names = (VOCAB_JSON_FILE, MERGES_FILE)
@@ -174,8 +174,8 @@ class LibraryTokenizer(Tokenizer):
 
         Args:
             folder: Of the checkpoint.
-            tokens: Special tokens by role where no file tells them, for an architecture that may
-                lack some; None: all must be told.
+            tokens: Special tokens by role where no file gives them, for an architecture that may
+                lack some; None: the files must give all.
 
         Raises:
             RuntimeError: If the files are damaged, or do not tell a special token.
@@ -197,10 +197,10 @@ class LibraryTokenizer(Tokenizer):
 
     @classmethod
     def convert(cls, folder: str | Path, *, tokens: Mapping[str, str] | None = None) -> Self:
-        """Bring a SentencePiece vocabulary, or other older files, into this form.
+        """Convert a SentencePiece vocabulary, or other older files, into this form.
 
-        `transformers` does it, which needs the packages sentencepiece and protobuf; no code that
-        comes with the checkpoint is run.
+        Uses `transformers`, which needs the packages sentencepiece and protobuf; no code of the
+        checkpoint is run.
 
         Raises:
             RuntimeError: If it cannot.
@@ -231,7 +231,7 @@ class LibraryTokenizer(Tokenizer):
         tokens: Mapping[str, str] | None,
         converted: object = None,
     ) -> Self:
-        """Find out the special tokens, from the files or from `converted` that was made of them."""
+        """Find the special tokens in the files, or in `converted`, the tokenizer made from them."""
         config = read_json(folder / CONFIG_FILE)
         roles = {role: str(name) for role in ROLES if (name := getattr(converted, role, None))}
         roles = _roles(read_json(folder / SPECIAL_TOKENS_FILE), config) | roles
@@ -300,12 +300,12 @@ class LibraryTokenizer(Tokenizer):
             words.append(iter(numbers))
             offsets.append(iter([trim_span(text, span) for span in part.offsets[:count]]))
             part.truncate(count)
-        # The library lays out the special tokens; its offsets are not read, since it would take
-        # leading spaces off them a second time.
+        # The library places the special tokens; its offsets are not used, since it would strip
+        # leading spaces a second time.
         whole = self._fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
         self._check_rows(whole.ids)
         added = [bool(flag) for flag in whole.special_tokens_mask]
-        # Nor its sequence ids, in which text A is missing from some pairs: A's tokens come first.
+        # Nor its sequence ids, which lack text A for some pairs: A's tokens come first.
         owners = iter([0] * kept[0] + [1] * sum(kept[1:]))
         text_ids = [-1 if flag else next(owners) for flag in added]
         return Encoding(
@@ -335,7 +335,7 @@ def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _roles(*files: dict[str, Any]) -> dict[str, str]:
-    """Return the special tokens that the files tell, by role; the first file wins."""
+    """Return the special tokens of the files by role; the first file wins."""
     roles: dict[str, str] = {}
     for content in files:
         for role in ROLES:
@@ -361,7 +361,7 @@ def _byte_level_bpe(
     names = {role: roles.get(role, usual[0]) for role, usual in _USUAL.items()}
     fast.add_special_tokens(
         [
-            # <mask> takes the space before it along, as a word in its place would.
+            # <mask> includes the space before it, as a word in its place would.
             FastAddedToken(name, lstrip=role == "mask_token", normalized=False)
             for role, name in names.items()
         ]
@@ -382,7 +382,7 @@ def _kind(content: dict[str, Any]) -> str:
 
 
 def _lower_cases(normalizer: object) -> bool:
-    """Tell whether a normalizer of tokenizer.json lower-cases."""
+    """Return whether a normalizer of tokenizer.json lower-cases."""
     if isinstance(normalizer, dict):
         is_lowercase = normalizer.get("type") == "Lowercase" or normalizer.get("lowercase") is True
         return is_lowercase or _lower_cases(normalizer.get("normalizers"))

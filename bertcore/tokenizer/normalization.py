@@ -25,7 +25,7 @@ class Character(NamedTuple):
 
 
 class Stage:
-    """The text after one step, as characters that know their place in the original."""
+    """The text after one step, as characters with their places in the original."""
 
     def __init__(self, name: str, characters: list[Character]) -> None:
         self.name = name
@@ -33,7 +33,7 @@ class Stage:
         self._starts = [character.start for character in characters]
 
     def slice(self, start: int, end: int) -> str:
-        """Return what this step made of the original characters from `start` to `end`."""
+        """Return this step's result for the original characters from `start` to `end`."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         return "".join(character.text for character in self.characters[first:last])
 
@@ -90,9 +90,8 @@ def _set_chinese_apart(characters: Sequence[Character]) -> list[Character]:
 def _strip_accents(characters: Sequence[Character]) -> list[Character]:
     """Take letters apart (NFD) and drop the accents.
 
-    A decomposed character hands its place in the original to all its parts. Where sorting the
-    accents moves a part past another character's, the library gives out the places in order all
-    the same, and so does this.
+    All parts of a decomposed character have its place in the original. Where sorting the accents
+    moves a part past another character's, the places stay in order, as in the library.
     """
     parts = [
         (combining_class(part), part, is_first)

@@ -23,8 +23,8 @@ from bertcore.tokenizer.truncation import describe_cut, longest_first
 MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
 MIN_SURPLUS = 8
-"""So many pieces without a row in the token table are always allowed; 1% of the rows in a large
-one. More mean that the vocabulary belongs to another checkpoint."""
+"""Pieces without a row in the token table that are always allowed; for a large table 1% of the
+rows. With more, the vocabulary belongs to another checkpoint."""
 
 
 class Tokenizer:
@@ -231,7 +231,7 @@ class Tokenizer:
     def encode_ids(self, texts: list[str]) -> list[list[int]]:
         """Cut many texts into ids, without [CLS] and [SEP] and without a limit.
 
-        Made for corpora: runs on all cores and lets other Python threads run meanwhile.
+        For corpora: runs on all cores and releases the GIL.
 
         Raises:
             ValueError: If a text holds a lone surrogate or needs a piece of `surplus`.
@@ -322,7 +322,7 @@ class Tokenizer:
             words = [first_word + (word or 0) for word in part.word_ids[:count]]
             first_word = words[-1] + 1 if words else first_word
             ids += [*part.ids[:count], self.sep_id]
-            # Not part.tokens: there an added token stands in normalised spelling.
+            # Not part.tokens, where an added token has its normalised spelling.
             tokens += [*(self.vocab[id] for id in part.ids[:count]), "[SEP]"]
             segments += [index] * (count + 1)
             special += [False] * count + [True]

@@ -15,8 +15,8 @@ PREFIX = "##"
 """What marks a piece that continues a word."""
 
 MAX_ALPHABET = 500
-"""Only this many different characters enter the vocabulary: those of ASCII that the corpus holds,
-however rare (people type them), then the most frequent others."""
+"""Most different characters in the vocabulary: those of ASCII in the corpus, however rare (users
+type them), then the most frequent others."""
 
 
 def train_vocabulary(
@@ -62,7 +62,7 @@ def train_vocabulary(
     if not isinstance(texts, Iterator):
         return _train(texts, normalizer, vocab_size=vocab_size, min_frequency=min_frequency)
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
-        # White space is all one to WordPiece, so a text may be kept as a line.
+        # WordPiece treats all white space alike, so a text can be kept as a line.
         spool.writelines(text.replace("\n", " ") + "\n" for text in texts)
         lines = _Reread(spool)
         return _train(lines, normalizer, vocab_size=vocab_size, min_frequency=min_frequency)

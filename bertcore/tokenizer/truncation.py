@@ -8,7 +8,7 @@ from tokenizers import Encoding as FastEncoding
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """What did not fit into the model's length."""
+    """The tokens cut off to fit the model's length."""
 
     limit: int
     """Number of tokens allowed, special tokens included."""
@@ -24,7 +24,7 @@ class Truncation:
     """Character of text B at which the cut begins; None if B is whole."""
 
     def sentence(self) -> str:
-        """Tell it in one plain sentence."""
+        """Return it as one sentence."""
         parts = []
         for name, count, start in (
             ("text A", self.num_cut_a, self.cut_from_a),
@@ -64,7 +64,7 @@ def longest_first(lengths: Sequence[int], room: int) -> list[int]:
 def describe_cut(
     parts: list[FastEncoding], kept: list[int], limit: int, *, num_special: int | None = None
 ) -> Truncation | None:
-    """Return what is lost if only `kept` tokens of each text stay, or None if nothing is.
+    """Return the truncation to `kept` tokens of each text; None if nothing is cut off.
 
     Args:
         num_special: Special tokens that are added; None: one more than there are texts.

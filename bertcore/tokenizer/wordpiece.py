@@ -31,14 +31,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class WordSteps:
-    """What happened to one word or punctuation mark."""
+    """The steps of one word or punctuation mark."""
 
     word: str
     """The word as it stands in the text."""
     span: tuple[int, int]
     """Its place in the original text, in characters."""
     normalized: str
-    """The word as it is looked up."""
+    """The word as looked up in the vocabulary."""
     steps: list[tuple[str, str, str]]
     """(step, text before, text after), for each step that changed something here. The text is
     the word with what the steps remove around it, such as a combining accent behind it."""
@@ -206,7 +206,7 @@ def _split_punctuation(characters: Sequence[Character]) -> list[list[Character]]
 def _regions(
     text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Return each word's place with what was dropped next to it: up to a space or a word."""
+    """Return each word's place, extended by dropped characters next to it."""
     spaces = [i for i in range(start, end) if is_whitespace(text[i])]
     regions: list[tuple[int, int]] = []
     for index, (first, last) in enumerate(spans):
