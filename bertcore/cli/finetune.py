@@ -267,7 +267,7 @@ def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
             task = bar.add_task("starting", total=1.0)
 
             def show(name: str, progress: Progress) -> None:
-                fraction = (names.index(name) + progress.share) / len(names)
+                fraction = (names.index(name) + progress.fraction) / len(names)
                 of_run = f"{name}  " if len(names) > 1 else ""
                 description = _describe(progress, experiment)
                 bar.update(task, completed=fraction, description=f"{of_run}{description}")
@@ -301,7 +301,7 @@ def _describe(progress: Progress, experiment: Experiment) -> str:
         metric = experiment.metric
         value = line[f"dev_{metric}"]
         return f"epoch {line['epoch']:.2f}  dev loss {line['dev_loss']:.4f}  {metric} {value:.4f}"
-    left = line["seconds"] * (1 - progress.share) / max(progress.share, 1e-9)
+    left = line["seconds"] * (1 - progress.fraction) / max(progress.fraction, 1e-9)
     return f"step {line['step']}  loss {line['loss']:.3f}  {duration(left)} left in this run"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def train(run: Pretraining, *, tensorboard: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     stop = False
-    events = _event_files(run, asked=tensorboard)
+    events = _event_files(run, tensorboard=tensorboard)
 
     def ask_to_stop(*_: object) -> None:
         nonlocal stop
@@ -35,8 +35,8 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
             def show(progress: Progress) -> None:
                 bar.update(
                     task,
-                    completed=progress.share,
-                    description=_describe(progress.metrics, progress.share),
+                    completed=progress.fraction,
+                    description=_describe(progress.metrics, progress.fraction),
                 )
                 if events and (progress.is_scored or progress.step % run.config.log_every == 0):
                     events.write(progress.metrics)
@@ -69,11 +69,11 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
             typer.echo(f"On held-out text an earlier one is better: {best}")
 
 
-def _event_files(run: Pretraining, *, asked: bool) -> EventFiles | None:
+def _event_files(run: Pretraining, *, tensorboard: bool) -> EventFiles | None:
     """Return the event files, if wanted now or since the start of the run."""
     from bertcore.training.event_files import EventFiles, has_events
 
-    if run.processes.is_main and (asked or has_events(run.folder.path)):
+    if run.processes.is_main and (tensorboard or has_events(run.folder.path)):
         return EventFiles(run.folder.path, after_step=run.progress.step)
     return None
 

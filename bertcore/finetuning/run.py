@@ -159,7 +159,7 @@ class Finetuning:
         return self.with_loss.projection if isinstance(self.with_loss, DistilledTask) else None
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """Fraction of the planned steps that is done."""
         return self.progress.step / self.total_steps
 
@@ -283,7 +283,7 @@ class Finetuning:
             progress.history.append(line)
             if self.processes.is_main:
                 append_line(self.folder / METRICS_FILE, line)
-            reports.append(Progress(progress.step, self.share, line, values is scores))
+            reports.append(Progress(progress.step, self.fraction, line, values is scores))
         self._spare_memory.give_back()
         return reports
 
@@ -331,7 +331,7 @@ class Finetuning:
                 attention=attention_fused,
                 on_share=lambda fraction: on_progress(
                     Progress(
-                        self.progress.step, self.share, {"encoded": fraction, "of": what}, False
+                        self.progress.step, self.fraction, {"encoded": fraction, "of": what}, False
                     )
                 ),
                 should_stop=should_stop,

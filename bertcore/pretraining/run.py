@@ -254,7 +254,7 @@ class Pretraining:
             on_notice(self._notice)
         if self._compile:
             try:
-                samples = self.phases.samples(self.progress.step, self.share)
+                samples = self.phases.samples(self.progress.step, self.fraction)
                 seconds = self.train_step.compile(samples)
                 notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
             except RuntimeError as error:
@@ -269,17 +269,17 @@ class Pretraining:
             on_notice(describe_shards(self.network))
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """Fraction of the run that is done: 0 at its start, 1 or a little more at its end."""
         return self.config.fraction_done(self.progress.step, self.progress.elapsed_seconds)
 
     def is_over(self) -> bool:
         """Return True at the end of the run's steps or minutes."""
-        return self.share >= 1
+        return self.fraction >= 1
 
     def take_step(self) -> Metrics:
         """Train on one batch and return its metrics."""
-        fraction, progress = self.share, self.progress
+        fraction, progress = self.fraction, self.progress
         parts = self.phases.parts(progress.step, fraction)
         if self.phases.long_begins(progress.step):
             table = self.network.position_table
@@ -320,7 +320,7 @@ class Pretraining:
         is_due = scores is not None or progress.step % self.config.log_every == 0
         if is_due and self.processes.is_main:
             self.folder.append_metrics(line)
-        return [Progress(progress.step, min(1.0, self.share), line, scores is not None)]
+        return [Progress(progress.step, min(1.0, self.fraction), line, scores is not None)]
 
     def is_save_due(self, scores: Metrics | None) -> bool:
         """Return True every so many steps."""

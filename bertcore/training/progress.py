@@ -45,7 +45,7 @@ class Progress:
     """What a run reports while it trains."""
 
     step: int
-    share: float
+    fraction: float
     """Fraction of the run that is done, 0 to 1."""
     metrics: dict[str, Any]
     """The newest metrics; while a frozen encoder runs once over the data, "encoded" (the fraction

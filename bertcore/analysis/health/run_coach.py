@@ -15,7 +15,7 @@ SEVERITIES = ("problem", "warning", "note")
 
 Line = Mapping[str, Any]
 
-EARLY_SHARE = 0.3
+EARLY_FRACTION = 0.3
 """Fraction of the run, 0 to 1, before which what is not learned yet is no finding."""
 NUM_LAST = 3
 """Held-out scores in a row before a finding says "still"."""
@@ -53,7 +53,7 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class _Run:
     lines: Sequence[Line]
-    share: float
+    fraction_done: float
     unigram_entropy: float | None
     heads: HeadHistory | None
 
@@ -72,7 +72,7 @@ class _Run:
 
     @property
     def is_early(self) -> bool:
-        return self.share < EARLY_SHARE
+        return self.fraction_done < EARLY_FRACTION
 
 
 def check_run(

@@ -39,7 +39,7 @@ class Separation:
     chance: float
     """The purity that random neighbours would have."""
     k: int
-    """Neighbours looked at."""
+    """Neighbours of each point."""
     num_points: int
     """Points they were computed from."""
 

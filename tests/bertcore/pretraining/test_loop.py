@@ -95,7 +95,7 @@ def test_metrics_say_what_happened(tmp_path: Path) -> None:
     scores = run.run(on_progress=seen.append)
     assert scores is not None
     assert [progress.step for progress in seen] == list(range(1, 25))
-    assert [progress.share for progress in seen] == [step / 24 for step in range(1, 25)]
+    assert [progress.fraction for progress in seen] == [step / 24 for step in range(1, 25)]
     lines = metrics(tmp_path)
     assert [line["step"] for line in lines] == list(range(2, 25, 2))
     assert [line["step"] for line in lines if "valid_mlm_loss" in line] == [10, 20, 24]
