@@ -18,7 +18,7 @@ from bertcore.model import Model
 CARD = "README.md"
 _CARD_LIMIT = 1_000_000
 _HOW = """\
-A removed head hands on nothing: its columns of the attention's output projection are zero, and so
+A removed head passes nothing on: its columns of the attention's output projection are zero, and so
 are its rows of the value projection (Michel et al. 2019 set the same head's mask to 0). The shape
 is kept, so the files are no smaller and run no faster: `transformers` takes the width of a head to
 be `hidden_size / num_attention_heads`, alike in all layers, and can open no BERT with fewer heads.

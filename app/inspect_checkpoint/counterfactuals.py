@@ -28,7 +28,8 @@ _AROUND = 90
 
 def swap_table(search: Search) -> pd.DataFrame:
     """Return a row for each text with another answer, or for the one that came closest."""
-    counterfactuals = search.found or ((search.closest,) if search.closest is not None else ())
+    closest = () if search.closest is None else (search.closest,)
+    counterfactuals = search.counterfactuals or closest
     return pd.DataFrame(
         [
             {
@@ -37,7 +38,7 @@ def swap_table(search: Search) -> pd.DataFrame:
                 "swaps": "; ".join(f"{s.before} -> {s.after}" for s in one.swaps),
                 "ln_p_of_swaps": one.log_probability,
                 "left_of_first_answer": one.measure,
-                "answers_otherwise": bool(search.found),
+                "answers_otherwise": bool(search.counterfactuals),
             }
             for one in counterfactuals
         ]
@@ -101,7 +102,7 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
 
 def _draw(view: TaskView, texts: Texts, search: Search, word: int | None) -> None:
     ran = f"{search.forwards:,}"
-    if not search.found:
+    if not search.counterfactuals:
         none = (
             f"No other answer was found in {ran} runs: no swap of up to four words, of those that "
             "were tried, changes it."
@@ -114,15 +115,15 @@ def _draw(view: TaskView, texts: Texts, search: Search, word: int | None) -> Non
             st.markdown("The text that came closest:")
             _row(view, texts, search.closest, 0, word)
         return
-    count = len(search.found[0].swaps)
+    num_texts, count = len(search.counterfactuals), len(search.counterfactuals[0].swaps)
     swapped = "One swapped word is" if count == 1 else f"{count} swapped words are"
-    ways = "one text" if len(search.found) == 1 else f"{len(search.found)} texts"
-    below = "" if len(search.found) <= SHOWN else f", of which the {SHOWN} most probable are below"
+    ways = "one text" if num_texts == 1 else f"{num_texts} texts"
+    below = "" if num_texts <= SHOWN else f", of which the {SHOWN} most probable are below"
     st.markdown(
         f"**{swapped} enough.** {ways.capitalize()} with another answer{below}; the model was run "
         f"{ran} times."
     )
-    for number, one in enumerate(search.found[:SHOWN]):
+    for number, one in enumerate(search.counterfactuals[:SHOWN]):
         _row(view, texts, one, number, word)
 
 

@@ -34,7 +34,7 @@ MASKING = Picture(
 from bertcore.analysis.words.masking_demo import corrupt
 
 drawn = corrupt(bert, trace.text_a, trace.text_b, seed={seed}, masked_lm_prob={probability})
-drawn.shown, drawn.actions
+drawn.input_tokens, drawn.actions
 """,
 )
 

@@ -22,7 +22,7 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
         "" if action is None else "kept" if action == "kept" else f"was {token}"
         for token, action in zip(drawn.tokens, drawn.actions, strict=True)
     ]
-    boxes = token_flow.place(drawn.shown, below)
+    boxes = token_flow.place(drawn.input_tokens, below)
     names = ACTION_NAMES | {"mask": f"became {theme.escape(mask)} (80%)"}
     fig = go.Figure()
     for kind in ("mask", "random", "kept", None):
@@ -36,7 +36,7 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
                 y=[boxes[i].line for i in members] or nothing,
                 orientation="h",
                 name="not chosen" if kind is None else names[kind],
-                text=[token_flow.two_lines(drawn.shown[i], below[i]) for i in members],
+                text=[token_flow.two_lines(drawn.input_tokens[i], below[i]) for i in members],
                 textposition="none" if kind is None else "inside",
                 insidetextanchor="middle",
                 constraintext="none",
@@ -58,7 +58,7 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
             x=[boxes[i].left + boxes[i].width / 2 for i in others],
             y=[boxes[i].line for i in others],
             mode="text",
-            text=[token_flow.two_lines(drawn.shown[i]) for i in others],
+            text=[token_flow.two_lines(drawn.input_tokens[i]) for i in others],
             textfont_size=13,
             hoverinfo="skip",
             showlegend=False,
@@ -70,7 +70,7 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
 
 
 def _what_happened(drawn: Corruption, index: int) -> str:
-    token, replacement = theme.escape(drawn.tokens[index]), theme.escape(drawn.shown[index])
+    token, replacement = theme.escape(drawn.tokens[index]), theme.escape(drawn.input_tokens[index])
     return {
         None: f"{token}: not chosen, no loss",
         "mask": f"{token} is hidden behind {replacement}; BERT has to predict {token}",
@@ -81,4 +81,6 @@ def _what_happened(drawn: Corruption, index: int) -> str:
 
 def masking_table(drawn: Corruption) -> pd.DataFrame:
     """Return a row for each token."""
-    return pd.DataFrame({"token": drawn.tokens, "shown": drawn.shown, "action": drawn.actions})
+    return pd.DataFrame(
+        {"token": drawn.tokens, "shown": drawn.input_tokens, "action": drawn.actions}
+    )

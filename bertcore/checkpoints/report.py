@@ -180,7 +180,7 @@ class LoadReport:
             for name, (came, expected) in self.mis_shaped.items()
         ]
         if self.decoder == "untied" and self.is_other:
-            lines.append("Words are read off by a matrix of its own, not by the token table.")
+            lines.append("The decoder is a matrix of its own, not the token table (untied).")
         elif self.decoder == "untied":
             lines.append(
                 "The masked-word head has a decoder of its own, other than the token table, which "
@@ -210,12 +210,12 @@ class LoadReport:
         lines = []
         if self.decoder == "tied":
             head = "word head" if self.is_other else "masked-word head"
-            lines.append(f"The {head} reads words off the token table itself (tied).")
+            lines.append(f"The decoder of the {head} is the token table itself (tied).")
         if self.unexpected:
             lines.append(f"Not part of {self.family}, not used: {_some(tuple(self.unexpected))}.")
         if self.mended_prefix is not None:
             came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
-            lines.append(f"Names were mended: {came} stood where the family's prefix belongs.")
+            lines.append(f"Names were corrected: {came} stood in place of the family's prefix.")
         if self.num_renamed:
             lines.append(f"{self.num_renamed} tensors called gamma or beta were renamed.")
         return lines

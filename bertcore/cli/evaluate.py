@@ -76,7 +76,7 @@ class TaskOptions:
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used."""
     null_threshold: float = 0.0
-    """qa: no answer where it is so much better, in logits."""
+    """qa: answer "none" where it leads by more than this, in logits."""
     predictions: Path | None = None
     """Write a JSON line for each example to this file."""
 

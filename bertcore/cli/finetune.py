@@ -83,7 +83,7 @@ class Trials:
     """Peak learning rate; several are tried in turn. Default by the network's width: 3e-5 from 768,
     1e-4 from 512, else 3e-4."""
     seeds: int = field(default=1, metadata={"min": 1})
-    """So many seeds from --seed on; medians are reported."""
+    """Number of seeds, from --seed on; medians are reported."""
     class_weights: str | None = None
     """balanced, or a number for each label: 1,2.5"""
 

@@ -151,7 +151,7 @@ def prune(
 ) -> None:
     """Remove attention heads for good and save the checkpoint; it opens in transformers.
 
-    The shape is kept and the removed heads hand on zeros, so it is no smaller and no faster: it
+    The shape is kept and the removed heads pass on zeros, so it is no smaller and no faster: it
     shows what the network does without them. config.json and README.md name them.
 
     \b

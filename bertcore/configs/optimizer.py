@@ -23,9 +23,9 @@ class OptimizerConfig:
     muon_learning_rate: float = 2e-3
     """Peak rate of Muon, scaled to AdamW's step size."""
     adam_beta1: float = 0.9
-    """Memory of AdamW's mean gradient, 0 to below 1."""
+    """Decay rate of AdamW's mean gradient (beta 1), 0 to below 1."""
     adam_beta2: float = 0.98
-    """Memory of AdamW's mean squared gradient, 0 to below 1."""
+    """Decay rate of AdamW's mean squared gradient (beta 2), 0 to below 1."""
     adam_epsilon: float = 1e-6
     """Added to the root of the mean squared gradient, above 0."""
     weight_decay: float = 0.01

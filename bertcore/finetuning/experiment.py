@@ -229,7 +229,7 @@ def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
             shutil.copytree(fetched, folder / FOLDER)
         except (OSError, shutil.Error) as error:
             raise RuntimeError(
-                f"the data could not be kept: {why_not_written(error, folder)}"
+                f"the data could not be saved: {why_not_written(error, folder)}"
             ) from error
     values = {
         **asdict(settings),

@@ -153,8 +153,8 @@ XLNET = _family(
         "nsp": "XLNet has no next-sentence head: it was trained on permuted words alone.",
         "lens": "XLNet reads a hidden word off a second stream of vectors, which the layers keep "
         "beside the hidden states; so its head says nothing of the states of earlier layers.",
-        "mask": "XLNet predicts a hidden word from all others: they are not told what stands "
-        "there, and no mask is read.",
+        "mask": "XLNet predicts a hidden word from all others: no token attends to it, so no "
+        "mask token is needed.",
     },
 )
 T5 = _family(

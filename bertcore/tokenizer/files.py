@@ -287,7 +287,7 @@ def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: P
                 CONFIG_FILE, name, config[name], source, fast_name, options[fast_name],
             )  # fmt: skip
         if name == "do_lower_case" and name not in config and fast_name not in options:
-            _log.warning("no file beside %s tells %s: taken for %s", source, name, default)
+            _log.warning("no file besides %s states %s; assuming %s", source, name, default)
 
 
 def max_length_of(config: dict[str, Any], model_config: dict[str, Any]) -> int:

@@ -246,7 +246,7 @@ class LibraryTokenizer(Tokenizer):
         untold = [role for role, token in special.items() if not token]
         if untold:
             raise RuntimeError(
-                f"{folder}: neither {CONFIG_FILE} nor {SPECIAL_TOKENS_FILE} tells the "
+                f"{folder}: neither {CONFIG_FILE} nor {SPECIAL_TOKENS_FILE} names the "
                 f"{', '.join(untold)}. Copy the complete checkpoint."
             )
         try:

@@ -65,7 +65,7 @@ def faithfulness(
     Args:
         model, source, target: What was explained.
         importances: By method, [W]: high speaks for the target. [CLS] and [SEP] always stay.
-        how: Of OCCLUSIONS: how words are taken away.
+        how: Of OCCLUSIONS: how words are removed.
         bins: Fractions of the words, each above 0 and at most 1; at least one word is taken.
 
     Raises:
@@ -108,7 +108,7 @@ def _of_orders(
 ) -> list[Faithfulness]:
     words = source.text_words
     if not words:
-        raise ValueError("the text has no word that could be taken away. Write at least one.")
+        raise ValueError("the text has no word that could be removed. Write at least one.")
     if not bins or not all(0 < fraction <= 1 for fraction in bins):
         raise ValueError(f"bins are {bins}; expected fractions above 0 and at most 1.")
     counts = tuple(max(1, math.ceil(fraction * len(words) - 1e-9)) for fraction in bins)

@@ -72,8 +72,8 @@ def limits(first: Model, second: Model) -> list[str]:
     if one.hidden_size != two.hidden_size:
         sentences.append(
             f"Their vectors have {one.hidden_size} and {two.hidden_size} numbers, so their "
-            "matrices cannot be subtracted; CKA compares their layers all the same, and neither "
-            "can be read with the other's head."
+            "matrices cannot be subtracted; CKA still compares their layers, but neither can be "
+            "read with the other's head."
         )
     shapes = [(c.num_hidden_layers, c.num_attention_heads) for c in (one, two)]
     if shapes[0] != shapes[1]:

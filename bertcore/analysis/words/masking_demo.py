@@ -21,8 +21,8 @@ class Corruption:
 
     tokens: tuple[str, ...]
     """The sentence as it is."""
-    shown: tuple[str, ...]
-    """What the model gets."""
+    input_tokens: tuple[str, ...]
+    """The input of the model, with the replacements."""
     actions: tuple[str | None, ...]
     """"mask", "kept" or "random" for a chosen token, None for the others."""
 
@@ -80,6 +80,6 @@ def corrupt(
         actions[position] = ACTIONS[action]
     return Corruption(
         tokens=tuple(encoding.tokens),
-        shown=tuple(bert.tokenizer.id_to_token(i) for i in masked.input_ids[0].tolist()),
+        input_tokens=tuple(bert.tokenizer.id_to_token(i) for i in masked.input_ids[0].tolist()),
         actions=tuple(actions),
     )

@@ -84,7 +84,7 @@ class BadRows:
             ValueError: Unless rows are to be skipped.
         """
         if not self.skip:
-            raise ValueError(f"{sentence} Mend it, or leave such rows out with --skip-bad-rows.")
+            raise ValueError(f"{sentence} Correct it, or leave such rows out with --skip-bad-rows.")
         self.num += 1
         self.first = self.first or sentence
 

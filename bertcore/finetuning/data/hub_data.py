@@ -92,7 +92,7 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
         if error.errno not in FULL:
             raise
         raise RuntimeError(
-            f"the data set {text!r} could not be kept: {why_not_written(error, folder)}"
+            f"the data set {text!r} could not be saved: {why_not_written(error, folder)}"
         ) from error
     return path
 

@@ -207,8 +207,8 @@ class Extract(InspectableTask):
         if any(impossible):
             metrics |= _metrics_of_2_0(answers, golds, values)
             notes = (
-                f"The best F1, {metrics['best_f1']:.3f}, is had with the null threshold "
-                f"{metrics['best_f1_threshold']:.3f}; it was found on these questions themselves.",
+                f"The best F1, {metrics['best_f1']:.3f}, is reached with the null threshold "
+                f"{metrics['best_f1_threshold']:.3f}; it was chosen on these questions themselves.",
             )
         scores = Scores(
             num_examples=questions.num,

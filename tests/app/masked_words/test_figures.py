@@ -254,4 +254,4 @@ def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     scored = score_candidates(bert, "a [MASK]", None, (), 2, ["river", "日"])
     assert predictions_figures.candidates_table(scored).problem.isna().tolist() == [True, False]
     drawn = corrupt(bert, TEXT)
-    assert masking_figures.masking_table(drawn).shown.tolist() == list(drawn.shown)
+    assert masking_figures.masking_table(drawn).shown.tolist() == list(drawn.input_tokens)

@@ -141,4 +141,4 @@ def test_strange_labels_do_no_harm(changes: dict[str, Any], folder: Path) -> Non
 def test_the_tied_decoder_is_told(folder: Path) -> None:
     report = opened(folder).report
     assert report is not None
-    assert "off the token table itself (tied)" in " ".join(report.sentences())
+    assert "is the token table itself (tied)" in " ".join(report.sentences())

@@ -44,14 +44,14 @@ def test_one_swap_flips(proposer: Bert) -> None:
     found = search(model, proposer, "The film ran, and the house")
     assert not found.is_cut
     assert found.closest is None
-    assert {len(one.swaps) for one in found.found} == {1}
-    best = found.found[0]
+    assert {len(one.swaps) for one in found.counterfactuals} == {1}
+    best = found.counterfactuals[0]
     # What erasing hurts most is tried first: "film"; the most usual word comes first.
     assert best.text == "The good ran, and the house"
     assert (best.swaps[0].before, best.swaps[0].after) == ("film", "good")
     assert best.answer.best == 1
     assert best.measure == pytest.approx(float(torch.sigmoid(torch.tensor(-2.0))))
-    assert [one.swaps[0].after for one in found.found[:2]] == ["good", "new"]
+    assert [one.swaps[0].after for one in found.counterfactuals[:2]] == ["good", "new"]
     every = torch.softmax(proposer.module.mlm_logits(torch.zeros(1, 32))[0], -1)
     good = proposer.tokenizer.token_to_id("good")
     assert best.swaps[0].probability == pytest.approx(float(every[good]))
@@ -60,10 +60,10 @@ def test_one_swap_flips(proposer: Bert) -> None:
 def test_two_swaps_where_one_is_not_enough(proposer: Bert) -> None:
     model = bag_of_words(WORDS | {"house": (3.0, 0.0)})
     found = search(model, proposer, "house house ran")
-    assert len(found.found[0].swaps) == 2
-    assert all(one.answer.best == 1 for one in found.found)
+    assert len(found.counterfactuals[0].swaps) == 2
+    assert all(one.answer.best == 1 for one in found.counterfactuals)
     # 6 for "bad"; one swap of "house" for "good" leaves 3 against 2; the second turns it.
-    for one in found.found:
+    for one in found.counterfactuals:
         assert [swap.before for swap in one.swaps] == ["house", "house"]
         assert "good" in one.text
 
@@ -71,7 +71,7 @@ def test_two_swaps_where_one_is_not_enough(proposer: Bert) -> None:
 def test_none_is_found_and_said(proposer: Bert) -> None:
     model = bag_of_words({"good": (9.0, 0.0), "house": (9.0, 0.0), "film": (0.5, 0.0)})
     found = search(model, proposer, "house house house house house house", max_changes=2)
-    assert found.found == ()
+    assert found.counterfactuals == ()
     assert not found.is_cut
     assert found.closest is not None
     assert len(found.closest.swaps) == 2
@@ -88,13 +88,13 @@ def test_the_limit_is_kept(proposer: Bert) -> None:
     assert shares == sorted(shares)
     assert max(shares) <= 1
     tiny = search(model, proposer, "house " * 9, max_forwards=3)
-    assert (tiny.found, tiny.closest, tiny.forwards, tiny.is_cut) == ((), None, 0, True)
+    assert (tiny.counterfactuals, tiny.closest, tiny.forwards, tiny.is_cut) == ((), None, 0, True)
 
 
 def test_pieces_special_tokens_and_the_word_itself_are_not_proposed(proposer: Bert) -> None:
     model = bag_of_words(WORDS)
     found = search(model, proposer, "film film")
-    tried = [swap for one in found.found for swap in one.swaps]
+    tried = [swap for one in found.counterfactuals for swap in one.swaps]
     assert tried
     assert all(swap.after.isalnum() and swap.after != swap.before for swap in tried)
 
@@ -102,8 +102,8 @@ def test_pieces_special_tokens_and_the_word_itself_are_not_proposed(proposer: Be
 def test_a_tag_turns_and_its_word_stays(proposer: Bert) -> None:
     model = bag_of_words(WORDS, task="tag", labels=("O", "X"))
     found = search(model, proposer, "film ran fish", word=2)
-    assert found.found
-    for one in found.found:
+    assert found.counterfactuals
+    for one in found.counterfactuals:
         assert one.text.split()[1] == "ran"
         assert one.answer.tag(2) == 1
     with pytest.raises(ValueError, match="Say whose tag"):
@@ -114,13 +114,13 @@ def test_a_score_moves_by_what_is_asked(proposer: Bert) -> None:
     words = {"good": (2.0,), "film": (0.5,), "bad": (-1.0,)}
     model = bag_of_words(words, task="regress", labels=())
     found = search(model, proposer, "the film ran", score_change=1.0)
-    assert {len(one.swaps) for one in found.found} == {1}
-    for one in found.found:
+    assert {len(one.swaps) for one in found.counterfactuals} == {1}
+    for one in found.counterfactuals:
         assert one.answer.score is not None
         assert abs(one.answer.score - 0.5) >= 1.0
     far = search(model, proposer, "the film ran", score_change=5.0)
-    assert len(far.found[0].swaps) == 3  # good good good: 6
-    assert far.found[0].text == "Good good good".lower()
+    assert len(far.counterfactuals[0].swaps) == 3  # good good good: 6
+    assert far.counterfactuals[0].text == "Good good good".lower()
 
 
 def test_an_answer_changes_and_its_words_stay(proposer: Bert) -> None:
@@ -131,7 +131,7 @@ def test_an_answer_changes_and_its_words_stay(proposer: Bert) -> None:
     from bertcore.analysis.attribution.task_input import task_input
 
     first = answer(model, task_input(model, "where is the man", text)).spans[0].text
-    for one in found.found:
+    for one in found.counterfactuals:
         assert first in (one.text_pair or "")
         again = answer(model, task_input(model, one.text, one.text_pair))
         assert again.spans[0].text == one.answer.spans[0].text != first
@@ -145,13 +145,13 @@ def test_what_is_found_is_what_the_model_says(proposer: Bert) -> None:
         model = random_model(task)
         first = answer(model, task_input(model, "the film was very good", "it had rained")).best
         found = find_counterfactuals(model, proposer, "the film was very good", "it had rained")
-        for one in found.found:
+        for one in found.counterfactuals:
             assert answer(model, task_input(model, one.text, one.text_pair)).best != first
 
 
 def test_capitals_stay(proposer: Bert) -> None:
     model = bag_of_words({"house": (9.0, 0.0), "good": (0.0, 9.0)})
-    assert search(model, proposer, "House ran").found[0].text == "Good ran"
+    assert search(model, proposer, "House ran").counterfactuals[0].text == "Good ran"
 
 
 def test_who_may_propose() -> None:
@@ -169,7 +169,7 @@ def test_nothing_to_swap(proposer: Bert) -> None:
     model = bag_of_words(WORDS)
     for text in ("!", "...", "\u200b"):
         found = search(model, proposer, text)
-        assert found.found == ()
+        assert found.counterfactuals == ()
         assert found.closest is None
         assert not found.is_cut
 

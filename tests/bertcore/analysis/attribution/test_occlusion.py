@@ -103,7 +103,7 @@ def test_wrong_arguments_are_told() -> None:
     with pytest.raises(ValueError, match="answers for each token"):
         without(tagger, task_input(tagger, TEXT), [1], "drop")
     empty = task_input(model, "\u200b")
-    with pytest.raises(ValueError, match="no word that could be taken away"):
+    with pytest.raises(ValueError, match="no word that could be removed"):
         faithfulness(model, empty, ClassTarget(1), {"any": np.zeros(len(empty.words))})
 
 

@@ -122,7 +122,7 @@ def test_other_heads_are_transformers(
 
 def test_pretraining_heads_are_transformers(folders: dict[str, Path]) -> None:
     bert, decisions = opened(folders["start"])
-    assert [decision.kind for decision in decisions.found] == ["next", "word"]
+    assert [decision.kind for decision in decisions.available] == ["next", "word"]
     assert "no task head" in decisions.no_task
     trace = bert.trace(MASKED, B)
     _, out = theirs("BertForPreTraining", folders["start"], trace)
@@ -145,7 +145,7 @@ def test_pretraining_heads_are_transformers(folders: dict[str, Path]) -> None:
 
 def test_heads_that_read_several_things_say_so(folders: dict[str, Path]) -> None:
     _, decisions = opened(folders["choice"])
-    assert decisions.found == ()
+    assert decisions.available == ()
     assert "several texts at once" in decisions.no_task
 
 
@@ -242,7 +242,7 @@ def test_other_shapes_are_told_and_the_rest_is_compared(folders: dict[str, Path]
     assert not found.units.are_tokens
     assert found.answers[0][2] is None
     with pytest.raises(ValueError, match="reads vectors of 32 numbers, but these have 24"):
-        layer_decisions(one.found[0], traces[1], first.device)
+        layer_decisions(one.available[0], traces[1], first.device)
     sentences = [Sentence(A, B), Sentence(B), Sentence("the cat runs"), Sentence(MASKED)]
     many = compare_texts(first, second, sentences, asked)
     assert many.similarity.plain.shape == (3, 4)
@@ -258,7 +258,7 @@ def test_other_architectures_are_compared_by_their_layers(name: str, tmp_path: P
     make_other(name, tmp_path)
     first, second = tiny_bert(), load(tmp_path, device="cpu")
     decisions = open_decisions(second, tmp_path)
-    assert decisions.found == ()
+    assert decisions.available == ()
     assert decisions.no_task
     said = " ".join(limits(first, second))
     assert "family" in said

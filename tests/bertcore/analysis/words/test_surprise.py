@@ -121,7 +121,9 @@ def test_a_corruption_says_what_happened_to_each_token(bert: Bert) -> None:
         drawn = corrupt(bert, text, PAIR, seed)
         assert drawn.tokens == tuple(bert.tokenize(text, PAIR).tokens)
         assert drawn.num_chosen == round(0.15 * len(drawn.tokens))
-        for token, shown, action in zip(drawn.tokens, drawn.shown, drawn.actions, strict=True):
+        for token, shown, action in zip(
+            drawn.tokens, drawn.input_tokens, drawn.actions, strict=True
+        ):
             if action == "mask":
                 assert shown == "[MASK]"
             elif action in ("kept", None):
@@ -134,7 +136,7 @@ def test_a_corruption_says_what_happened_to_each_token(bert: Bert) -> None:
 
 def test_a_seed_fixes_the_draw(bert: Bert) -> None:
     assert corrupt(bert, TEXT, PAIR, 3) == corrupt(bert, TEXT, PAIR, 3)
-    assert len({corrupt(bert, TEXT, PAIR, seed).shown for seed in range(20)}) > 5
+    assert len({corrupt(bert, TEXT, PAIR, seed).input_tokens for seed in range(20)}) > 5
 
 
 def test_the_shares_are_those_of_the_paper(bert: Bert) -> None:
