@@ -148,7 +148,7 @@ def test_settings_that_disagree_or_lack_are_told(
         (tmp_path / name).unlink()
     with caplog.at_level(logging.WARNING):
         assert Tokenizer.open(tmp_path).do_lower_case is True
-    assert "tells do_lower_case" in caplog.text
+    assert "states do_lower_case" in caplog.text
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
