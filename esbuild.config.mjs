@@ -13,6 +13,7 @@ const ENTRIES = [
   "canvas/lines/lines",
   "canvas/neurons/neurons",
   "canvas/overview/overview",
+  "glance/drawing",
   "html_file/chart",
   "layer_map/layer_watch",
   "shell/live_text",

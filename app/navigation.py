@@ -7,6 +7,7 @@ from importlib import import_module
 from .shell.page_info import PageInfo
 
 FOLDERS = (
+    "glance",
     "tokens",
     "attention",
     "mixing",

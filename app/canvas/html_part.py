@@ -46,7 +46,7 @@ def lines_part(
         for one in order
     ]
     note = "" if has_all else f"Of {num_layers} layers this file holds layer {layer} alone."
-    return _part(lines.BUNDLE, messages, note)
+    return part_of_bundle(lines.BUNDLE, messages, note)
 
 
 def heat_map_part(
@@ -56,13 +56,13 @@ def heat_map_part(
     weights, title = mean_weights(trace, layers, heads)
     options = options or heat_map.DEFAULT_OPTIONS
     message = heat_map.message(trace, weights, title, layers, heads, 0, options)
-    return _part(heat_map.BUNDLE, [transport.change(message, alone=list(layers))])
+    return part_of_bundle(heat_map.BUNDLE, [transport.change(message, alone=list(layers))])
 
 
 def neurons_part(trace: Trace, layer: int, head: int, options: ViewOptions | None = None) -> Part:
     """Return the queries, keys, scores and weights of one head."""
     message = neurons.message(trace, layer, head, 0, options or neurons.DEFAULT_OPTIONS)
-    return _part(neurons.BUNDLE, [transport.change(message, alone=[layer])])
+    return part_of_bundle(neurons.BUNDLE, [transport.change(message, alone=[layer])])
 
 
 def overview_part(
@@ -76,10 +76,10 @@ def overview_part(
     summary = overview.summary_of(trace, marks)
     options = options or overview.DEFAULT_OPTIONS
     message = overview.message(summary, trace.num_tokens, layer, heads, options)
-    return _part(overview.BUNDLE, [transport.change(message, alone=[])])
+    return part_of_bundle(overview.BUNDLE, [transport.change(message, alone=[])])
 
 
-def _part(bundle: Bundle, messages: Sequence[bytes], note: str = "") -> Part:
+def part_of_bundle(bundle: Bundle, messages: Sequence[bytes], note: str = "") -> Part:
     data = [base64.b64encode(message).decode() for message in messages]
     style = json.dumps(bundle.style)
     script = f"{bundle.script}bundle.standAlone(%PLACE%, {style}, %DATA%);\n"

@@ -227,8 +227,14 @@ var bundle = (() => {
     lineTo(x, y) {
       this.path += `L${round(x)} ${round(y)}`;
     }
-    roundRect(x, y, width, height) {
-      this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
+    bezierCurveTo(x1, y1, x2, y2, x, y) {
+      this.path += `C${[x1, y1, x2, y2, x, y].map(round).join(" ")}`;
+    }
+    roundRect(x, y, width, height, radius = 0) {
+      const r = Math.min(radius, width / 2, height / 2);
+      const [wide, high] = [round(width - 2 * r), round(height - 2 * r)];
+      const corner = (dx, dy) => r ? `a${round(r)} ${round(r)} 0 0 1 ${round(dx * r)} ${round(dy * r)}` : "";
+      this.path += `M${round(x + r)} ${round(y)}h${wide}${corner(1, 1)}v${high}${corner(-1, 1)}h${-wide}${corner(-1, -1)}v${-high}${corner(1, -1)}z`;
     }
     stroke() {
       this.add("path", {

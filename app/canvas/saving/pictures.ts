@@ -42,8 +42,14 @@ export class SvgContext implements Painting {
   beginPath(): void { this.path = ""; }
   moveTo(x: number, y: number): void { this.path += `M${round(x)} ${round(y)}`; }
   lineTo(x: number, y: number): void { this.path += `L${round(x)} ${round(y)}`; }
-  roundRect(x: number, y: number, width: number, height: number): void {
-    this.path += `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
+  bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void {
+    this.path += `C${[x1, y1, x2, y2, x, y].map(round).join(" ")}`;
+  }
+  roundRect(x: number, y: number, width: number, height: number, radius: number = 0): void {
+    const r = Math.min(radius, width / 2, height / 2);
+    const [wide, high] = [round(width - 2 * r), round(height - 2 * r)];
+    const corner = (dx: number, dy: number) => (r ? `a${round(r)} ${round(r)} 0 0 1 ${round(dx * r)} ${round(dy * r)}` : "");
+    this.path += `M${round(x + r)} ${round(y)}h${wide}${corner(1, 1)}v${high}${corner(-1, 1)}h${-wide}${corner(-1, -1)}v${-high}${corner(1, -1)}z`;
   }
 
   stroke(): void {

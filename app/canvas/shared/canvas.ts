@@ -5,7 +5,7 @@ import { legible, letters } from "../../browser/text";
 
 /** What our views use of a canvas context; SvgContext has the same. */
 export type Painting = Pick<CanvasRenderingContext2D,
-  | "beginPath" | "direction" | "fill" | "fillRect" | "fillStyle" | "fillText" | "font" | "globalAlpha"
+  | "beginPath" | "bezierCurveTo" | "direction" | "fill" | "fillRect" | "fillStyle" | "fillText" | "font" | "globalAlpha"
   | "lineCap" | "lineJoin" | "lineTo" | "lineWidth" | "measureText" | "moveTo" | "roundRect" | "stroke"
   | "strokeStyle" | "strokeText" | "textAlign" | "textBaseline">;
 

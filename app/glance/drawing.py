@@ -1,0 +1,138 @@
+"""The drawing, a component of ours: what it is sent, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Any, TypedDict
+
+import numpy as np
+import plotly.colors
+import streamlit as st
+from numpy.typing import NDArray
+
+from bertcore import Model
+
+from ..bundle import read_bundle
+from ..canvas.shared import events, transport
+from ..plots import theme
+from .steps import Step
+from .summary import Glance
+
+BUNDLE = read_bundle(__file__)
+
+
+class Opened(TypedDict):
+    """What the visitor clicked."""
+
+    part: str
+    """"text", "token", "input", "attention", "norm", "feed_forward", "layer", "pair", "masked"."""
+    position: int | None
+    layer: int | None
+    head: int | None
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_glance", css=BUNDLE.style, js=BUNDLE.module)
+
+
+@lru_cache(maxsize=1)
+def _colours() -> NDArray[np.uint8]:
+    """Return the diverging scales for light and dark grounds as RGB, uint8 [2, 255, 3]."""
+    levels = np.linspace(0, 1, 255).tolist()
+    scales = [
+        plotly.colors.sample_colorscale(scale, levels, colortype="tuple")
+        for scale in (theme.DIVERGING, theme.DIVERGING_DARK)
+    ]
+    return np.round(np.array(scales) * 255).astype(np.uint8)
+
+
+def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> bytes:
+    """Return what the drawing shows.
+
+    Args:
+        bert: For the shape and what it lacks.
+        glance: The numbers.
+        steps: Of the walk.
+        step: The one that is open, 0 for the first.
+    """
+    trace, rows = glance.trace, glance.rows
+    row_of = {position: row for row, position in enumerate(rows)}
+    num_layers, num_heads = glance.heads.codes.shape[:2]
+    header = {
+        "tokens": [trace.tokens[position] for position in rows],
+        "positions": rows,
+        "text_ids": [trace.text_ids[position] for position in rows],
+        "num_tokens": trace.num_tokens,
+        "words": [
+            {"text": word.text, "first": row_of[word.first], "last": row_of[word.last]}
+            for word in glance.words
+            if all(position in row_of for position in range(word.first, word.last + 1))
+        ],
+        "num_layers": num_layers,
+        "num_heads": num_heads,
+        "num_dims": bert.config.hidden_size,
+        "size": glance.heads.codes.shape[-1],
+        "columns": [column._asdict() for column in glance.columns],
+        "masked": [
+            {**one._asdict(), "row": row_of[one.position]}
+            for one in glance.masked
+            if one.position in row_of
+        ],
+        "pair": None if glance.pair is None else glance.pair._asdict(),
+        "absent": _absent(bert, glance),
+        "hidden": [row_of[position] for position in glance.hidden],
+        "broken": np.flatnonzero(glance.heads.missing.any((1, 2, 3))).tolist(),
+        "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
+        "accent": theme.ACCENT,
+        "steps": [step._asdict() for step in steps],
+        "step": step,
+    }
+    return transport.pack(
+        header,
+        glance.bands,
+        glance.heads.codes,
+        glance.links.codes,
+        transport.decoding_table(),
+        _colours(),
+    )
+
+
+def _absent(bert: Model, glance: Glance) -> dict[str, str]:
+    """Return what is drawn as absent and why: "segment", "position", "masked", "pair"."""
+    missing = bert.absent
+    reasons: dict[str, str] = {}
+    if "segments" in missing:
+        reasons["segment"] = missing["segments"]
+    if "positions" in missing:
+        reasons["position"] = missing["positions"]
+    if not glance.masked:
+        reasons["masked"] = missing.get("mlm") or missing.get("mask") or "No word is hidden."
+    if glance.pair is None:
+        has_head = not {"nsp", "sop"} <= missing.keys()
+        reasons["pair"] = "There is no sentence B." if has_head else missing["nsp"]
+    return reasons
+
+
+def draw(
+    data: bytes,
+    *,
+    key: str,
+    on_open: Callable[[Opened], None],
+    on_step: Callable[[int], None],
+) -> None:
+    """Draw it.
+
+    Args:
+        data: As `message` returns it.
+        key: Of the component in the session.
+        on_open: Called with the part that was clicked, before the next run.
+        on_step: Called with the number of the step that was chosen, likewise.
+    """
+    _component()(
+        key=key,
+        data=data,
+        on_opened_change=events.hear(key, "opened", on_open),
+        on_step_change=events.hear(key, "step", on_step),
+    )

@@ -1,0 +1,176 @@
+// The numbers of the drawing, as the server sends them.
+
+import { legible, shorten } from "../browser/text";
+import { asFloats, type Message } from "../canvas/shared/transport";
+
+export interface Word {
+  text: string;
+  /** Rows of its first and last piece. */
+  first: number;
+  last: number;
+}
+
+export interface Column {
+  kind: "token" | "segment" | "position" | "input" | "attention" | "layer";
+  /** -1 before the first layer. */
+  layer: number;
+  /** The mean of a band that gets the strongest colour. */
+  scale: number;
+}
+
+export interface Masked {
+  row: number;
+  original: string | null;
+  words: string[];
+  probabilities: number[];
+}
+
+export interface Step {
+  part: string;
+  title: string;
+  text: string;
+}
+
+export interface GlanceHeader {
+  tokens: string[];
+  /** In the input, of each row. */
+  positions: number[];
+  /** Of each row: 0 and 1 for the texts, -1 for special tokens. */
+  text_ids: number[];
+  num_tokens: number;
+  words: Word[];
+  num_layers: number;
+  num_heads: number;
+  num_dims: number;
+  /** Cells on a side of a head's picture. */
+  size: number;
+  columns: Column[];
+  masked: Masked[];
+  pair: { kind: "nsp" | "sop"; probability: number } | null;
+  /** What the checkpoint or the text lacks, and why. */
+  absent: Partial<Record<"segment" | "position" | "masked" | "pair", string>>;
+  /** Rows that were hidden for the drawing. */
+  hidden: number[];
+  /** Layers with weights that are not numbers. */
+  broken: number[];
+  kinds: { a: string; b: string; special: string };
+  accent: string;
+  steps: Step[];
+  step: number;
+  /** In an HTML file: nothing can be opened. */
+  alone?: number[];
+}
+
+/** A line from the row of a key to the row of a query. */
+export interface Link {
+  query: number;
+  key: number;
+  weight: number;
+}
+
+export const NUM_BANDS = 16;
+const MISSING = -128;
+const MOST_LINKS = 3; // from a token, in the ground of the drawing
+const FEWEST = 0.08; // smallest weight there
+
+export class GlanceModel {
+  header!: GlanceHeader;
+  /** Where the visitor's eye is: a row. */
+  followed = 0;
+  step = 0;
+  /** Strongest links of each layer, as the mean of the heads. */
+  links: Link[][] = [];
+  private bands = new Int8Array();
+  private heads = new Uint8Array();
+  private means = new Uint8Array();
+  private table = new Float32Array();
+  private colours: Uint8Array = new Uint8Array();
+  private names: string[] = [];
+
+  receive({ header, blocks }: Message<GlanceHeader>): void {
+    const isSame = this.header && header.tokens.join("\u0000") === this.header.tokens.join("\u0000");
+    this.header = header;
+    const [bands, heads, means, table, colours] = blocks;
+    this.bands = new Int8Array(bands.buffer, bands.byteOffset, bands.byteLength);
+    this.heads = heads;
+    this.means = means;
+    this.table = asFloats(table);
+    this.colours = colours;
+    this.names = header.tokens.map((token) => legible(token.slice(0, 200)));
+    if (!isSame) this.followed = header.masked[0]?.row ?? this.usualRow();
+    this.links = Array.from({ length: header.num_layers }, (_, layer) => this.strongest(layer));
+  }
+
+  get size(): number {
+    return this.header.tokens.length;
+  }
+
+  name(row: number, most = 40): string {
+    return shorten(this.names[row], most);
+  }
+
+  // Tokens that are folded between a row and the next.
+  foldedAfter(row: number): number {
+    const { positions, num_tokens: total } = this.header;
+    return (positions[row + 1] ?? total) - positions[row] - 1;
+  }
+
+  // Attention of a layer, the mean of its heads.
+  mean(layer: number, query: number, key: number): number {
+    return this.table[this.means[(layer * this.size + query) * this.size + key]];
+  }
+
+  // Attention of one head; null where its picture is smaller than the input.
+  weight(layer: number, head: number, query: number, key: number): number | null {
+    const { size, num_heads: heads } = this.header;
+    if (size !== this.size) return null;
+    return this.table[this.heads[((layer * heads + head) * size + query) * size + key]];
+  }
+
+  // Links of one query row, the strongest first.
+  from(layer: number, query: number, head: number | null, most: number): Link[] {
+    const links: Link[] = [];
+    for (let key = 0; key < this.size; key++) {
+      const weight = (head === null ? null : this.weight(layer, head, query, key)) ?? this.mean(layer, query, key);
+      links.push({ query, key, weight });
+    }
+    return links.sort((a, b) => b.weight - a.weight).slice(0, most);
+  }
+
+  // Colours of a head's picture as [row, column] codes 0 to 255.
+  codes(layer: number, head: number): Uint8Array {
+    const { size, num_heads: heads } = this.header;
+    const start = (layer * heads + head) * size * size;
+    return this.heads.subarray(start, start + size * size);
+  }
+
+  decoded(code: number): number {
+    return this.table[code];
+  }
+
+  // A cell of a vector, -1 to 1 of its column's scale; NaN where it is not a number.
+  band(column: number, row: number, band: number): number {
+    const code = this.bands[(column * this.size + row) * NUM_BANDS + band];
+    return code === MISSING ? NaN : code / 127;
+  }
+
+  // [red, green, blue] of a cell.
+  colour(value: number, isDark: boolean): ArrayLike<number> {
+    const at = (isDark ? 255 : 0) + Math.round((value + 1) * 127);
+    return this.colours.subarray(at * 3, at * 3 + 3);
+  }
+
+  private usualRow(): number {
+    const words = this.header.text_ids.map((text, row) => (text >= 0 ? row : -1)).filter((row) => row >= 0);
+    return words[Math.floor(words.length / 2)] ?? 0;
+  }
+
+  private strongest(layer: number): Link[] {
+    const least = Math.max(FEWEST, 1.5 / this.header.num_tokens);
+    const found: Link[] = [];
+    for (let query = 0; query < this.size; query++) {
+      found.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
+    }
+    return found;
+  }
+}

@@ -1,0 +1,136 @@
+"""BERT at a glance: the whole network on one text, from the characters to the predictions."""
+
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from ..attention.page import VIEW as ATTENTION_VIEW
+from ..canvas.html_part import part_of_bundle
+from ..canvas.views import HEADS, LAYER, LAYERS
+from ..html_file.chart import Data
+from ..html_file.document import Part
+from ..layer_map.fields import LAYER as MAP_LAYER
+from ..masked_words.predictions import MASK, MASKED
+from ..mixing import choices as mixing
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..tokens.page import TOKEN
+from ..tokens.page import VIEW as TOKENS_VIEW
+from . import PAGE, drawing
+from .drawing import Opened
+from .steps import walk
+from .summary import Glance, summarize
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+PAGE_OF_PART = {
+    "text": "tokens",
+    "token": "tokens",
+    "input": "tokens",
+    "attention": "attention",
+    "norm": "mixing",
+    "feed_forward": "mixing",
+    "layer": "layer_map",
+    "pair": "sentence_pairs",
+    "masked": "masked_words",
+}
+STEP = Field("step", 0)
+_OPENED = "_glance_opened"
+
+
+def _arrays(glance: Glance) -> Data:
+    return {
+        "tokens": np.array(glance.trace.tokens),
+        "rows": np.array(glance.rows),
+        "vectors": glance.bands.astype(np.float32)
+        / 127
+        * np.array([column.scale for column in glance.columns], np.float32)[:, None, None],
+        "columns": np.array([f"{column.kind} {column.layer}" for column in glance.columns]),
+    }
+
+
+GLANCE = Picture(
+    name="glance",
+    table=_arrays,
+    how=(
+        "From left to right: the text, its word pieces, three embeddings and their sum, then layer "
+        "after layer. Each row is a token. The cells of a vector are means of neighbouring "
+        "dimensions: blue above zero, orange below, strongest at the column's own 98th percentile. "
+        "A line runs from a token that is read to the token that reads it; the pink ones are what "
+        "the framed token reads, as the mean of the layer's heads. The small squares above are "
+        "the heads, one each: row reads column. ⊕ is *add & norm*, FF the feed-forward network. "
+        "Attention says where information is taken from, not why BERT answers as it does."
+    ),
+    code="""
+from bertcore.analysis.space.layer_states import attention_outputs
+
+trace.embeddings.token, trace.embeddings.segment, trace.embeddings.position  # [T, E] each
+trace.hidden_states    # [L+1, T, D]: the sum after LayerNorm, then each layer's output
+trace.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
+attention_outputs(bert, trace.hidden_states)  # [L, T, D]: after attention, add & norm
+bert.fill_mask("The [MASK] of the river.")
+""",
+)
+
+
+@st.fragment
+def show(page: frame.Page) -> None:
+    """Draw the network; runs alone when another step is chosen."""
+    bert = page.bert
+    is_hidden = "mask" in bert.capabilities
+    allowed = [place for place, text in enumerate(page.trace.text_ids) if text >= 0]
+    masked = tuple(place for place in MASKED.value if place in allowed) if is_hidden else ()
+    glance: Glance = cache.call(summarize, page.bert_key, page.text_a, page.text_b, masked)
+    steps = walk(bert, glance, page.marks)
+    STEP.key(low=0, high=len(steps) - 1)
+
+    def opened(chosen: Opened) -> None:
+        _choose(chosen, glance)
+        st.session_state[_OPENED] = PAGE_OF_PART[chosen["part"]]
+
+    data = drawing.message(bert, glance, steps, STEP.value)
+    drawing.draw(data, key="glance", on_open=opened, on_step=STEP.put)
+    page_name = st.session_state.pop(_OPENED, None)
+    if page_name is not None:
+        st.switch_page(PAGES / f"{page_name}.py")
+
+    def part() -> Part:
+        return part_of_bundle(drawing.BUNDLE, [data])
+
+    GLANCE.offer(page, glance, title="BERT at a glance", part=part)
+
+
+def _choose(chosen: Opened, glance: Glance) -> None:
+    """Make the page that opens begin with the token, layer and head that were clicked."""
+    part, position, layer, head = (
+        chosen["part"],
+        chosen["position"],
+        chosen["layer"],
+        chosen["head"],
+    )
+    if part in ("text", "token", "input"):
+        TOKENS_VIEW.put("Three embeddings")
+        if position is not None:
+            TOKEN.put(position)
+    elif part == "attention":
+        ATTENTION_VIEW.put("lines")
+        LAYER.put(layer or 0)
+        LAYERS.put([])
+        HEADS.put([] if head is None else [head])
+    elif part in ("norm", "feed_forward"):
+        mixing.LAYER.put(layer or 0)
+        mixing.TOKEN.put(-1 if position is None else position)
+    elif part == "layer":
+        MAP_LAYER.put((layer or 0) + 1)
+    elif part == "masked":
+        MASKED.put(sorted({*MASKED.value, *glance.hidden}))
+        if position is not None:
+            MASK.put(position)
+
+
+def draw() -> None:
+    """Draw the page."""
+    page = frame.begin(PAGE)
+    with frame.guard():
+        show(page)

@@ -1,0 +1,260 @@
+"""What the drawing shows of one text: word pieces, vectors, attention, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore import Model, Trace
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis.space.layer_states import attention_outputs
+from bertcore.analysis.words.predictions import predict_masks
+from bertcore.analysis.words.surprise import suggest_mask
+
+from ..canvas.shared import transport
+
+MAX_ROWS = 128
+"""Tokens that are drawn; of longer inputs the middle is folded."""
+NUM_BANDS = 16
+"""Cells of a vector: each is the mean of D / 16 neighbouring dimensions."""
+NUM_WORDS = 5
+"""Words that are shown at each mask."""
+THUMBNAIL_SIZE = 48
+"""Most cells on a side of a head's picture."""
+FULL_COLOUR = 98
+"""Percentile of the absolute values of a column that gets the strongest colour."""
+MISSING = -128
+"""The cell of a vector that is not a number."""
+
+
+class Word(NamedTuple):
+    """A word of the text."""
+
+    text: str
+    first: int
+    last: int
+    """Positions of its first and last piece."""
+
+
+class Column(NamedTuple):
+    """A column of vectors."""
+
+    kind: str
+    """"token", "segment", "position", "input", "attention" (between the halves of a layer) or
+    "layer" (its output)."""
+    layer: int
+    """-1 before the first layer."""
+    scale: float
+    """The mean of a band that gets the strongest colour."""
+
+
+class Masked(NamedTuple):
+    """The best words at a mask."""
+
+    position: int
+    original: str | None
+    """The token that was hidden; None where the mask was typed."""
+    words: list[str]
+    probabilities: list[float]
+
+
+class Pair(NamedTuple):
+    """The answer of the head that judges a pair."""
+
+    kind: str
+    """"nsp" or "sop"."""
+    probability: float
+    """That text B follows text A."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """The numbers of the drawing; R of T tokens are drawn."""
+
+    trace: Trace
+    """Without activations: tokens, ids, offsets."""
+    num_characters: int
+    hidden: tuple[int, ...]
+    """Positions that were hidden for the drawing, not by the visitor."""
+    rows: list[int]
+    """Positions that are drawn, [R]."""
+    words: list[Word]
+    columns: list[Column]
+    bands: NDArray[np.int8]
+    """[columns, R, NUM_BANDS], -127 to 127 for minus and plus a column's scale, or MISSING."""
+    heads: transport.Encoded
+    """Attention of every head, [L, H, S, S]; S is T at most THUMBNAIL_SIZE."""
+    links: transport.Encoded
+    """Attention as the mean of a layer's heads, [L, R, R]."""
+    similarities: list[float]
+    """Cosine of `twins` after the embeddings and after each layer, [L+1]; empty without twins."""
+    twins: tuple[int, int] | None
+    """Two places of one word: the pair of the same token that the layers drive furthest apart."""
+    masked: list[Masked]
+    pair: Pair | None
+
+
+def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Glance:
+    """Run a text and reduce it to what is drawn.
+
+    If nothing is hidden, a word is, so that there is something to predict.
+
+    Args:
+        masked: Positions that the visitor hid.
+    """
+    can_hide = {"mlm", "mask"} <= bert.capabilities
+    hidden: tuple[int, ...] = ()
+    plain = bert.tokenize(text_a, text_b)
+    is_asked = bool(masked) or bert.tokenizer.mask_id in plain.input_ids
+    if can_hide and not is_asked and any(text >= 0 for text in plain.text_ids):
+        hidden = (suggest_mask(bert, text_a, text_b),)
+    masks = (*masked, *hidden) if can_hide else ()
+    encoding = masked_encoding(bert, text_a, text_b, masks) if masks else plain
+    trace = bert.trace(text_a, text_b, encoding=encoding)
+    rows = rows_to_draw(trace, keep=masks)
+    columns, bands = vector_columns(bert, trace, rows)
+    twins = find_twins(trace)
+    attentions = trace.attentions.float()
+    return Glance(
+        trace=replace(trace, activations=None),  # type: ignore[arg-type]  # 100 MB for nothing
+        num_characters=len(text_a) + len(text_b or ""),
+        hidden=hidden,
+        rows=rows,
+        words=text_words(trace),
+        columns=columns,
+        bands=bands,
+        heads=transport.thumbnails(attentions, THUMBNAIL_SIZE),
+        links=transport.encode(attentions.mean(1)[:, rows][:, :, rows].clamp(0, 1)),
+        similarities=[] if twins is None else _similarities(trace.hidden_states, twins),
+        twins=twins,
+        masked=_masked(bert, text_a, text_b, masks) if can_hide else [],
+        pair=_pair(bert, trace),
+    )
+
+
+def rows_to_draw(trace: Trace, *, keep: Sequence[int] = (), most: int = MAX_ROWS) -> list[int]:
+    """Return the positions that are drawn: all, or both ends and what must not be folded.
+
+    Args:
+        keep: Positions that are drawn in any case, such as masks; the first few of them.
+    """
+    count = trace.num_tokens
+    if count <= most:
+        return list(range(count))
+    special = [place for place, text in enumerate(trace.text_ids) if text < 0]
+    wanted = dict.fromkeys([*keep[: most // 4], *special[: most // 4]])
+    for step in range(count):  # from both ends inwards, two from the front for one from the back
+        if len(wanted) >= most:
+            break
+        wanted[count - 1 - step // 3 if step % 3 == 2 else step - step // 3] = None
+    return sorted(wanted)
+
+
+def text_words(trace: Trace) -> list[Word]:
+    """Return the words of the text, each with its first and last piece."""
+    words = []
+    starts = [
+        place
+        for place, word in enumerate(trace.word_ids)
+        if word >= 0 and (place == 0 or trace.word_ids[place - 1] != word)
+    ]
+    for start in starts:
+        end = start
+        while end < trace.num_tokens and trace.word_ids[end] == trace.word_ids[start]:
+            end += 1
+        words.append(Word(trace.word_text(start, end), start, end - 1))
+    return words
+
+
+def find_twins(trace: Trace) -> tuple[int, int] | None:
+    """Return two places of one whole word whose last states differ most; None without such a word.
+
+    Words of fewer than four letters are skipped: "the" is not what a reader asks about.
+    """
+    places: dict[int, list[int]] = {}
+    for place, (token, text) in enumerate(zip(trace.tokens, trace.text_ids, strict=True)):
+        if text >= 0 and len(token) >= 4 and token.isalpha():
+            places.setdefault(trace.input_ids[place], []).append(place)
+    pairs = [(found[0], found[-1]) for found in places.values() if len(found) > 1]
+    last = trace.hidden_states[-1].float()
+    return min(pairs, key=lambda pair: _cosine(last, pair), default=None)
+
+
+def _cosine(states: Tensor, pair: tuple[int, int]) -> float:
+    first, second = pair
+    return float(torch.cosine_similarity(states[first], states[second], dim=0))
+
+
+def _similarities(hidden_states: Tensor, pair: tuple[int, int]) -> list[float]:
+    return [_cosine(states, pair) for states in hidden_states.float()]
+
+
+def vector_columns(
+    bert: Model, trace: Trace, rows: Sequence[int]
+) -> tuple[list[Column], NDArray[np.int8]]:
+    """Return the columns of vectors and their bands, int8 [columns, R, NUM_BANDS].
+
+    A part that the architecture lacks, such as segments, has no column.
+    """
+    embeddings, states = trace.embeddings, trace.hidden_states
+    vectors: list[tuple[str, int, Tensor]] = [("token", -1, embeddings.token)]
+    if embeddings.segment is not None:
+        vectors.append(("segment", -1, embeddings.segment))
+    if embeddings.position is not None:
+        vectors.append(("position", -1, embeddings.position))
+    vectors.append(("input", -1, states[0]))
+    halves = attention_outputs(bert, states) if "parts" in bert.capabilities else None
+    for layer, state in enumerate(states[1:]):
+        if halves is not None:
+            vectors.append(("attention", layer, halves[layer]))
+        vectors.append(("layer", layer, state))
+    columns, cells = [], []
+    for kind, layer, vector in vectors:
+        means = _bands(vector[list(rows)].float())
+        finite = means[np.isfinite(means)]
+        scale = float(np.percentile(np.abs(finite), FULL_COLOUR)) if finite.size else 0.0
+        scaled = np.clip(means / scale, -1, 1) if scale > 0 else np.zeros_like(means)
+        scaled[~np.isfinite(means)] = np.nan
+        cells.append(np.where(np.isnan(scaled), MISSING, np.round(np.nan_to_num(scaled) * 127)))
+        columns.append(Column(kind, layer, scale))
+    return columns, np.stack(cells).astype(np.int8)
+
+
+def _bands(vectors: Tensor) -> NDArray[np.float32]:
+    """Return [R, D] as the means of neighbouring dimensions, [R, NUM_BANDS]."""
+    pooled = torch.nn.functional.adaptive_avg_pool1d(vectors[None], NUM_BANDS)[0]
+    return np.array(pooled.numpy(), dtype=np.float32)
+
+
+def _masked(bert: Model, text_a: str, text_b: str | None, masks: tuple[int, ...]) -> list[Masked]:
+    if not masks and bert.tokenizer.mask_id not in bert.tokenize(text_a, text_b).input_ids:
+        return []
+    answers = predict_masks(bert, text_a, text_b, masks, NUM_WORDS)
+    return [
+        Masked(position, original, words.tolist(), [round(float(p), 5) for p in probabilities])
+        for position, original, words, probabilities in zip(
+            answers.positions,
+            answers.originals,
+            answers.words,
+            answers.probabilities,
+            strict=True,
+        )
+    ]
+
+
+@torch.inference_mode()
+def _pair(bert: Model, trace: Trace) -> Pair | None:
+    """Return what the pooler's head says of the drawn state of [CLS]; None without a pair."""
+    heads = [head for head in ("nsp", "sop") if head in bert.capabilities]
+    if trace.text_b is None or not heads:
+        return None
+    last = trace.hidden_states[-1][None].to(bert.device, bert.dtype)
+    kind = heads[0]
+    logits = bert.module.nsp_logits(last) if kind == "nsp" else bert.module.sop_logits(last)
+    return Pair(kind, float(torch.softmax(logits[0].float(), -1)[0]))

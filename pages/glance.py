@@ -1,0 +1,3 @@
+from app.glance import page
+
+page.draw()

@@ -1,0 +1,184 @@
+"""The numbers of BERT at a glance are the trace's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from app.canvas.shared.transport import decoding_table
+from app.glance import drawing
+from app.glance.steps import walk
+from app.glance.summary import (
+    MISSING,
+    NUM_BANDS,
+    find_twins,
+    rows_to_draw,
+    summarize,
+    text_words,
+    vector_columns,
+)
+from app.plots.special_tokens import marks_of
+from bertcore import Bert
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis.space.layer_states import attention_outputs
+from bertcore.analysis.words.predictions import predict_masks
+from bertcore.network import ALL_HEADS
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+
+A, B = "The river bank was steep.", "It had rained all day."
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def header_of(message: bytes) -> dict[str, Any]:
+    length = int.from_bytes(message[:4], "little")
+    header: dict[str, Any] = json.loads(message[4 : 4 + length])
+    return header
+
+
+def test_attention_outputs_are_what_the_feed_forward_reads(bert: Bert) -> None:
+    trace = bert.trace(A, B)
+    halves = attention_outputs(bert, trace.hidden_states)
+    assert halves.shape == trace.hidden_states[1:].shape
+    for layer, half, after in zip(bert.module.layers, halves, trace.hidden_states[1:], strict=True):
+        torch.testing.assert_close(layer.feed_forward(half[None])[0], after, rtol=0, atol=1e-5)
+
+
+def test_a_word_is_hidden_and_every_number_is_of_that_input(bert: Bert) -> None:
+    glance = summarize(bert, A, B, ())
+    (hidden,) = glance.hidden
+    trace = bert.trace(A, B, encoding=masked_encoding(bert, A, B, [hidden]))
+    assert glance.trace.tokens == trace.tokens
+    assert glance.trace.tokens[hidden] == "[MASK]"
+    links = decoding_table()[glance.links.codes]
+    np.testing.assert_allclose(links, trace.attentions.mean(1), atol=0.005)
+    best = predict_masks(bert, A, B, [hidden], 5)
+    (masked,) = glance.masked
+    assert masked.words == best.words[0].tolist()
+    assert masked.original == best.originals[0]
+    np.testing.assert_allclose(masked.probabilities, best.probabilities[0], atol=1e-5)
+    logits = bert.module.nsp_logits(trace.hidden_states[-1][None])
+    assert glance.pair is not None
+    assert glance.pair.probability == pytest.approx(float(torch.softmax(logits[0], -1)[0]))
+
+
+def test_the_cells_of_a_vector_are_means_of_its_dimensions(bert: Bert) -> None:
+    trace = bert.trace(A, B)
+    rows = list(range(trace.num_tokens))
+    columns, bands = vector_columns(bert, trace, rows)
+    kinds = [column.kind for column in columns]
+    assert kinds == ["token", "segment", "position", "input", *["attention", "layer"] * 2]
+    assert trace.embeddings.segment is not None
+    assert trace.embeddings.position is not None
+    halves = attention_outputs(bert, trace.hidden_states)
+    vectors = {
+        ("token", -1): trace.embeddings.token,
+        ("segment", -1): trace.embeddings.segment,
+        ("position", -1): trace.embeddings.position,
+        ("input", -1): trace.hidden_states[0],
+        ("attention", 1): halves[1],
+        ("layer", 1): trace.hidden_states[2],
+    }
+    for column, cells in zip(columns, bands, strict=True):
+        if (column.kind, column.layer) not in vectors:
+            continue
+        vector = vectors[column.kind, column.layer]
+        means = vector.reshape(len(rows), NUM_BANDS, -1).mean(-1).numpy()
+        true = np.clip(means / column.scale, -1, 1)
+        np.testing.assert_allclose(cells / 127, true, atol=0.51 / 127)
+
+
+def test_a_typed_mask_and_masks_of_the_visitor_are_taken_and_nothing_else_is_hidden(
+    bert: Bert,
+) -> None:
+    typed = summarize(bert, "the [MASK] bank", None, ())
+    assert (typed.hidden, [one.original for one in typed.masked]) == ((), [None])
+    chosen = summarize(bert, A, None, (2, 3))
+    assert (chosen.hidden, [one.position for one in chosen.masked]) == ((), [2, 3])
+    assert chosen.pair is None
+
+
+def test_words_and_twins_of_a_text(bert: Bert) -> None:
+    trace = bert.trace("The river rained, river!")
+    words = text_words(trace)
+    assert [word.text for word in words][:3] == ["The", "river", "rained"]
+    for word in words:
+        pieces = trace.tokens[word.first : word.last + 1]
+        assert not pieces[0].startswith("##")
+        assert all(piece.startswith("##") for piece in pieces[1:])
+    rivers = [place for place, token in enumerate(trace.tokens) if token == "river"]
+    assert find_twins(trace) == tuple(rivers)
+    assert find_twins(bert.trace("the the cat")) is None
+
+
+@pytest.mark.parametrize("length", [3, 127, 128, 129, 400])
+def test_long_inputs_are_folded_and_keep_both_ends_masks_and_separators(length: int) -> None:
+    bert = Bert(
+        tiny_network(tiny_config(max_position_embeddings=512)), tiny_tokenizer(max_length=512)
+    )
+    trace = bert.trace("river " * (length - 2))
+    assert trace.num_tokens == length
+    rows = rows_to_draw(trace, keep=[length // 2])
+    assert rows == sorted(set(rows))
+    assert len(rows) == min(length, 128)
+    assert {0, 1, length // 2, length - 2, length - 1} <= {*rows}
+    glance = summarize(bert, "river " * (length - 2), None, (length // 2,))
+    header = header_of(
+        drawing.message(bert, glance, walk(bert, glance, marks_of(bert.tokenizer)), 0)
+    )
+    assert header["num_tokens"] == length
+    assert len(header["tokens"]) == len(header["positions"]) == min(length, 128)
+
+
+def test_every_step_has_the_numbers_of_the_text(bert: Bert) -> None:
+    glance = summarize(bert, "The river bank, unhappily.", "The river rained.", ())
+    steps = walk(bert, glance, marks_of(bert.tokenizer))
+    parts = [step.part for step in steps]
+    assert parts == [
+        "text",
+        "pieces",
+        "input",
+        "attention",
+        "norm",
+        "feed_forward",
+        "layers",
+        "pair",
+        "masked",
+        "all",
+    ]
+    said = {step.part: step.text for step in steps}
+    assert str(glance.num_characters) in said["text"]
+    assert str(len(glance.trace.tokens)) in said["pieces"]
+    assert f"{glance.similarities[-1]:.2f}" in said["layers"]
+    assert glance.masked[0].words[0] in said["masked"]
+
+
+def test_a_checkpoint_without_heads_has_no_steps_about_them_and_says_why() -> None:
+    network = tiny_network(heads=frozenset())
+    bare = Bert(network, tiny_tokenizer())
+    assert frozenset() != ALL_HEADS
+    glance = summarize(bare, A, B, ())
+    steps = walk(bare, glance, marks_of(bare.tokenizer))
+    assert not {"pair", "masked"} & {step.part for step in steps}
+    absent = header_of(drawing.message(bare, glance, steps, 0))["absent"]
+    assert "next-sentence" in absent["pair"]
+    assert "masked-word" in absent["masked"]
+
+
+def test_numbers_that_are_none_are_marked(bert: Bert) -> None:
+    trace = bert.trace(A)
+    states = trace.hidden_states.clone()
+    states[1, 2] = float("nan")
+    broken = replace(trace, activations=replace(trace.activations, hidden_states=states))
+    columns, bands = vector_columns(bert, broken, range(trace.num_tokens))
+    at = [column.kind for column in columns].index("layer")
+    assert (bands[at, 2] == MISSING).all()
+    assert (bands[at, 3] != MISSING).all()
