@@ -10,9 +10,13 @@ if sys.path[0] != str(ROOT):  # in front: a file app.py elsewhere must not be ta
     sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry != str(ROOT))]
 
 import streamlit as st  # noqa: E402
+from streamlit.navigation.page import Page as StreamlitPage  # noqa: E402
 
-from app.navigation import PAGES  # noqa: E402
+from app.navigation import GROUPS, PAGES  # noqa: E402
 from app.shell import frame, sidebar, state  # noqa: E402
+
+OF_TOKENS = {"token", "view"}
+"""In a link that version 0.1.0 made of its first page, Tokens & embeddings."""
 
 
 def main() -> None:
@@ -24,28 +28,34 @@ def main() -> None:
     )
     st.html(ROOT / "app" / "shell" / "style.css")
     state.begin_run()
-    folder, first = next(iter(PAGES.items()))
-    pages = [
-        st.Page(
+    first, *_ = PAGES
+    pages = {
+        folder: st.Page(
             ROOT / "pages" / f"{folder}.py",
             title=page.title,
             icon=page.icon,
-            url_path="" if page is first else page.name,
-            default=page is first,
+            url_path="" if folder == first else page.name,
+            default=folder == first,
         )
         for folder, page in PAGES.items()
-    ]
+    }
     # Streamlit serves the first page at / alone, and would report its name as not found.
     alias = st.Page(
-        ROOT / "pages" / f"{folder}.py",
-        title=first.title,
-        url_path=first.name,
+        ROOT / "pages" / f"{first}.py",
+        title=PAGES[first].title,
+        url_path=PAGES[first].name,
         visibility="hidden",
     )
+    groups: dict[str, list[StreamlitPage]] = {
+        group: [pages[folder] for folder in folders] for group, folders in GROUPS.items()
+    }
+    groups[next(iter(groups))].append(alias)
     # Expanded, so that no page hides behind "View 3 more".
-    chosen = st.navigation([*pages, alias], expanded=True)
+    chosen = st.navigation(groups, expanded=True)
     if chosen is alias:
-        state.go_to(pages[0])
+        state.go_to(pages[first])
+    if chosen is pages[first] and OF_TOKENS & {*st.query_params}:
+        state.go_to(pages["tokens"])
     try:
         with frame.guard():
             sidebar.draw()

@@ -1,4 +1,4 @@
-"""The pages, in the order of a first lesson: to add one, add its folder here."""
+"""The pages, in the order of a first lesson: to add one, add its folder to a group."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from importlib import import_module
 
 from .shell.page_info import PageInfo
 
-FOLDERS = (
-    "glance",
-    "tokens",
-    "attention",
-    "mixing",
-    "heads",
-    "masked_words",
-    "sentence_pairs",
-    "what_if",
-    "minimal_pair",
-    "compare",
-    "layer_map",
-    "checkpoints",
-    "inspect_checkpoint",
-    "training",
-)
+GROUPS = {
+    "One text": (
+        "glance",
+        "tokens",
+        "attention",
+        "mixing",
+        "masked_words",
+        "sentence_pairs",
+    ),
+    "What if": ("what_if", "minimal_pair"),
+    "Many texts": ("heads", "layer_map"),
+    "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
+    "Training": ("training",),
+}
 PAGES: dict[str, PageInfo] = {
-    folder: import_module(f".{folder}", __package__).PAGE for folder in FOLDERS
+    folder: import_module(f".{folder}", __package__).PAGE
+    for folders in GROUPS.values()
+    for folder in folders
 }
 """By folder: the page is app/<folder>/page.py, its script pages/<folder>.py."""

@@ -63,13 +63,12 @@ GLANCE = Picture(
         "Attention says where information is taken from, not why BERT answers as it does."
     ),
     code="""
-from bertcore.analysis.space.layer_states import attention_outputs
+from bertcore.analysis.shared.inputs import masked_encoding
 
-trace.embeddings.token, trace.embeddings.segment, trace.embeddings.position  # [T, E] each
-trace.hidden_states    # [L+1, T, D]: the sum after LayerNorm, then each layer's output
-trace.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
-attention_outputs(bert, trace.hidden_states)  # [L, T, D]: after attention, add & norm
-bert.fill_mask("The [MASK] of the river.")
+drawn = bert.trace(trace.text_a, trace.text_b, encoding={encoding})
+drawn.embeddings.token, drawn.embeddings.segment, drawn.embeddings.position  # [T, E] each
+drawn.hidden_states       # [L+1, T, D]: the sum after LayerNorm, then each layer's output
+drawn.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
 """,
 )
 
@@ -98,7 +97,10 @@ def show(page: frame.Page) -> None:
     def part() -> Part:
         return part_of_bundle(drawing.BUNDLE, [data])
 
-    GLANCE.offer(page, glance, title="BERT at a glance", part=part)
+    texts = "trace.text_a, trace.text_b"
+    masks = tuple(one.position for one in glance.masked if one.original is not None)
+    encoding = f"masked_encoding(bert, {texts}, {masks})" if masks else f"bert.tokenize({texts})"
+    GLANCE.offer(page, glance, title="BERT at a glance", part=part, encoding=encoding)
 
 
 def _choose(chosen: Opened, glance: Glance) -> None:

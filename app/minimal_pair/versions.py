@@ -60,7 +60,7 @@ EXAMPLES = (
         "In the morning the old bridge was under water.",
     ),
 )
-NEWCOMERS_VERSION = "She sat on the bank of the river and counted the money from the bank."
+NEWCOMERS_VERSION = "The fisherman worked in the bank of the city."
 """Compared with the text that the app opens with, until the visitor writes a version."""
 
 
@@ -76,8 +76,9 @@ def choose_second(page: frame.Page) -> Versions:
 
     An empty field is the same as in the first version.
     """
-    is_new = _SEEN not in st.session_state and page.text_a == examples.DEFAULT.text_a
-    default = NEWCOMERS_VERSION if is_new and page.text_b is None else ""
+    opened = (examples.DEFAULT.text_a, examples.DEFAULT.text_b)
+    is_new = _SEEN not in st.session_state and (page.text_a, page.text_b) == opened
+    default = NEWCOMERS_VERSION if is_new else ""
     if default and not OTHER_A.value:
         OTHER_A.put(default)
     st.session_state[_SEEN] = True

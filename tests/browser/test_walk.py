@@ -11,14 +11,16 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.support.browser.visit import TEXT_A, TEXT_B, TEXT_PAGES, Visit
+from tests.support.browser.visit import FIRST, TEXT_A, TEXT_B, TEXT_PAGES, Visit
 
 pytestmark = pytest.mark.browser
 
 
 def first_picture(visit: Visit, name: str) -> None:
     """Make sure that the first picture of a page is drawn."""
-    if name == "attention":
+    if name == "glance":
+        visit.inked(".st-key-glance")
+    elif name == "attention":
         visit.inked(".st-key-attention_overview")
         visit.inked(".st-key-attention_lines")
     elif name == "masked-words":
@@ -37,9 +39,9 @@ def first_picture(visit: Visit, name: str) -> None:
 
 def test_the_text_goes_along_through_every_page(visit: Visit) -> None:
     visit.open()
-    first_picture(visit, "tokens")
+    first_picture(visit, FIRST)
     visit.write(TEXT_A, TEXT_B)
-    for name in (*TEXT_PAGES[1:], "checkpoints", "tokens"):
+    for name in (*TEXT_PAGES[1:], "checkpoints", FIRST):
         visit.go_to(name)
         first_picture(visit, name)
         visit.check()
@@ -49,7 +51,7 @@ def test_the_text_goes_along_through_every_page(visit: Visit) -> None:
 
 
 def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> None:
-    visit.open(text_a=TEXT_A)
+    visit.open("tokens", text_a=TEXT_A)
     visit.token("strip", "river").click()
     visit.wait_for_query("token", "6")
     expect(visit.token("strip", "river")).to_have_attribute("aria-selected", "true")

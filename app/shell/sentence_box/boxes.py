@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -40,21 +42,22 @@ def sentence_box() -> tuple[str, str | None]:
 
 def example_box(row: DeltaGenerator) -> None:
     """Draw the list of examples in `row`; the chosen one fills both boxes."""
+    by_name = {f"{example.group}: {example.title}": example for example in examples.EXAMPLES}
     row.selectbox(
         "Examples",
-        [example.title for example in examples.EXAMPLES],
+        list(by_name),
         index=None,
         key="example",
         on_change=_use_example,
+        args=(by_name,),
         placeholder="Pick an example",
         label_visibility="collapsed",
         width=200,
     )
 
 
-def _use_example() -> None:
-    title = st.session_state["example"]
-    chosen = next((e for e in examples.EXAMPLES if e.title == title), None)
+def _use_example(by_name: Mapping[str, examples.Example]) -> None:
+    chosen = by_name.get(st.session_state["example"])
     if chosen is not None:
         TEXT_A.put(chosen.text_a)
         TEXT_B.put(chosen.text_b)

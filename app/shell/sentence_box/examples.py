@@ -9,6 +9,8 @@ from dataclasses import dataclass
 class Example:
     """A text or a pair to start from."""
 
+    group: str
+    """What kind of thing it shows."""
     title: str
     """What it shows, in a few words."""
     text_a: str
@@ -16,51 +18,68 @@ class Example:
     """Empty for a single text."""
 
 
+DEFAULT = Example(
+    "Meaning",
+    "One word, two meanings: bank",
+    "The fisherman sat on the bank of the river.",
+    "Later he walked to the bank to count his earnings.",
+)
+"""What the app opens with: a pair, words in several pieces, one word twice in two senses, and words
+that can be guessed when they are hidden."""
+
 EXAMPLES: tuple[Example, ...] = (
+    DEFAULT,
     Example(
-        "One word, two meanings: bank",
-        "He sat on the bank of the river and counted the money from the bank.",
+        "Meaning",
+        "A negation",
+        "The film was not good, but the music was wonderful.",
     ),
     Example(
-        "Who is it? Pronouns",
-        "The animal did not cross the street because it was too tired.",
-    ),
-    Example(
-        "A pair that belongs together",
-        "The river rose during the night.",
-        "In the morning the old bridge was under water.",
-    ),
-    Example(
-        "A pair that does not",
-        "The river rose during the night.",
-        "The committee elected a new chairman in May.",
-    ),
-    Example(
-        "The verb agrees with a far noun",
-        "The keys to the old wooden cabinet are on the table.",
-    ),
-    Example(
+        "Word pieces",
         "Rare words fall into pieces",
         "The palaeontologist photographed an unidentifiable microorganism.",
     ),
     Example(
+        "Word pieces",
+        "Accents, numbers, signs",
+        "Zoë paid €12.50 for crème brûlée at 9:30 p.m. - très cher!",
+    ),
+    Example(
+        "Word pieces",
+        "Right to left, Chinese, emoji",
+        "The word for peace is שלום in Hebrew, سلام in Arabic and 和平 in Chinese 🕊️.",
+    ),
+    Example(
+        "Grammar",
+        "Who is it? Pronouns",
+        "The animal did not cross the street because it was too tired.",
+    ),
+    Example(
+        "Grammar",
+        "The verb agrees with a far noun",
+        "The keys to the old wooden cabinet are on the table.",
+    ),
+    Example(
+        "Grammar",
         "Who did it? Word order",
         "The dog bit the man.",
         "The man bit the dog.",
     ),
     Example(
-        "Accents, numbers, signs",
-        "Zoë paid €12.50 for crème brûlée at 9:30 p.m. - très cher!",
+        "Pairs",
+        "A pair that belongs together",
+        "The river rose during the night.",
+        "In the morning the old bridge was under water.",
     ),
     Example(
-        "A negation",
-        "The film was not good, but the music was wonderful.",
+        "Pairs",
+        "A pair that does not",
+        "The river rose during the night.",
+        "The committee elected a new chairman in May.",
     ),
     Example(
-        "Right to left, Chinese, emoji",
-        "The word for peace is שלום in Hebrew, سلام in Arabic and 和平 in Chinese 🕊️.",
+        "Prediction",
+        "A hidden word",
+        "The capital of France is [MASK], and the capital of Spain is Madrid.",
     ),
 )
-
-DEFAULT = EXAMPLES[0]
-"""The app opens with it."""

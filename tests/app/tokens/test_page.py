@@ -108,7 +108,7 @@ def test_a_long_text_says_what_was_cut(page):
 def test_an_example_fills_both_boxes(page):
     at = page.run()
     pair = next(e for e in examples.EXAMPLES if e.text_b)
-    at.selectbox(key="example").set_value(pair.title).run()
+    at.selectbox(key="example").set_value(f"{pair.group}: {pair.title}").run()
     assert at.text_area(key="text_a").value == pair.text_a
     assert at.text_area(key="text_b").value == pair.text_b
     assert at.selectbox(key="example").value is None
@@ -118,7 +118,8 @@ def test_an_example_fills_both_boxes(page):
 def test_a_token_beyond_the_text_is_the_last(page, folder):
     page.query_params["token"] = "999"
     at = page.run()
-    trace = cache.trace(cache.bert_key(str(folder)), examples.DEFAULT.text_a)
+    texts = examples.DEFAULT.text_a, examples.DEFAULT.text_b
+    trace = cache.trace(cache.bert_key(str(folder)), *texts)
     assert not at.exception
     assert at.session_state["token"] == trace.num_tokens - 1
 

@@ -13,6 +13,7 @@ TIMEOUT_MS = 60_000
 """Longer than anything should take: a slow machine is no finding."""
 
 TITLES = {page.name: page.title for page in PAGES.values()}
+FIRST = next(iter(TITLES))
 TEXT_PAGES = tuple(name for name in TITLES if name not in ("heads", "checkpoints", "training"))
 """Pages with the sentence box."""
 
@@ -72,9 +73,9 @@ class Visit:
 
     # ---- going places ----
 
-    def open(self, name: str = "tokens", **query: str | list[str]) -> None:
+    def open(self, name: str = FIRST, **query: str | list[str]) -> None:
         """Open a page by its address and wait until it is drawn."""
-        path = "" if name == "tokens" else name  # the first page is at the root
+        path = "" if name == FIRST else name  # the first page is at the root
         self.follow(f"{self.url}/{path}?{urlencode(query, doseq=True)}", name)
 
     def follow(self, link: str, name: str) -> None:
