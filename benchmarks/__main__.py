@@ -20,6 +20,7 @@ from benchmarks import (
     pretrain_memory,
     splitter,
     trace,
+    visitors,
 )
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "attention_clicks": attention_clicks.run,
     "page_speed": page_speed.run,
     "memory": memory.run,
+    "visitors": visitors.run,
     "head_ranking": head_ranking.run,
     "splitter": splitter.run,
     "pretrain": pretrain.run,
@@ -55,6 +57,10 @@ def main() -> None:
     loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
     loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
     loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
+    room = parser.add_argument_group("visitors", "a class in the room")
+    crowd = visitors.OPTIONS
+    room.add_argument("--visitors", type=int, nargs="+", default=crowd.visitors, help="how many")
+    room.add_argument("--visit-seconds", type=float, default=crowd.seconds, help="for each number")
     tuned, finetune_group = finetune.OPTIONS, parser.add_argument_group("finetune")
     finetune_group.add_argument(
         "--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="its files"
@@ -74,6 +80,7 @@ def main() -> None:
         "--only", nargs="+", default=[], metavar="SET", help="some of the sets"
     )
     chosen = parser.parse_args()
+    crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
     sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
     sets.num_seeds = chosen.seeds
     tuned.train, tuned.dev = chosen.sst2 or (None, None)

@@ -958,7 +958,7 @@ ${this.parts.join("\n")}
   }
 
   // app/glance/painter.ts
-  var DIM = 0.16;
+  var DIM = 0.2;
   var BANDS_OF_LINES = [0.12, 0.25, 0.5, 1.01];
   var FOLLOWED = 8;
   var GlancePainter = class {

@@ -56,7 +56,7 @@ GLANCE = Picture(
     how=(
         "From left to right: the text, its word pieces, three embeddings and their sum, then layer "
         "after layer. Each row is a token. The cells of a vector are means of neighbouring "
-        "dimensions: blue above zero, orange below, strongest at the column's own 98th percentile. "
+        "dimensions: blue above zero, orange below, strongest where the column is largest. "
         "A line runs from a token that is read to the token that reads it; the pink ones are what "
         "the framed token reads, as the mean of the layer's heads. The small squares above are "
         "the heads, one each: row reads column. ⊕ is *add & norm*, FF the feed-forward network. "

@@ -7,7 +7,7 @@ import { paintCells } from "../canvas/saving/pictures";
 import type { Answer, Layout, LayerPlace, Part } from "./layout";
 import { NUM_BANDS, type GlanceModel, type Link } from "./model";
 
-const DIM = 0.16; // opacity of what a step is not about
+const DIM = 0.2; // opacity of what a step is not about
 const BANDS_OF_LINES = [0.12, 0.25, 0.5, 1.01]; // upper ends of weights that are drawn alike
 const FOLLOWED = 8; // links of the followed token in a layer
 

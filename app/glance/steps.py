@@ -23,7 +23,8 @@ class Step(NamedTuple):
 
 def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
     """Return the steps; parts that the checkpoint lacks are left out."""
-    steps = [_text(bert, glance), _pieces(glance, marks), _input(bert, glance), _attention(glance)]
+    steps = [_everything()]
+    steps += [_text(bert, glance), _pieces(glance, marks), _input(bert, glance), _attention(glance)]
     kinds = {column.kind for column in glance.columns}
     if "attention" in kinds:
         steps += [_add_and_norm(), _feed_forward(bert)]
@@ -32,7 +33,6 @@ def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
         steps.append(_pair(glance, marks))
     if glance.masked:
         steps.append(_masked(bert, glance, marks))
-    steps.append(_everything())
     return steps
 
 
@@ -149,9 +149,9 @@ def _masked(bert: Model, glance: Glance, marks: Marks) -> Step:
 def _everything() -> Step:
     return Step(
         "all",
-        "All of it",
-        "Point at a token to follow it through the network. Click any part to open the page that "
-        "explains it.",
+        "BERT on one page",
+        "From the text on the left to the predictions on the right. Point at a token to follow it; "
+        "click any part to open the page that explains it.",
     )
 
 

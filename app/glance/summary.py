@@ -27,7 +27,7 @@ NUM_WORDS = 5
 """Words that are shown at each mask."""
 THUMBNAIL_SIZE = 48
 """Most cells on a side of a head's picture."""
-FULL_COLOUR = 98
+FULL_COLOUR = 99.5
 """Percentile of the absolute values of a column that gets the strongest colour."""
 MISSING = -128
 """The cell of a vector that is not a number."""

@@ -30,7 +30,7 @@ def sentence_box() -> tuple[str, str | None]:
         placeholder="Type a sentence, then Ctrl+Enter",
     )
     box.text_area(
-        "Sentence B (optional)",
+        "Sentence B",
         key=TEXT_B.key(),
         height="content",
         placeholder="A second sentence makes it a pair",

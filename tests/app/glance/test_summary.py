@@ -143,6 +143,7 @@ def test_every_step_has_the_numbers_of_the_text(bert: Bert) -> None:
     steps = walk(bert, glance, marks_of(bert.tokenizer))
     parts = [step.part for step in steps]
     assert parts == [
+        "all",
         "text",
         "pieces",
         "input",
@@ -152,7 +153,6 @@ def test_every_step_has_the_numbers_of_the_text(bert: Bert) -> None:
         "layers",
         "pair",
         "masked",
-        "all",
     ]
     said = {step.part: step.text for step in steps}
     assert str(glance.num_characters) in said["text"]

@@ -1,0 +1,167 @@
+"""A class in the room: how long a change takes when many visitors use one server.
+
+Each visitor speaks the app's websocket from a thread of this process, opens pages, edits the text
+and opens heads, and thinks in between. No two texts are equal, so that nothing is answered from
+another visitor's results. The times include the client's own work on the same cores.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from app.shell.state import CHECKPOINT_VARIABLE
+from benchmarks import tables
+from benchmarks.memory import resident_bytes
+from tests.support.browser.running import Running, running_app
+from tests.support.session import Session
+
+PAGES = (
+    "",
+    "tokens",
+    "attention",
+    "masked-words",
+    "sentence-pairs",
+    "minimal-pair",
+    "what-if",
+    "mixing",
+)
+KINDS = ("edit", "head", "page")
+WORDS = (
+    "river bank money water house teacher music winter garden letter captain doctor story village "
+    "morning evening table window mountain forest"
+).split()
+VERBS = "saw found left reached painted sold crossed watched opened remembered".split()
+
+
+@dataclass(slots=True)
+class Options:
+    """What is measured."""
+
+    visitors: tuple[int, ...] = (30, 100)
+    """Visitors at the same time, of each measurement."""
+    seconds: float = 90.0
+    """Length of each measurement."""
+    think: float = 6.0
+    """Mean of the seconds between a visitor's changes."""
+
+
+OPTIONS = Options()
+AIMS = {30: 0.2, 100: 1.0}
+"""Number of visitors -> 95th percentile of the seconds of a change."""
+LARGEST_PER_VISITOR = 2e6
+
+
+@dataclass(slots=True)
+class Log:
+    """What all visitors saw."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Of each change, by kind and page."""
+    errors: list[str] = field(default_factory=list)
+
+
+def run() -> str:
+    """Return the table of latencies and memory."""
+    rows = []
+    for count in OPTIONS.visitors:
+        with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app:
+            rows += measure(app, count)
+    columns = ("visitors, change", "changes", "median", "95th percentile", "most", "aim")
+    return tables.markdown(columns, rows)
+
+
+def measure(app: Running, count: int) -> list[tuple[str, ...]]:
+    """Return the rows of so many visitors of a fresh server.
+
+    Raises:
+        RuntimeError: If a visitor saw an error or lost a connection.
+    """
+    with Session(app.url) as first:  # imports, the checkpoint, compiled parts
+        for page in PAGES:
+            first.open(page)
+    has_memory = Path("/proc/self/statm").exists()
+    before = resident_bytes(app.process) if has_memory else 0
+    log, start = Log(), threading.Barrier(count + 1)
+    threads = [
+        threading.Thread(target=_visit, args=(app.url, number, log, start), daemon=True)
+        for number in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    start.wait()
+    for thread in threads:
+        thread.join()
+    if log.errors:
+        raise RuntimeError(f"{len(log.errors)} visitors saw errors, such as {log.errors[0]}")
+    growth = (resident_bytes(app.process) - before) / count if has_memory else float("nan")
+    every = [value for values in log.seconds.values() for value in values]
+    worst = float(np.percentile(every, 95))
+    aim = f"{AIMS[count]} s {tables.verdict(worst, AIMS[count])}" if count in AIMS else ""
+    rows = [_row(f"**{count}, all changes**", every, aim)]
+    rows += [_row(f"{count}, {kind}", values, "") for kind, values in sorted(log.seconds.items())]
+    verdict = tables.verdict(growth, LARGEST_PER_VISITOR)
+    rows.append((f"{count}, memory per visitor", "", tables.megabytes(growth), "", "", verdict))
+    return rows
+
+
+def _row(name: str, values: list[float], aim: str) -> tuple[str, ...]:
+    middle, high = (float(np.percentile(values, q)) for q in (50, 95))
+    most = max(values)
+    return (name, str(len(values)), *map(tables.milliseconds, (middle, high, most)), aim)
+
+
+def _visit(url: str, number: int, log: Log, start: threading.Barrier) -> None:
+    """Use the app like one visitor until the time is over."""
+    chance = random.Random(number)
+    try:
+        with Session(url) as session:
+            session.open(PAGES[number % len(PAGES)])
+            start.wait()
+            time.sleep(chance.uniform(0, OPTIONS.think))
+            end = time.monotonic() + OPTIONS.seconds
+            page = PAGES[number % len(PAGES)]
+            while time.monotonic() < end:
+                page = _change(session, page, number, chance, log)
+                time.sleep(chance.uniform(0.5, 1.5) * OPTIONS.think)
+            if session.errors:
+                log.errors.append(session.errors[0])
+    except Exception as error:  # a thread's own; told in `measure`
+        log.errors.append(f"{type(error).__name__}: {error}")
+        start.abort()
+
+
+def _change(session: Session, page: str, number: int, chance: random.Random, log: Log) -> str:
+    """Make a change and note its time; return the page that is open then."""
+    kind = chance.choice(KINDS)
+    if kind == "page":
+        page = chance.choice(PAGES)
+    if kind == "head" and page != "attention":
+        kind = "edit"
+    acts: dict[str, Callable[[], None]] = {
+        "page": lambda: session.open(page),
+        "edit": lambda: session.set("text_a", _sentence(chance)),
+        "head": lambda: session.report(
+            "attention_overview", "picked", {"layer": number % 4, "heads": [chance.randrange(4)]}
+        ),
+    }
+    begin = time.perf_counter()
+    acts[kind]()
+    name = f"{kind} on {page or 'glance'}" if kind != "page" else f"open {page or 'glance'}"
+    log.seconds[name].append(time.perf_counter() - begin)
+    return page
+
+
+def _sentence(chance: random.Random) -> str:
+    """Return a sentence that nobody else writes."""
+    nouns = chance.sample(WORDS, 4)
+    number = chance.randrange(10**6)
+    return f"The {nouns[0]} {chance.choice(VERBS)} the {nouns[1]} near the {nouns[2]} of {number}."
