@@ -703,6 +703,10 @@ ${this.parts.join("\n")}
     get size() {
       return this.header.tokens.length;
     }
+    // The smallest weight that is drawn: half as much again as if attention were even.
+    get notable() {
+      return 1.5 / this.header.num_tokens;
+    }
     name(row, most = 40) {
       return shorten(this.names[row], most);
     }
@@ -754,7 +758,7 @@ ${this.parts.join("\n")}
       return words[Math.floor(words.length / 2)] ?? 0;
     }
     strongest(layer) {
-      const least = Math.max(FEWEST, 1.5 / this.header.num_tokens);
+      const least = Math.max(FEWEST, this.notable);
       const found = [];
       for (let query = 0; query < this.size; query++) {
         found.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
@@ -1105,24 +1109,27 @@ ${this.parts.join("\n")}
     paintPieces(context) {
       const { layout: { pieces, rowHeight }, theme, model } = this;
       const { header } = model;
-      const labelled = this.labelled();
       const tall = Math.max(1, rowHeight - (rowHeight >= 8 ? 3 : 0.5));
       const masks = new Set(header.masked.map(({ row }) => row));
-      for (let row = 0; row < model.size; row++) {
-        const y = this.y(row);
+      context.globalAlpha = this.lit("pieces");
+      range(model.size).forEach((row) => {
         const text = header.text_ids[row];
-        const isMask = masks.has(row);
-        context.globalAlpha = this.lit("pieces");
-        context.fillStyle = isMask ? theme.text : theme.secondary;
-        context.fillRect(pieces.x, y - tall / 2, pieces.width, tall);
+        context.fillStyle = masks.has(row) ? theme.text : theme.secondary;
+        context.fillRect(pieces.x, this.y(row) - tall / 2, pieces.width, tall);
         context.fillStyle = text === 1 ? header.kinds.b : text === 0 ? header.kinds.a : header.kinds.special;
-        context.fillRect(pieces.x, y - tall / 2, 4, tall);
-        if (labelled.has(row)) {
-          const isFollowed = row === model.followed;
-          this.font(context, Math.min(13, Math.max(10, rowHeight * 0.72)), isFollowed || isMask ? 700 : 500);
-          context.fillStyle = isMask && rowHeight >= 11 ? theme.background : theme.text;
-          this.label(context, header.tokens[row], pieces.x + 4 + (pieces.width - 4) / 2, y + 0.5, pieces.width - 10, "center");
+        context.fillRect(pieces.x, this.y(row) - tall / 2, 4, tall);
+      });
+      for (const row of this.labelled()) {
+        const isMask = masks.has(row);
+        this.font(context, Math.min(13, Math.max(10, rowHeight * 0.72)), row === model.followed || isMask ? 700 : 500);
+        if (isMask && rowHeight < 11) {
+          context.fillStyle = theme.text;
+          context.fillRect(pieces.x + 4, this.y(row) - 6, pieces.width - 4, 12);
         }
+        context.fillStyle = isMask ? theme.background : theme.text;
+        this.label(context, header.tokens[row], pieces.x + 4 + (pieces.width - 4) / 2, this.y(row) + 0.5, pieces.width - 10, "center");
+      }
+      for (let row = 0; row < model.size; row++) {
         const folded = model.foldedAfter(row);
         if (folded) this.paintFold(context, row, folded);
       }
@@ -1254,11 +1261,12 @@ ${this.parts.join("\n")}
     paintFollowed(context) {
       const { model } = this;
       context.strokeStyle = model.header.accent;
+      const least = Math.max(0.03, model.notable);
       range(model.header.num_layers).forEach((layer) => {
         const { pointed } = this;
         const head = pointed?.kind === "attention" && pointed.layer === layer ? pointed.head : null;
         for (const link of model.from(layer, model.followed, head, FOLLOWED)) {
-          if (!(link.weight >= 0.03)) continue;
+          if (!(link.weight >= least)) continue;
           context.globalAlpha = (0.25 + 0.7 * Math.sqrt(link.weight)) * this.lit(layer);
           context.lineWidth = 0.8 + 5 * link.weight;
           context.beginPath();

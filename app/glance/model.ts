@@ -105,6 +105,11 @@ export class GlanceModel {
     return this.header.tokens.length;
   }
 
+  // The smallest weight that is drawn: half as much again as if attention were even.
+  get notable(): number {
+    return 1.5 / this.header.num_tokens;
+  }
+
   name(row: number, most = 40): string {
     return shorten(this.names[row], most);
   }
@@ -166,7 +171,7 @@ export class GlanceModel {
   }
 
   private strongest(layer: number): Link[] {
-    const least = Math.max(FEWEST, 1.5 / this.header.num_tokens);
+    const least = Math.max(FEWEST, this.notable);
     const found: Link[] = [];
     for (let query = 0; query < this.size; query++) {
       found.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
