@@ -58,8 +58,9 @@ GLANCE = Picture(
         "after layer. Each row is a token. The cells of a vector are means of neighbouring "
         "dimensions: blue above zero, orange below, strongest where the column is largest. "
         "A line runs from a token that is read to the token that reads it; the pink ones are what "
-        "the framed token reads, as the mean of the layer's heads; weights near even are not drawn. The small squares above are "
-        "the heads, one each: row reads column. ⊕ is *add & norm*, FF the feed-forward network. "
+        "the framed token reads, as the mean of the layer's heads; weights near even are not "
+        "drawn. The small squares above are the heads, one each: row reads column. ⊕ is *add & "
+        "norm*, FF the feed-forward network. "
         "Attention says where information is taken from, not why BERT answers as it does."
     ),
     code="""

@@ -15,7 +15,7 @@ from bertcore import Model, Trace
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.space.layer_states import attention_outputs
 from bertcore.analysis.words.predictions import predict_masks
-from bertcore.analysis.words.surprise import suggest_mask
+from bertcore.analysis.words.surprise import example_mask
 
 from ..canvas.shared import transport
 
@@ -113,7 +113,7 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
     plain = bert.tokenize(text_a, text_b)
     is_asked = bool(masked) or bert.tokenizer.mask_id in plain.input_ids
     if can_hide and not is_asked and any(text >= 0 for text in plain.text_ids):
-        hidden = (suggest_mask(bert, text_a, text_b),)
+        hidden = (example_mask(bert, text_a, text_b),)
     masks = (*masked, *hidden) if can_hide else ()
     encoding = masked_encoding(bert, text_a, text_b, masks) if masks else plain
     trace = bert.trace(text_a, text_b, encoding=encoding)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertcore.analysis.words.predictions import tracked_words
-from bertcore.analysis.words.surprise import suggest_mask
+from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
@@ -22,7 +22,10 @@ from .without_masked_words import show_instead
 
 
 def choose_masks(page: frame.Page) -> tuple[int, ...]:
-    """Draw the strip and return the positions that the visitor hid."""
+    """Draw the strip and return the hidden positions.
+
+    Where the visitor has hidden nothing, one word is hidden as an example.
+    """
     mask = page.bert.tokenizer.mask_token
     words_of_text = zip(page.trace.tokens, page.trace.text_ids, strict=True)
     allowed = [i for i, (token, text) in enumerate(words_of_text) if text >= 0 and token != mask]
@@ -37,15 +40,23 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
         args = (page.text_a, page.text_b, tuple(masked))
         toggle(cache.call(suggest_mask, page.bert_key, *args))
 
-    token_strip(page.trace, key="mask_strip", selected=None, on_pick=toggle, marked=masked)
+    is_asked = bool(masked) or page.bert.tokenizer.mask_id in page.trace.input_ids
+    example = (
+        [] if is_asked else [cache.call(example_mask, page.bert_key, page.text_a, page.text_b)]
+    )
+    shown = masked or example
+    token_strip(page.trace, key="mask_strip", selected=None, on_pick=toggle, marked=shown)
     row = st.container(horizontal=True, vertical_alignment="center")
     done = len(masked) == len(allowed)
     icon = ":material/ink_eraser:"
     row.button("Hide a good word for me", icon=icon, on_click=suggest, disabled=done)
     show_all = ":material/visibility:"
     row.button("Show all", icon=show_all, on_click=lambda: MASKED.put([]), disabled=not masked)
-    row.caption(f"Click a token to hide it, click again to show it, or type {plain(mask)} above.")
-    return tuple(masked)
+    how = f"Click a token to hide it, click again to show it, or type {plain(mask)} above."
+    if example:
+        how = f"**{plain(page.trace.tokens[example[0]])}** is hidden as an example. {how}"
+    row.caption(how)
+    return tuple(shown)
 
 
 @st.fragment
@@ -53,12 +64,6 @@ def show_masks(page: frame.Page) -> None:
     """Draw everything that follows the hidden tokens; runs alone when they change."""
     with frame.guard():
         masked = choose_masks(page)
-        if not masked and page.bert.tokenizer.mask_id not in page.trace.input_ids:
-            st.info(
-                "Nothing is hidden yet. Click a token above, let the button choose a good one, or "
-                f"type {plain(page.bert.tokenizer.mask_token)} in the sentence."
-            )
-            return
         predictions = show_predictions(page, masked)
         position = choose_mask(predictions)
         own_words = show_candidates(page, masked, position)

@@ -1,5 +1,7 @@
 """Sentence pairs: does B follow A, and what changes the answer?"""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
@@ -32,12 +34,24 @@ FAMILY_WITHOUT_HEAD = (
 )
 
 
-def offer_b() -> None:
-    """Ask for sentence B and offer some."""
-    st.info("A pair needs a second sentence: write it in *Sentence B* above, or take one of these.")
-    row = st.container(horizontal=True)
-    for text in OTHER_B:
-        row.button(plain(text), on_click=TEXT_B.put, args=(text,))
+EXAMPLE = next(one for one in examples.EXAMPLES if one.group == "Pairs")
+
+
+def show_example(page: frame.Page) -> frame.Page:
+    """Say that an example is shown in place of a text without sentence B; return the example."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(
+        f"**Example:** “{plain(EXAMPLE.text_a)}” and “{plain(EXAMPLE.text_b)}”, since your text "
+        "has no sentence B.",
+        width="stretch",
+    )
+    row.button(
+        "Your sentence with this B",
+        icon=":material/edit:",
+        on_click=TEXT_B.put,
+        args=(EXAMPLE.text_b,),
+    )
+    return replace(page, text_a=EXAMPLE.text_a, text_b=EXAMPLE.text_b)
 
 
 def swap(page: frame.Page) -> None:
@@ -46,10 +60,16 @@ def swap(page: frame.Page) -> None:
     TEXT_B.put(page.text_a)
 
 
-def choose(page: frame.Page) -> str:
-    """Draw the controls of the pair; return the choice of segment ids."""
+def choose(page: frame.Page, *, is_example: bool) -> str:
+    """Draw what can be done with the pair; return the choice of segment ids."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    row.button("Swap A and B", icon=":material/swap_horiz:", on_click=swap, args=(page,))
+    row.button(
+        "Swap A and B",
+        icon=":material/swap_horiz:",
+        on_click=swap,
+        args=(page,),
+        disabled=is_example,
+    )
     with row.popover("Another B", icon=":material/edit:"):
         for text in OTHER_B:
             st.button(
@@ -68,9 +88,9 @@ def choose(page: frame.Page) -> str:
     return one_of("Segment ids", list(SEGMENTS), SEGMENT_IDS, where=row, with_label=True)
 
 
-def show_pair(page: frame.Page) -> None:
-    """Draw everything about the pair of the sentence box."""
-    segments = choose(page)
+def show_pair(page: frame.Page, *, is_example: bool) -> None:
+    """Draw everything about a pair: that of the sentence box, or an example."""
+    segments = choose(page, is_example=is_example)
     if "nsp" not in page.bert.capabilities:
         capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
         if "sop" in page.bert.capabilities:
@@ -88,9 +108,7 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     with frame.guard():
-        if page.text_b is None:
-            offer_b()
-        else:
-            show_pair(page)
+        is_example = page.text_b is None
+        show_pair(show_example(page) if is_example else page, is_example=is_example)
     if "nsp" in page.bert.capabilities:
         st.fragment(show_matrix)(page)

@@ -22,6 +22,7 @@ from bertcore.tokenizer import Encoding
 
 _LONG_ENOUGH = 4
 """Fewest letters of a word that is suggested for masking, so that it is no function word."""
+_MOST_FOR_EXAMPLE = 64
 _MOST_TRIED = 32
 """Tokens that are tried when a mask is suggested."""
 
@@ -128,3 +129,23 @@ def suggest_mask(
     tried = (words or whole or positions)[:_MOST_TRIED]
     scored = _surprise_at(bert, encoding, tried)
     return tried[int(np.argmin(scored.bits))]
+
+
+def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
+    """Return the position of a token to hide as an example, at the cost of a few runs at most.
+
+    That of `suggest_mask` in a text of up to 64 tokens; in a longer one, which would take many runs
+    of many tokens, the longest whole word of the first 64.
+
+    Raises:
+        ValueError: As `suggest_mask`.
+    """
+    encoding = bert.tokenize(text, text_pair)
+    if len(encoding) <= _MOST_FOR_EXAMPLE:
+        return suggest_mask(bert, text, text_pair)
+    positions = text_positions(encoding)[:_MOST_FOR_EXAMPLE]
+    if not positions or "mlm" not in bert.capabilities:
+        return suggest_mask(bert, text, text_pair)  # which says what is missing
+    whole = [i for i in positions if encoding.word_ids.count(encoding.word_ids[i]) == 1]
+    words = [i for i in whole if encoding.tokens[i].isalpha()]
+    return max(words or whole or positions, key=lambda i: len(encoding.tokens[i]))

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertcore import Bert, load
+from bertcore.analysis.words.surprise import example_mask
 from bertcore.network import ALL_HEADS
 from tests.support.opened import button, charts, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -25,14 +26,18 @@ def opened(checkpoint: str) -> Bert:
     return load(checkpoint, device="cpu")
 
 
-def test_without_a_mask_the_page_suggests_one_and_still_shows_the_strips(page: AppTest) -> None:
+def test_without_a_mask_a_word_is_hidden_as_an_example(page: AppTest, checkpoint: str) -> None:
     app = ok(page.run())
-    assert "Nothing is hidden yet" in said(app)
-    assert len(charts(app)) == 2  # surprise and 80/10/10
+    position = example_mask(opened(checkpoint), TEXT)
+    token = opened(checkpoint).tokenize(TEXT).tokens[position]
+    assert f"**{token}** is hidden as an example" in said(app)
+    assert app.session_state["masked"] == []  # the visitor hid nothing, nor does the link
+    assert "masked" not in app.query_params
+    assert len(charts(app)) == 5  # bars, lens, ranks; surprise and 80/10/10
     ok(button(app, "Hide a good word for me").click().run())
     assert len(app.session_state["masked"]) == 1
-    assert "Nothing is hidden yet" not in said(app)
-    assert len(charts(app)) == 5  # and bars, lens, ranks
+    assert "as an example" not in said(app)
+    assert len(charts(app)) == 5
 
 
 def test_every_word_can_be_hidden_and_all_shown_again(page: AppTest) -> None:

@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from app.plots.formats import percent
 from app.plots.untrusted_text import plain
+from app.sentence_pairs.page import EXAMPLE
 from bertcore import Bert
 from bertcore.network import ALL_HEADS
-from tests.support.opened import charts, ok, page_of, said
+from tests.support.opened import button, charts, ok, page_of, said
 from tests.support.tiny import tiny_bert
 
 A, B = "the river bank was steep", "it had rained"
@@ -55,14 +56,19 @@ def test_another_b_is_put_in_place(page: AppTest) -> None:
     assert app.session_state["text_b"] == other.key.removeprefix("b_")
 
 
-def test_without_b_examples_are_offered_and_taken(page: AppTest) -> None:
+def test_without_b_an_example_is_shown_and_ones_own_text_is_a_click_away(
+    page: AppTest, bert: Bert
+) -> None:
     page.query_params["text_b"] = ""
     app = ok(page.run())
-    assert "needs a second sentence" in said(app)
-    assert len(charts(app)) == 1  # the matrix needs no B
-    ok(app.button[0].click().run())
-    assert app.session_state["text_b"].strip()
-    assert "that B follows A" in said(app)
+    shown = percent(bert.next_sentence(EXAMPLE.text_a, EXAMPLE.text_b).is_next)
+    assert f"**{shown}** that B follows A" in said(app)
+    assert "Example:" in said(app)
+    assert len(charts(app)) == 4
+    assert button(app, "Swap A and B").disabled  # the sentences are not the visitor's
+    ok(button(app, "Your sentence with this B").click().run())
+    assert (app.session_state["text_a"], app.session_state["text_b"]) == (A, EXAMPLE.text_b)
+    assert "Example:" not in said(app)
 
 
 def test_every_head_is_a_heat_map(page: AppTest) -> None:
