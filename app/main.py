@@ -54,7 +54,7 @@ def main() -> None:
     chosen = st.navigation(groups, expanded=True)
     if chosen is alias:
         state.go_to(pages[first])
-    if chosen is pages[first] and OF_TOKENS & {*st.query_params}:
+    if chosen is pages[first] and state.in_url(OF_TOKENS):
         state.go_to(pages["tokens"])
     try:
         with frame.guard():

@@ -8,7 +8,7 @@ what differs from the default into the address, so that a view is a link.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
@@ -190,6 +190,11 @@ def go_to(page: Page) -> NoReturn:
     """Open another page with the choices in the address."""
     choices = {name: st.query_params.get_all(name) for name in st.query_params}
     st.switch_page(page, query_params=choices)
+
+
+def in_url(names: Set[str]) -> bool:
+    """Return whether one of the names stands in the address."""
+    return bool({*st.query_params} & names)
 
 
 def too_long_for_url() -> bool:

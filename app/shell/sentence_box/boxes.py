@@ -12,7 +12,8 @@ from ..state import Field
 from . import examples
 
 TEXT_A = Field("text_a", examples.DEFAULT.text_a)
-TEXT_B = Field("text_b", examples.DEFAULT.text_b)
+TEXT_B = Field("text_b", "")
+"""Beside the default text A it is that of the default pair: see `sentence_box`."""
 
 TOO_LONG_FOR_LINK = (
     "The text is too long for a link: it stays here while you change pages, "
@@ -29,9 +30,11 @@ def sentence_box() -> tuple[str, str | None]:
         height="content",
         placeholder="Type a sentence, then Ctrl+Enter",
     )
+    # The two are one default: a link with a text A alone has no text B.
+    is_default = TEXT_A.value == examples.DEFAULT.text_a
     box.text_area(
         "Sentence B",
-        key=TEXT_B.key(),
+        key=TEXT_B.key(default=examples.DEFAULT.text_b if is_default else ""),
         height="content",
         placeholder="A second sentence makes it a pair",
     )

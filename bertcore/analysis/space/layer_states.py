@@ -10,7 +10,7 @@ from bertcore.model import Model
 from bertcore.network import attention_fused
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
     """Return the state between a layer's two halves, float32 [L, T, D].
 

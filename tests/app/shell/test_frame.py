@@ -10,9 +10,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.navigation import PAGES
 from app.plots.untrusted_text import plain, safe_card
 from app.shell import frame, picture_files, sidebar, state
 from app.shell.sentence_box import examples
+from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
 MAIN = Path(__file__).parents[3] / "app" / "main.py"
@@ -30,10 +32,25 @@ def test_main_draws_sidebar_and_first_page(folder):
     at = AppTest.from_file(str(MAIN), default_timeout=30).run()
     assert not at.exception
     assert not at.error
-    assert at.title[0].value == "Tokens & embeddings"
+    assert at.title[0].value == next(iter(PAGES.values())).title
     told = " ".join(m.value for m in at.sidebar.markdown)
     for fact in ("**2** layers", "**32** wide", "**4** heads", "float32", "cpu", "64"):
         assert fact in told
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ({}, (examples.DEFAULT.text_a, examples.DEFAULT.text_b)),
+        ({"text_a": "The river."}, ("The river.", "")),  # as links of 0.1.0 have it
+        ({"text_b": ""}, (examples.DEFAULT.text_a, "")),
+        ({"text_b": "It rained."}, (examples.DEFAULT.text_a, "It rained.")),
+    ],
+)
+def test_a_link_has_the_texts_that_it_was_made_with(folder, query, texts):
+    at = page_of("tokens", **query).run()
+    assert (at.session_state["text_a"], at.session_state["text_b"]) == texts
+    assert dict(at.query_params) == query
 
 
 def test_a_bad_checkpoint_leaves_the_choices(folder):
