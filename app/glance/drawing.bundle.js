@@ -74,16 +74,16 @@ var bundle = (() => {
 
   // app/browser/live_region.ts
   var LiveRegion = class {
-    root = element("div", { className: "said", ariaLive: "polite" });
-    saying = new Debounce(200);
-    // Of several sentences in a row only the last is said.
+    root = element("div", { className: "live-region", ariaLive: "polite" });
+    announcing = new Debounce(200);
+    // Of several texts in quick succession only the last is announced.
     say(text) {
-      this.saying.run(() => {
+      this.announcing.run(() => {
         this.root.textContent = text;
       });
     }
     cancel() {
-      this.saying.cancel();
+      this.announcing.cancel();
     }
   };
 
@@ -97,11 +97,11 @@ var bundle = (() => {
     return `${(weight * 100).toFixed(1)}%`;
   }
   function letters(text, most) {
-    const found = [];
+    const graphemes = [];
     for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 12))) {
-      if (found.push(segment) === most) break;
+      if (graphemes.push(segment) === most) break;
     }
-    return found;
+    return graphemes;
   }
   function shorten(text, most) {
     const kept = letters(text, most).join("");
@@ -509,10 +509,10 @@ ${this.parts.join("\n")}
   };
   function cell(tag, value, scope) {
     const text = typeof value === "string" ? shorten(legible(value), 120) : value ?? "\u2013";
-    const made = element(tag, {}, element("bdi", { textContent: text }));
-    if (scope) made.scope = scope;
-    if (typeof value === "number") made.className = "number";
-    return made;
+    const node = element(tag, {}, element("bdi", { textContent: text }));
+    if (scope) node.scope = scope;
+    if (typeof value === "number") node.className = "number";
+    return node;
   }
 
   // app/browser/data_blocks.ts
@@ -662,8 +662,8 @@ ${this.parts.join("\n")}
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
         if (layer === void 0) return;
-        const found = held.find((bytes) => unpack(bytes).header.layer === layer);
-        if (found) show(changeHeader(found, { heads, revision }));
+        const message = held.find((bytes) => unpack(bytes).header.layer === layer);
+        if (message) show(changeHeader(message, { heads, revision }));
       };
       show(held[0]);
     };
