@@ -1405,7 +1405,7 @@ ${this.parts.join("\n")}
     painter = new GlancePainter(this.model);
     files = new GlanceFiles(this.model, this.painter);
     table = new DataTable("Tokens and what they read as a table", () => this.files.table());
-    said = new LiveRegion();
+    live = new LiveRegion();
     tip = new Tooltip(this.root);
     count = element("span", { className: "count" });
     sentence = element("p", { ariaLive: "polite" });
@@ -1440,13 +1440,13 @@ ${this.parts.join("\n")}
         this.plane,
         element("div", { className: "foot" }, saveButtons(this.files)),
         this.table.root,
-        this.said.root
+        this.live.root
       );
     }
     close() {
       this.frame.close();
       this.table.close();
-      this.said.cancel();
+      this.live.cancel();
     }
     update(message) {
       this.model.receive(message);
@@ -1573,7 +1573,7 @@ ${this.parts.join("\n")}
         model.followed = Math.max(0, Math.min(model.size - 1, row));
         this.painter.pointed = null;
         const reads = model.from(0, model.followed, null, 3).map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`);
-        this.said.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it reads ${reads.join(", ")}.`);
+        this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it reads ${reads.join(", ")}.`);
         this.frame.draw();
       };
       const moves = {

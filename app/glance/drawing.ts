@@ -64,7 +64,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private readonly painter = new GlancePainter(this.model);
   private readonly files = new GlanceFiles(this.model, this.painter);
   private readonly table = new DataTable("Tokens and what they read as a table", () => this.files.table());
-  private readonly said = new LiveRegion();
+  private readonly live = new LiveRegion();
   private readonly tip = new Tooltip(this.root);
   private readonly count = element("span", { className: "count" });
   private readonly sentence = element("p", { ariaLive: "polite" });
@@ -87,13 +87,13 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     const walk = element("div", { className: "walk", role: "group", ariaLabel: "Walk through BERT" },
       this.back, this.count, this.on, this.sentence, this.opener);
     this.frame.open(parent, walk, this.plane,
-      element("div", { className: "foot" }, saveButtons(this.files)), this.table.root, this.said.root);
+      element("div", { className: "foot" }, saveButtons(this.files)), this.table.root, this.live.root);
   }
 
   close(): void {
     this.frame.close();
     this.table.close();
-    this.said.cancel();
+    this.live.cancel();
   }
 
   update(message: Message<GlanceHeader>): void {
@@ -232,7 +232,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
       model.followed = Math.max(0, Math.min(model.size - 1, row));
       this.painter.pointed = null;
       const reads = model.from(0, model.followed, null, 3).map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`);
-      this.said.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it reads ${reads.join(", ")}.`);
+      this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it reads ${reads.join(", ")}.`);
       this.frame.draw();
     };
     const moves: Record<string, () => void> = {
