@@ -67,7 +67,7 @@ def test_a_word_is_hidden_and_every_number_is_of_that_input(bert: Bert) -> None:
     np.testing.assert_allclose(masked.probabilities, best.probabilities[0], atol=1e-5)
     logits = bert.module.nsp_logits(trace.hidden_states[-1][None])
     assert glance.pair is not None
-    assert glance.pair.probability == pytest.approx(float(torch.softmax(logits[0], -1)[0]))
+    assert glance.pair.probability == pytest.approx(float(torch.softmax(logits[0], -1)[0].detach()))
 
 
 def test_the_cells_of_a_vector_are_means_of_its_dimensions(bert: Bert) -> None:
