@@ -31,6 +31,7 @@ TIMEOUT = 60.0
 
 _STRIP, _CHART = ".strip .word", ".js-plotly-plot .main-svg"
 FIRST_PICTURES = {
+    "glance": (".glance canvas",),
     "tokens": (_STRIP, _CHART),
     "attention": (".overview canvas", ".view canvas"),
     "masked-words": (_STRIP, _CHART),
