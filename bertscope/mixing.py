@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bertcore import Model, Trace
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
@@ -11,7 +11,7 @@ from bertscope.app_modules import app_module
 from bertscope.notebook_view import NotebookView, check_heads, check_index, make_trace_view, opening
 
 _MIXING = """{opening}
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
@@ -25,7 +25,7 @@ maps = {{
     "zeroing": value_zeroing(bert, trace)[layer],
     "rollout": attention_rollout(trace.attentions, head=head)[layer],
 }}
-row = {{name: row_shares(values.float())[token] for name, values in maps.items()}}  # [T] each
+row = {{name: normalize_rows(values.float())[token] for name, values in maps.items()}}  # [T] each
 """
 
 
@@ -68,7 +68,7 @@ def show_mixing(
         "zeroing": value_zeroing(bert, trace)[layer],
         "rollout": attention_rollout(trace.attentions, head=head)[layer],
     }
-    rows = {name: row_shares(values.float())[token].numpy() for name, values in maps.items()}
+    rows = {name: normalize_rows(values.float())[token].numpy() for name, values in maps.items()}
     figures, chart = app_module("app.mixing.figures"), app_module("app.html_file.chart")
     in_layer = {name: row for name, row in rows.items() if name != "rollout"}
     groups = {

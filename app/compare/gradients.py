@@ -60,7 +60,7 @@ GRADIENTS = Picture(
 from bertcore.analysis.compare.checkpoints import compare_gradients
 
 both = compare_gradients(first, second, traces, question, {answers}, {places})
-fractions = [part and part.shares() for part in both]   # [T] each
+fractions = [part and part.fractions() for part in both]   # [T] each
 """,
 )
 
@@ -109,6 +109,6 @@ def _attribution(
             fractions.append(None)
         else:
             values.append(units.merged_sums(gradients.values, side).numpy())
-            fractions.append(units.merged_sums(gradients.shares(), side).numpy())
+            fractions.append(units.merged_sums(gradients.fractions(), side).numpy())
     tokens = [unit.name for unit in units.units]
     return Attribution(tokens, (values[0], values[1]), (fractions[0], fractions[1]))

@@ -184,7 +184,7 @@ def search_counterfactuals(query: Query, *, word: int | None, score_change: floa
             texts.text_b,
             word=word,
             score_change=score_change,
-            on_share=lambda fraction: progress(fraction, "Trying other words"),
+            on_fraction=lambda fraction: progress(fraction, "Trying other words"),
         )
 
     return Work(("inspect-swaps", texts, word, score_change), work)
@@ -235,7 +235,7 @@ def _layers(query: Query, progress: background.Progress) -> Layers:
         target,
         baseline=query.baseline,
         steps=query.steps,
-        on_share=lambda fraction: progress(0.9 * fraction, "Conductance, layer by layer"),
+        on_fraction=lambda fraction: progress(0.9 * fraction, "Conductance, layer by layer"),
     )
     words = read.merge(conducted.layers)
     named = {str(layer): values for layer, values in enumerate(words)}

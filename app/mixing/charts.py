@@ -32,7 +32,7 @@ AGREEMENT = Picture(
 from bertcore.analysis.mixing.maps import rank_agreement
 
 rows = {rows}
-rank_agreement([row_shares(values.float())[rows].numpy() for values in maps.values()])   # [M, M]
+rank_agreement([normalize_rows(values.float())[rows].numpy() for values in maps.values()])  # [M, M]
 """,
 )
 SEPARATOR = Picture(
@@ -46,14 +46,14 @@ SEPARATOR = Picture(
         "after attention that comes from other tokens (mixing ratio, layer by layer): {ratios}."
     ),
     code="""
-from bertcore.analysis.mixing.maps import share_on
+from bertcore.analysis.mixing.maps import fraction_on
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 
 separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
 blocks = block_norms(bert, trace)
-share_on(trace.attentions, separators)              # [L, H]
-share_on(weighted_norms(bert, trace), separators)   # [L, H]
-share_on(blocks.normalized, separators)             # [L]
+fraction_on(trace.attentions, separators)              # [L, H]
+fraction_on(weighted_norms(bert, trace), separators)   # [L, H]
+fraction_on(blocks.normalized, separators)             # [L]
 blocks.mixing_ratio.mean(-1)                        # [L]
 """,
 )

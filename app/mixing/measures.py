@@ -16,7 +16,7 @@ import torch
 
 from bertcore import Model, Trace
 from bertcore.analysis.mixing.flow import MOST_WORK, attention_flow, flow_work
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
@@ -252,7 +252,7 @@ def _zeroing_work(texts: Texts) -> Work:
 
     def work(progress: background.Progress) -> tuple[Array, Array]:
         bert = cache.opened(texts.key)
-        scores = row_shares(
+        scores = normalize_rows(
             value_zeroing(
                 bert, texts.trace, progress=lambda fraction: progress(fraction, "Value zeroing")
             )

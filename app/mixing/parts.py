@@ -20,7 +20,7 @@ from bertcore.analysis.mixing.attention_gradients import (
     attention_gradients,
     best_word,
 )
-from bertcore.analysis.mixing.maps import require_finite, row_shares, share_on
+from bertcore.analysis.mixing.maps import fraction_on, normalize_rows, require_finite
 from bertcore.analysis.mixing.norm_weighted import BlockNorms, block_norms, passed_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
@@ -85,7 +85,7 @@ def separator_fractions(bert: Model, texts: Texts) -> SeparatorFractions:
     """Return how much comes from the added [SEP], the second one of a pair included."""
     trace = texts.trace
     separators = [i for i, text in enumerate(trace.text_ids) if text < 0][1:]
-    fraction_of: Callable[[Tensor], Tensor] = partial(share_on, columns=separators)
+    fraction_of: Callable[[Tensor], Tensor] = partial(fraction_on, columns=separators)
     block = cache.call(blocks, texts.key, texts)
     passed = passed_norms(bert, trace)[:, :, None]
     layers = trace.attentions
@@ -102,5 +102,5 @@ def separator_fractions(bert: Model, texts: Texts) -> SeparatorFractions:
 
 def fractions(values: Tensor) -> Array:
     """Return numbers >= 0 with each row divided by its sum."""
-    rows: Array = row_shares(values.float()).numpy()
+    rows: Array = normalize_rows(values.float()).numpy()
     return rows

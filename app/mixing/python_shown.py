@@ -13,14 +13,14 @@ from bertcore.analysis.mixing.attention_gradients import (
     best_word,
 )
 from bertcore.analysis.mixing.flow import attention_flow
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
 layer, head, token = {layer}, {head}, {token}
 gradients = attention_gradients(bert, trace, {target})
-zeroing = row_shares(value_zeroing(bert, trace))
+zeroing = normalize_rows(value_zeroing(bert, trace))
 maps = {{
     "weights": trace.attentions[layer].{heads},
     "norms": {norms},
@@ -34,7 +34,7 @@ maps = {{
 """
 _ATTENTION_ALONE = """
 from bertcore.analysis.mixing.flow import attention_flow
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import attention_rollout
 
 layer, head, token = {layer}, {head}, {token}

@@ -42,7 +42,7 @@ ONE_TOKEN = Picture(
         "BERT decides as it does."
     ),
     code="""
-fractions = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+fractions = {{name: normalize_rows(values.float()) for name, values in maps.items()}}  # [T, T] each
 row = {{name: values[token] for name, values in fractions.items()}}
 """,
 )
@@ -57,7 +57,7 @@ EVERY_TOKEN = Picture(
         "the gradient, rows that do not matter for the chosen output are empty."
     ),
     code="""
-fractions = {{name: row_shares(values.float()) for name, values in maps.items()}}   # [T, T] each
+fractions = {{name: normalize_rows(values.float()) for name, values in maps.items()}}  # [T, T] each
 """,
 )
 

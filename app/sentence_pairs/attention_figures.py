@@ -55,7 +55,7 @@ def mass_lines(attention_mass: AttentionMass) -> go.Figure:
                 hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
             )
         )
-        even = float(attention_mass.share[("A", "B", "special").index(target)])
+        even = float(attention_mass.fraction[("A", "B", "special").index(target)])
         fig.add_trace(
             go.Scatter(
                 x=layers,
@@ -115,4 +115,4 @@ def mass_heatmaps(attention_mass: AttentionMass) -> go.Figure:
 
 def mass_arrays(attention_mass: AttentionMass) -> Data:
     """Return the attention between the groups of tokens, and the fraction of tokens in each."""
-    return {"mass": attention_mass.mass, "share": attention_mass.share}
+    return {"mass": attention_mass.mass, "share": attention_mass.fraction}

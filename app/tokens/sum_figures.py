@@ -169,7 +169,7 @@ def _cosine_text(numbers: SumNumbers) -> str:
         *(f"{a}-{b} %{{customdata[{i}]:.2f}}" for i, (a, b) in enumerate(numbers.cosines)),
         *(
             f"{name} %{{customdata[{i}]:.0%}}"
-            for i, name in enumerate(numbers.shares, start=len(numbers.cosines))
+            for i, name in enumerate(numbers.fractions, start=len(numbers.cosines))
         ),
     ]
     cosines, fractions = values[: len(numbers.cosines)], values[len(numbers.cosines) :]
@@ -177,4 +177,4 @@ def _cosine_text(numbers: SumNumbers) -> str:
 
 
 def _cosine_rows(numbers: SumNumbers) -> Matrix:
-    return np.stack([*numbers.cosines.values(), *numbers.shares.values()], axis=1)
+    return np.stack([*numbers.cosines.values(), *numbers.fractions.values()], axis=1)

@@ -219,7 +219,7 @@ def _show_coach(run: Run) -> None:
         return
     findings = check_run(
         lines,
-        share_done=run.fraction_done,
+        fraction_done=run.fraction_done,
         unigram_entropy=run.unigram_entropy,
         heads=_heads(run.path),
     )

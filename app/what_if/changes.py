@@ -257,7 +257,7 @@ def ranking(key: cache.BertKey, question: Question) -> Work:
             word=one_piece(bert, question.word),
             task=readable_task_head(key),
             label=question.label or None,
-            on_share=lambda fraction: progress(fraction, "Removing each head in turn"),
+            on_fraction=lambda fraction: progress(fraction, "Removing each head in turn"),
         )
 
     return Work(("what-if", key, question), work)

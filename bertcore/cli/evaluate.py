@@ -272,7 +272,7 @@ def evaluate_task(
             model.module,
             examples,
             null_threshold=options.null_threshold,
-            on_share=lambda fraction: on_stage("scoring", fraction),
+            on_fraction=lambda fraction: on_stage("scoring", fraction),
         )
     if options.predictions is not None:
         lines = "".join(json.dumps(line) + "\n" for line in scored.predictions)

@@ -95,7 +95,7 @@ def ablate(
             word=word,
             task=task,
             label=label,
-            on_share=lambda fraction: on_stage("removing heads", fraction),
+            on_fraction=lambda fraction: on_stage("removing heads", fraction),
         )
     chosen = measure or importance.measures()[0]
     best = importance.strongest(chosen, top)

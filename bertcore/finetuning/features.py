@@ -59,7 +59,7 @@ def compute_features(
     *,
     dtype: str = "float32",
     attention: AttentionFunction = attention_fused,
-    on_share: Callable[[float], None] = lambda fraction: None,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
     should_stop: Callable[[], bool] = lambda: False,
     in_memory_bytes: int = IN_MEMORY_BYTES,
 ) -> Features | None:
@@ -72,7 +72,7 @@ def compute_features(
             no name there, so that a kill leaves nothing.
         dtype: "bfloat16" (autocast) or "float32"; float32 is kept.
         attention: How to attend.
-        on_share: Called with the fraction done.
+        on_fraction: Called with the fraction done.
         should_stop: Called after each batch; True stops.
         in_memory_bytes: See `folder`.
 
@@ -100,7 +100,7 @@ def compute_features(
                 )
             _keep(values, hidden.float().cpu().numpy(), examples, rows, one_a_row=one_a_row)
             done += len(examples)
-            on_share(done / len(rows))
+            on_fraction(done / len(rows))
             if should_stop():
                 raise StoppedEarly
     finally:

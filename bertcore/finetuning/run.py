@@ -329,7 +329,7 @@ class Finetuning:
                 self.folder,
                 dtype=dtype,
                 attention=attention_fused,
-                on_share=lambda fraction: on_progress(
+                on_fraction=lambda fraction: on_progress(
                     Progress(
                         self.progress.step, self.fraction, {"encoded": fraction, "of": what}, False
                     )

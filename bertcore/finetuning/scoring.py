@@ -14,7 +14,7 @@ from bertcore.network.task_heads import TaskNetwork
 
 __all__ = ["SCORE_BATCH", "Scored", "score_model"]
 
-OnShare = Callable[[float], None]
+OnFraction = Callable[[float], None]
 SCORE_BATCH = 64
 
 
@@ -25,7 +25,7 @@ def score_model(
     batch_size: int = SCORE_BATCH,
     null_threshold: float = 0.0,
     in_full: bool = True,
-    on_share: OnShare = lambda fraction: None,
+    on_fraction: OnFraction = lambda fraction: None,
     features: Features | None = None,
 ) -> Scored:
     """Return scores and predictions of a model, computed in the format of its weights.
@@ -37,13 +37,13 @@ def score_model(
         null_threshold: Of "qa": answer "none" where it leads by more than this, in logits.
         in_full: Whether to bootstrap (slower than the model on small data) and to break the answers
             down by confidence, length and label.
-        on_share: Called with the fraction done.
+        on_fraction: Called with the fraction done.
         features: The encoder's states of the rows, if computed already.
     """
     was_training = module.training
     module.eval()
     try:
-        outputs = _run(module, data, batch_size, on_share, features)
+        outputs = _run(module, data, batch_size, on_fraction, features)
         return data.task.score(outputs, data, ScoreOptions(null_threshold, in_full))
     finally:
         module.train(was_training)
@@ -54,7 +54,7 @@ def _run(
     module: TaskNetwork,
     data: TaskData,
     batch_size: int,
-    on_share: OnShare,
+    on_fraction: OnFraction,
     features: Features | None,
 ) -> Iterator[Outputs]:
     rows, device = data.rows, module.device
@@ -80,4 +80,4 @@ def _run(
             float(loss),
         )
         done += len(examples)
-        on_share(done / len(rows))
+        on_fraction(done / len(rows))

@@ -69,7 +69,7 @@ class Search:
     """Whether the limit on forwards ended the search."""
 
 
-OnShare = Callable[[float], None]
+OnFraction = Callable[[float], None]
 
 
 class _Cut(Exception):  # noqa: N818 - no error: the limit is reached
@@ -79,14 +79,14 @@ class _Cut(Exception):  # noqa: N818 - no error: the limit is reached
 @dataclass(slots=True)
 class _Budget:
     limit: int
-    on_share: OnShare
+    on_fraction: OnFraction
     used: int = 0
 
     def take(self, number: int) -> None:
         if self.used + number > self.limit:
             raise _Cut
         self.used += number
-        self.on_share(self.used / self.limit)
+        self.on_fraction(self.used / self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def find_counterfactuals(
     score_change: float = 1.0,
     max_changes: int = MAX_CHANGES,
     max_forwards: int = MAX_FORWARDS,
-    on_share: OnShare = lambda fraction: None,
+    on_fraction: OnFraction = lambda fraction: None,
 ) -> Search:
     """Swap words for a masked-word head's proposals until the answer changes.
 
@@ -124,7 +124,7 @@ def find_counterfactuals(
         score_change: Of "regress", in the score's units.
         max_changes: Most swaps, at least 1.
         max_forwards: Inputs to run at most.
-        on_share: Called with the fraction of the forwards used.
+        on_fraction: Called with the fraction of the forwards used.
 
     Raises:
         ValueError: If the proposer does not fit, a tagger gets no word, or the answer is NaN.
@@ -135,7 +135,7 @@ def find_counterfactuals(
     may_propose(proposer, model)
     source = task_input(model, text, text_pair)
     goal = answer(model, source).goal(source, word=word, score_change=score_change)
-    budget = _Budget(max_forwards, on_share)
+    budget = _Budget(max_forwards, on_fraction)
     search = _Searching(model, proposer, goal, budget)
     is_cut = False
     try:

@@ -133,7 +133,7 @@ def layer_conductance(
     *,
     baseline: str = BASELINES[0],
     steps: int = CONDUCTANCE_STEPS,
-    on_share: Callable[[float], None] = lambda fraction: None,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> Conductance:
     """Return how much of the integrated gradients passes through each token of each layer.
 
@@ -141,7 +141,7 @@ def layer_conductance(
         model, source, target: What is explained.
         baseline: Of BASELINES; only token embeddings follow the path.
         steps: Points of the path, at least 2.
-        on_share: Called with the fraction done.
+        on_fraction: Called with the fraction done.
 
     Raises:
         ValueError: As `integrated_gradients`.
@@ -166,7 +166,7 @@ def layer_conductance(
         )
         layers.append(conductance.detach().float().sum(-1)[0].cpu().numpy())
         deltas.append(float(delta[0]))
-        on_share((index + 1) / len(run.probes))
+        on_fraction((index + 1) / len(run.probes))
     return Conductance(
         np.stack(layers), run.value(embedded), run.value(start), np.array(deltas, dtype=np.float32)
     )

@@ -23,7 +23,7 @@ class DecisionGradients:
     values: Tensor
     """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: speaks for."""
 
-    def shares(self) -> Tensor:
+    def fractions(self) -> Tensor:
         """Return the values divided by the sum of their sizes, [T]: comparable between runs."""
         return self.values / self.values.abs().sum().clamp_min(torch.finfo(torch.float32).tiny)
 

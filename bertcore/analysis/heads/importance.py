@@ -25,7 +25,7 @@ from bertcore.trace import Trace
 MEASURES = ("word", "divergence", "label", "answer", "next_sentence", "hidden")
 """Names of the effects of `HeadImportance`."""
 
-OnShare = Callable[[float], None]
+OnFraction = Callable[[float], None]
 """Called with the fraction of the work done, 0 to 1."""
 
 
@@ -86,7 +86,7 @@ def rank_heads(
     word: str | None = None,
     task: TaskReader | None = None,
     label: str | None = None,
-    on_share: OnShare | None = None,
+    on_fraction: OnFraction | None = None,
 ) -> HeadImportance:
     """Remove each head alone and measure what it does to the output.
 
@@ -138,9 +138,9 @@ def rank_heads(
                 for each in readers:
                     for name, values in each.effects(states).items():
                         effects[MEASURES.index(name), layer, chunk] = values
-        if on_share is not None:
+        if on_fraction is not None:
             left = (num_layers - layer) * (num_layers - layer - 1) / 2
-            on_share(1 - left / whole)
+            on_fraction(1 - left / whole)
     by_measure = dict(zip(MEASURES, effects, strict=True))
     return HeadImportance(
         position=reader.position,

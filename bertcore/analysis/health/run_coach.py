@@ -78,7 +78,7 @@ class _Run:
 def check_run(
     metrics: Sequence[Line],
     *,
-    share_done: float,
+    fraction_done: float,
     unigram_entropy: float | None = None,
     heads: HeadHistory | None = None,
 ) -> list[Finding]:
@@ -86,7 +86,7 @@ def check_run(
 
     Args:
         metrics: The lines of metrics.jsonl, in order.
-        share_done: Fraction of the run that is done, 0 to 1.
+        fraction_done: Fraction of the run that is done, 0 to 1.
         unigram_entropy: Of the training text, nats (`data_report` of config.json); without it one
             rule is skipped.
         heads: From `head_history`; without it dead heads are not checked.
@@ -94,7 +94,7 @@ def check_run(
     Source: ours; the questions are those that google-research/bert's users ask (its issues 90, 180,
         427, 557 and 564) and codertimo/BERT-pytorch 49.
     """
-    run = _Run(metrics, share_done, unigram_entropy, heads)
+    run = _Run(metrics, fraction_done, unigram_entropy, heads)
     findings = [finding for rule in _RULES for finding in rule(run)]
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 

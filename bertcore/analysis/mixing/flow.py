@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertcore.analysis.mixing.maps import require_finite, row_shares
+from bertcore.analysis.mixing.maps import normalize_rows, require_finite
 from bertcore.analysis.mixing.rollout import one_map_a_layer
 
 MOST_WORK = 5_000_000_000
@@ -75,7 +75,7 @@ def maximum_flows(
     rows = list(range(num_tokens)) if tokens is None else list(tokens)
     _check(num_layers, num_tokens, rows)
     require_finite(layers, "weights")
-    mixed = residual * torch.eye(num_tokens) + (1 - residual) * row_shares(layers.float())
+    mixed = residual * torch.eye(num_tokens) + (1 - residual) * normalize_rows(layers.float())
     values = torch.empty(len(rows), num_tokens)
     network = _Network(mixed) if num_layers > 2 else None
     for done, row in enumerate(rows):

@@ -34,7 +34,7 @@ def require_finite(layers: Tensor, name: str) -> None:
         )
 
 
-def row_shares(maps: Tensor) -> Tensor:
+def normalize_rows(maps: Tensor) -> Tensor:
     """Return maps [..., T, T] of numbers >= 0 with each row divided by its sum.
 
     A row of zeros stays zero.
@@ -43,14 +43,14 @@ def row_shares(maps: Tensor) -> Tensor:
     return maps / torch.where(sums > 0, sums, torch.ones_like(sums))
 
 
-def share_on(maps: Tensor, columns: Sequence[int]) -> Tensor:
+def fraction_on(maps: Tensor, columns: Sequence[int]) -> Tensor:
     """Return the fraction of the chosen columns in a row, averaged over the rows, [...].
 
     Args:
         maps: [..., T, T], numbers >= 0.
         columns: Positions, any number of them.
     """
-    return row_shares(maps)[..., list(columns)].sum(-1).mean(-1)
+    return normalize_rows(maps)[..., list(columns)].sum(-1).mean(-1)
 
 
 def rank_agreement(maps: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:

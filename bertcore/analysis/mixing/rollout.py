@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bertcore.analysis.mixing.maps import require_finite, row_shares
+from bertcore.analysis.mixing.maps import normalize_rows, require_finite
 
 
 def attention_rollout(
@@ -45,7 +45,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     identity = torch.eye(layers.shape[-1])
     products: list[Tensor] = []
     for layer in layers.float():
-        mixed = residual * identity + (1 - residual) * row_shares(layer)
+        mixed = residual * identity + (1 - residual) * normalize_rows(layer)
         # The later layer stands on the left: its row i sums over the earlier layer's rows.
         products.append(mixed @ products[-1] if products else mixed)
     return torch.stack(products)

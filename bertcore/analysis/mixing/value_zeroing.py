@@ -29,7 +29,7 @@ def value_zeroing(
 
     For each layer and token j: the layer runs on its usual input with the value vectors of j zero
     in all heads, the weights as they were; row i, column j is 1 - cos(y_i, y_i with j zeroed),
-    0 to 2. Feed-forward, residual connections and LayerNorms are thus part of it. `row_shares`
+    0 to 2. Feed-forward, residual connections and LayerNorms are thus part of it. `normalize_rows`
     makes the paper's scores of it, and `rollout` of those its rolled-out scores.
 
     The weights stay, so only the attention block's sum changes, and each row depends on its own

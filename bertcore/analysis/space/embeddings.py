@@ -33,7 +33,7 @@ class SumNumbers:
     none."""
     cosines: dict[tuple[str, str], NDArray[np.float32]]
     """Cosine of each pair of summands, -1 to 1."""
-    shares: dict[str, NDArray[np.float32]]
+    fractions: dict[str, NDArray[np.float32]]
     """Fraction of the sum from each summand, along its direction; the three add up to 1."""
 
 
@@ -71,7 +71,7 @@ def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
     return SumNumbers(
         norms={name: x.norm(dim=-1).numpy() for name, x in (*parts.items(), ("sum", total))},
         cosines={(a, b): F.cosine_similarity(parts[a], parts[b], dim=-1).numpy() for a, b in pairs},
-        shares={name: ((x * total).sum(-1) / squared).numpy() for name, x in parts.items()},
+        fractions={name: ((x * total).sum(-1) / squared).numpy() for name, x in parts.items()},
     )
 
 

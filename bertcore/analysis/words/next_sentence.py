@@ -49,7 +49,7 @@ class AttentionMass:
     mass: NDArray[np.float32]
     """[L, H, 3, 3]: mean over the tokens of the row's group of their attention to all tokens of
     the column's group, in the order of GROUPS. Each row sums to 1."""
-    share: NDArray[np.float32]
+    fraction: NDArray[np.float32]
     """Fraction of the input's tokens in each group, [3]: the mass if attention were even."""
 
     def between(self, source: str, target: str) -> NDArray[np.float32]:
@@ -155,7 +155,7 @@ def attention_mass(trace: Trace) -> AttentionMass:
     # [L, H, T, T] -> sum over the columns of a group -> mean over the rows of a group
     to_group = trace.attentions.float() @ belongs.T  # [L, H, T, 3]
     mass = (belongs / torch.from_numpy(counts).float()[:, None]) @ to_group  # [L, H, 3, 3]
-    return AttentionMass(mass=mass.numpy(), share=(counts / len(kinds)).astype(np.float32))
+    return AttentionMass(mass=mass.numpy(), fraction=(counts / len(kinds)).astype(np.float32))
 
 
 def _without_separator(encoding: Encoding) -> Row:

@@ -100,7 +100,7 @@ def test_answers_layers_and_gradients_are_the_cores(
         np.testing.assert_allclose(numbers(curve["y"]), side.probabilities[:, 0, best], atol=1e-6)
         assert list(ring["x"]) == [side.settled[0]]
     both = compare_gradients(*berts, traces, question, (best, best))
-    shares = [part.shares().numpy() for part in both if part is not None]
+    shares = [part.fractions().numpy() for part in both if part is not None]
     np.testing.assert_allclose(numbers(found["gradients"][0]["y"]), shares[0], atol=1e-5)
     np.testing.assert_allclose(numbers(found["gradients"][1]["y"]), shares[1], atol=1e-5)
     np.testing.assert_allclose(

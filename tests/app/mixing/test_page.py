@@ -24,7 +24,7 @@ from bertcore.analysis.mixing.attention_gradients import (
     best_word,
 )
 from bertcore.analysis.mixing.flow import AttentionFlow, attention_flow
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
@@ -56,7 +56,7 @@ def test_every_strip_is_the_measure_of_the_core(page: AppTest, bert: Bert) -> No
     page.query_params["mix_layer"] = "1"
     app = ok(page.run())
     trace = bert.trace(A, B)
-    zeroing = row_shares(value_zeroing(bert, trace))
+    zeroing = normalize_rows(value_zeroing(bert, trace))
     gradients = attention_gradients(bert, trace, best_word(bert, trace, MASK))
     expected = {
         "weights": trace.attentions[1].mean(0),
@@ -71,7 +71,7 @@ def test_every_strip_is_the_measure_of_the_core(page: AppTest, bert: Bert) -> No
     drawn = strips(app)
     assert list(drawn) == [NAMES[name] for name in expected]
     for name, values in expected.items():
-        wanted = row_shares(values)[MASK].numpy()
+        wanted = normalize_rows(values)[MASK].numpy()
         np.testing.assert_allclose(drawn[NAMES[name]], wanted, atol=1e-5, err_msg=name)
     titles = [markdown.value for markdown in app.markdown]
     assert r"#### Where does “\[MASK\]” get its information?" in titles

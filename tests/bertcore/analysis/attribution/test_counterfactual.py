@@ -82,7 +82,7 @@ def test_none_is_found_and_said(proposer: Bert) -> None:
 def test_the_limit_is_kept(proposer: Bert) -> None:
     model = bag_of_words({"good": (9.0, 0.0), "house": (9.0, 0.0)})
     shares: list[float] = []
-    found = search(model, proposer, "house " * 9, max_forwards=40, on_share=shares.append)
+    found = search(model, proposer, "house " * 9, max_forwards=40, on_fraction=shares.append)
     assert found.is_cut
     assert found.forwards <= 40
     assert shares == sorted(shares)

@@ -153,7 +153,7 @@ def test_captum_on_transformers_own_bert(tmp_path: Path) -> None:
 def test_conductance_of_each_layer_sums_to_the_change() -> None:
     model, source, target = prepared("tag")
     shares: list[float] = []
-    found = layer_conductance(model, source, target, steps=200, on_share=shares.append)
+    found = layer_conductance(model, source, target, steps=200, on_fraction=shares.append)
     assert found.layers.shape == (2, len(source.encoding))
     np.testing.assert_allclose(found.layers.sum(1), found.value - found.baseline, atol=0.05)
     np.testing.assert_allclose(

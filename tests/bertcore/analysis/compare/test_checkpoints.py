@@ -164,7 +164,7 @@ def test_gradients_are_those_of_transformers(folders: dict[str, Path]) -> None:
     assert found.target == pytest.approx(float(odds.detach()), abs=1e-5)
     expected = (gradient * tokens).sum(-1)[0].detach()
     torch.testing.assert_close(found.values, expected, atol=1e-5, rtol=1e-4)
-    assert float(found.shares().abs().sum()) == pytest.approx(1, abs=1e-5)
+    assert float(found.fractions().abs().sum()) == pytest.approx(1, abs=1e-5)
     assert log_odds(torch.tensor([4.0]), 0) == 4.0
     with pytest.raises(ValueError, match="no answer 7 at place 0; there are 3 answers"):
         decision_gradients(bert, trace, decision, 7)

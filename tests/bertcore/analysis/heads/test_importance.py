@@ -117,7 +117,7 @@ def test_without_a_mask_or_heads_the_hidden_states_are_left(bert: Bert) -> None:
 
 def test_progress_goes_from_most_to_all(bert: Bert) -> None:
     shares: list[float] = []
-    rank_heads(bert, bert.tokenize(A, B), on_share=shares.append)
+    rank_heads(bert, bert.tokenize(A, B), on_fraction=shares.append)
     assert shares == [pytest.approx(0.5), pytest.approx(5 / 6), 1.0]
 
 

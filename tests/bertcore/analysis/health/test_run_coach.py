@@ -54,7 +54,7 @@ def heads(*, uniform: int = 0, stuck: int = 0, total: int = 8) -> HeadHistory:
 
 
 def found(lines: list[dict[str, Any]], share: float = 1.0, **more: Any) -> dict[str, str]:
-    findings = check_run(lines, share_done=share, unigram_entropy=ENTROPY, **more)
+    findings = check_run(lines, fraction_done=share, unigram_entropy=ENTROPY, **more)
     for finding in findings:
         assert finding.sentence.endswith(".")
         assert finding.severity in SEVERITIES
@@ -89,7 +89,7 @@ def test_pairs_right_before_words_are_known() -> None:
     lines[-1] |= {"valid_nsp_accuracy": 1.0}  # words are known by then
     assert found(lines) == {}
     lines[9] |= {"valid_nsp_accuracy": 1.0}
-    rules = {finding.rule for finding in check_run(lines, share_done=1.0)}
+    rules = {finding.rule for finding in check_run(lines, fraction_done=1.0)}
     assert rules == {"nsp_too_good"}  # without an entropy top-1 decides
 
 
@@ -98,7 +98,7 @@ def test_the_plateau_at_the_unigram_entropy() -> None:
     lines = [line | {"mlm_loss": 5.95} for line in lines]
     assert found(lines) == {"unigram_plateau": "warning"}
     assert found(lines[:25], share=0.25) == {}
-    assert not [f for f in check_run(lines, share_done=1.0) if f.rule == "unigram_plateau"]
+    assert not [f for f in check_run(lines, fraction_done=1.0) if f.rule == "unigram_plateau"]
 
 
 def test_exploding_gradients() -> None:
@@ -120,7 +120,7 @@ def test_a_loss_spike_that_stays_and_one_that_comes_back() -> None:
     for line in lines[50:55]:
         line["loss"] += 3
     assert found(lines) == {"loss_spike": "note"}
-    spike = check_run(lines, share_done=1.0)[0]
+    spike = check_run(lines, fraction_done=1.0)[0]
     assert spike.step is not None
     assert 51 * 20 <= spike.step <= 60 * 20
     assert spike.evidence["loss"] - spike.evidence["loss_before"] == pytest.approx(3, abs=1.0)
@@ -134,7 +134,7 @@ def test_dead_heads() -> None:
     assert found(lines, heads=heads(uniform=1)) == {"dead_heads": "note"}
     assert found(lines, heads=heads(uniform=2, stuck=2)) == {"dead_heads": "warning"}
     assert found(lines[:20], share=0.2, heads=heads(uniform=8)) == {}
-    finding = check_run(lines, share_done=1.0, heads=heads(uniform=1, stuck=1))[0]
+    finding = check_run(lines, fraction_done=1.0, heads=heads(uniform=1, stuck=1))[0]
     assert "layer 0 head 0, layer 0 head 1" in finding.sentence
     assert finding.evidence == {"dead": 2.0, "heads": 8.0}
 
@@ -144,7 +144,7 @@ def test_over_fitting() -> None:
     for line, loss in zip(lines[69::10], (3.0, 3.2, 3.4, 3.6), strict=True):
         line["valid_mlm_loss"] = loss
     assert found(lines) == {"over_fitting": "warning"}
-    sentence = check_run(lines, share_done=1.0)[0].sentence
+    sentence = check_run(lines, fraction_done=1.0)[0].sentence
     assert "best at step 1,400 (3.00) and is 3.60 now" in sentence
 
 
@@ -152,7 +152,7 @@ def test_a_stop_by_nan_comes_first() -> None:
     lines = change_scores(healthy_run(), valid_nsp_accuracy=0.5)
     lines.append({"step": 2021, "diverged": "loss nan", "loss": None})
     assert list(found(lines)) == ["diverged", "nsp_chance"]
-    assert "step 2,021" in check_run(lines, share_done=1.0)[0].sentence
+    assert "step 2,021" in check_run(lines, fraction_done=1.0)[0].sentence
 
 
 def probe(weights: np.ndarray) -> Probe:

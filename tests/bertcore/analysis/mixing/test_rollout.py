@@ -8,7 +8,7 @@ from torch import Tensor
 
 from bertcore import Bert
 from bertcore.analysis.mixing.flow import MOST_WORK, SCALE, attention_flow, flow_work, maximum_flows
-from bertcore.analysis.mixing.maps import rank_agreement, row_shares, share_on
+from bertcore.analysis.mixing.maps import fraction_on, normalize_rows, rank_agreement
 from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from tests.support.tiny import tiny_bert
 
@@ -145,9 +145,9 @@ def test_any_checkpoint_and_length() -> None:
 
 def test_shares_of_rows_and_columns() -> None:
     maps = torch.tensor([[1.0, 3.0], [0.0, 0.0]])
-    assert row_shares(maps).tolist() == [[0.25, 0.75], [0, 0]]
-    assert share_on(maps, [1]) == pytest.approx(0.375)
-    assert share_on(maps, []) == 0
+    assert normalize_rows(maps).tolist() == [[0.25, 0.75], [0, 0]]
+    assert fraction_on(maps, [1]) == pytest.approx(0.375)
+    assert fraction_on(maps, []) == 0
 
 
 def test_rank_agreement_is_spearmans() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore import Bert
-from bertcore.analysis.mixing.maps import row_shares
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from tests.support.tiny import tiny_bert, tiny_config
 
@@ -80,7 +80,7 @@ def test_a_value_of_zero_moves_nothing() -> None:
         bert.module.layers[0].attention.value.bias.zero_()
     found = value_zeroing(bert, bert.trace(TEXT))
     assert found.max() < 1e-9
-    assert row_shares(torch.zeros(1, 2, 2)).tolist() == [[[0, 0], [0, 0]]]
+    assert normalize_rows(torch.zeros(1, 2, 2)).tolist() == [[[0, 0], [0, 0]]]
 
 
 def test_tokens_that_are_not_looked_at_do_not_matter(bert: Bert) -> None:

@@ -35,10 +35,10 @@ def test_norms_and_cosines_are_those_of_numpy(trace):
 
 def test_shares_add_to_one_and_follow_the_definition(trace):
     found = numbers.sum_numbers(trace.embeddings)
-    assert np.allclose(sum(found.shares.values()), 1, atol=1e-5)
+    assert np.allclose(sum(found.fractions.values()), 1, atol=1e-5)
     total = trace.embeddings.sum[2]
     share = float(trace.embeddings.segment[2] @ total / (total @ total))
-    assert found.shares["segment"][2] == pytest.approx(share, abs=1e-5)
+    assert found.fractions["segment"][2] == pytest.approx(share, abs=1e-5)
 
 
 def test_layer_norm_numbers_describe_the_formula(bert, trace):

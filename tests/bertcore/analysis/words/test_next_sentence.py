@@ -119,7 +119,7 @@ def test_attention_mass_equals_the_sum_written_out(bert: Bert) -> None:
                     )
     np.testing.assert_allclose(found.mass.sum(-1), 1, atol=1e-5)
     np.testing.assert_allclose(
-        found.share, [len(groups[g]) / trace.num_tokens for g in GROUPS], atol=1e-7
+        found.fraction, [len(groups[g]) / trace.num_tokens for g in GROUPS], atol=1e-7
     )
 
 
@@ -128,7 +128,7 @@ def test_even_attention_has_the_mass_of_its_share(bert: Bert) -> None:
     even = torch.full_like(trace.attentions, 1 / trace.num_tokens)
     found = attention_mass(replace(trace, activations=replace(trace.activations, attentions=even)))
     np.testing.assert_allclose(
-        found.mass, np.broadcast_to(found.share, found.mass.shape), atol=1e-6
+        found.mass, np.broadcast_to(found.fraction, found.mass.shape), atol=1e-6
     )
 
 
