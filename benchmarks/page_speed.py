@@ -46,8 +46,8 @@ WORDS = ("water", "music", "winter", "money", "today", "people", "green", "north
 # Checks the components' shadow roots, at each frame, until the watched parts have changed.
 _WATCH = """() => {
   const find = (root, selector) => {
-    const found = root.querySelector(selector);
-    if (found) return found;
+    const match = root.querySelector(selector);
+    if (match) return match;
     for (const node of root.querySelectorAll("*")) {
       const inner = node.shadowRoot && find(node.shadowRoot, selector);
       if (inner) return inner;
