@@ -7,7 +7,7 @@ from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from ..plots.special_tokens import Marks
 from ..plots.untrusted_text import plain
-from ..shell import frame
+from ..shell import frame, shipped
 from ..shell.one_of import one_of
 from ..shell.state import Field
 from . import PAGE, decoder, switch_off
@@ -39,6 +39,8 @@ def views(page: frame.Page) -> None:
         sentence = head_sentence(measures, layer, heads, trace.num_tokens, marks)
         row.markdown(sentence, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
+        if layer == 0:
+            shipped.note_planted(page)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
     view = one_of("View", names, VIEW)
     with frame.guard():

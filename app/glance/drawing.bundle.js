@@ -759,11 +759,11 @@ ${this.parts.join("\n")}
     }
     strongest(layer) {
       const least = Math.max(FEWEST, this.notable);
-      const found = [];
+      const links = [];
       for (let query = 0; query < this.size; query++) {
-        found.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
+        links.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
       }
-      return found;
+      return links;
     }
   };
 

@@ -172,10 +172,10 @@ export class GlanceModel {
 
   private strongest(layer: number): Link[] {
     const least = Math.max(FEWEST, this.notable);
-    const found: Link[] = [];
+    const links: Link[] = [];
     for (let query = 0; query < this.size; query++) {
-      found.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
+      links.push(...this.from(layer, query, null, MOST_LINKS).filter(({ weight }) => weight >= least));
     }
-    return found;
+    return links;
   }
 }

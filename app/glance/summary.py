@@ -181,7 +181,7 @@ def find_twins(trace: Trace) -> tuple[int, int] | None:
     for place, (token, text) in enumerate(zip(trace.tokens, trace.text_ids, strict=True)):
         if text >= 0 and len(token) >= 4 and token.isalpha():
             places.setdefault(trace.input_ids[place], []).append(place)
-    pairs = [(found[0], found[-1]) for found in places.values() if len(found) > 1]
+    pairs = [(same[0], same[-1]) for same in places.values() if len(same) > 1]
     last = trace.hidden_states[-1].float()
     return min(pairs, key=lambda pair: _cosine(last, pair), default=None)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ..shell import frame
+from ..shell import frame, shipped
 from . import PAGE, job
 from .grid import show_grid
 from .head_map import show_map
@@ -17,6 +17,7 @@ def views(page: frame.Page, chosen: Chosen) -> None:
     if report is None:  # it was evicted from the cache meanwhile
         return
     with frame.guard():
+        shipped.note_planted(page)
         opened = show_grid(page, chosen, report)
         show_ranked(page, chosen, report)
         show_map(page, chosen, report, opened)
