@@ -103,6 +103,19 @@ def test_help_does_not_load_torch(words: list[str]) -> None:
     assert run.returncode == 0, run.stderr
 
 
+def test_a_checkpoint_opens_without_the_compiler() -> None:
+    """torch's compiler and sympy take a second and 75 MB, and a reader of a model needs neither."""
+    script = (
+        "import sys, bertcore\nbertcore.load('default').trace('the river')\n"
+        "heavy = {'torch._dynamo', 'sympy', 'transformers', 'sklearn'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
 def test_version() -> None:
     import bertcore
 
