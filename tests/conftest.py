@@ -29,6 +29,7 @@ SLOW_MEANS = ("streamlit.testing", "subprocess", "multiprocessing", "playwright"
 """A file that imports one of them, itself or through tests.support, is left out of --fast."""
 SLOW_FILES = (
     "bertcore/analysis/compare/test_checkpoints",  # run or train networks
+    "bertcore/analysis/compare/test_task_shift",
     "bertcore/analysis/health/",
     "bertcore/cli/test_finetune",
     "bertcore/cli/test_pretrain",
@@ -38,6 +39,7 @@ SLOW_FILES = (
     "bertcore/training/test_compiler",
     "bertcore/others/",  # open every architecture of transformers
     "app/layer_map/",  # compile UMAP
+    "bertcore/analysis/space/test_projection",
     "test_docs",  # run the guides
 )
 """So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""

@@ -5,7 +5,6 @@ That it gives the view's numbers is tested where the numbers are (tests/app, tes
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,9 @@ import torch
 
 from app.canvas.shared.attention_data import mean_weights, neuron_arrays
 from app.navigation import PAGES
-from app.shell import background
 from bertcore import load
 from bertcore.analysis.heads.measures import measure_heads
-from tests.support.opened import ok, page_of
+from tests.support.opened import ok, page_of, with_results
 from tests.support.tiny import tiny_bert
 
 TEXTS = {
@@ -72,13 +70,7 @@ def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
 
     def run_snippets(page: str, address: dict[str, Any]) -> list[dict[str, Any]]:
-        app = page_of(page, seconds=300, **TEXTS, **address).run()
-        if background._jobs:  # what takes long is drawn when it is done
-            for job in list(background._jobs.values()):
-                while not job.done:
-                    time.sleep(0.02)
-            app.run()
-        ok(app)
+        app = ok(with_results(page_of(page, seconds=300, **TEXTS, **address).run()))
         made = []
         for snippet in dict.fromkeys(code.value for code in app.code if code.language == "python"):
             names: dict[str, Any] = {}

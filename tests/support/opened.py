@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from app.shell import state
+from app.shell import background, state
 
 PAGES = Path(__file__).parents[2] / "pages"
 PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}
@@ -39,9 +40,24 @@ def opener(folders: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> Call
 
     def opened(name: str, page: str, **query: str) -> AppTest:
         monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
-        return ok(page_of(page, **{**PAIR, **query}).run())
+        return ok(with_results(page_of(page, **{**PAIR, **query}).run()))
 
     return opened
+
+
+def with_results(app: AppTest) -> AppTest:
+    """Return a page that ran with what takes long, which in a browser comes by itself."""
+    if not app.get("progress"):
+        return app
+    finish_jobs()
+    return app.run()
+
+
+def finish_jobs() -> None:
+    """Wait for all work in the background."""
+    for job in list(background._jobs.values()):
+        while not job.done:
+            time.sleep(0.01)
 
 
 def ok(app: AppTest) -> AppTest:

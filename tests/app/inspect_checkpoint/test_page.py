@@ -25,7 +25,7 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.finetuning import open_task_model
 from tests.support.finetuning_files import write_questions, write_scored_pairs, write_tags
-from tests.support.opened import charts, complaints, numbers, ok, page_of, said
+from tests.support.opened import charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
 
@@ -352,9 +352,7 @@ def test_a_run_can_be_stopped_while_it_is_awaited(
     app = ok(ran(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "b.csv", text)))
     assert len(app.get("progress")) == 1
     app.button(key="stop_keep").click().run()
-    for job in list(background._jobs.values()):
-        while not job.done:
-            time.sleep(0.01)
+    finish_jobs()
     app = ok(app.run())  # in a browser it comes by itself
     assert "of the first 4 examples" in said(app)
     assert "Stop and keep what is done" not in [button.label for button in app.button]

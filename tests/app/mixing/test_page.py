@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.network import ALL_HEADS
-from tests.support.opened import charts, ok, page_of, said
+from tests.support.opened import charts, finish_jobs, ok, page_of, said
 from tests.support.tiny import tiny_bert, tiny_config
 
 A, B = "the river [MASK] was steep", "it had rained"
@@ -138,9 +137,7 @@ def test_what_is_slow_is_awaited_and_then_drawn(
     first = json.dumps(charts(app)[0])
     assert (NAMES["flow"] in first) == (view == "token")  # an empty strip keeps its place
     may_go_on.set()
-    for job in list(background._jobs.values()):
-        while not job.done:
-            time.sleep(0.01)
+    finish_jobs()
     app = ok(app.run())  # in a browser it comes by itself
     assert len(app.get("progress")) == 0
     assert len(charts(app)) == 3

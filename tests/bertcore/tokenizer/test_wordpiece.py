@@ -70,6 +70,7 @@ def test_explain_equals_the_fast_path_on_nasty_text(tokenizer: Tokenizer, text: 
     assert_equals_fast_path(text, tokenizer)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(text=texts)
 def test_explain_equals_the_fast_path_on_any_text(tokenizer: Tokenizer, text: str) -> None:
