@@ -1,4 +1,4 @@
-"""Make the animated picture of the README: a sentence is typed, its attention, a masked word.
+"""Make the animated picture of the README: a walk through BERT, a head's attention, a masked word.
 
 `python docs/make_tour.py` starts the app on the shipped checkpoint, drives a browser through it and
 writes docs/tour.webp.
@@ -26,10 +26,7 @@ from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
 TOUR = ROOT / "docs" / "tour.webp"
 MAX_BYTES = 2_000_000
 WIDTH, HEIGHT = 1120, 760
-SENTENCE = "He shook his head and smiled."
-MASKED = "head"
-LETTERS = 3
-"""Typed between two frames."""
+MASKED = "river"
 
 
 @dataclass
@@ -80,16 +77,32 @@ class Film:
         print(f"{path.relative_to(ROOT)}: {len(self.frames)} frames, {size:,} bytes")
 
 
-def type_sentence(film: Film) -> None:
-    """Type the sentence, a few letters at a time, and wait for its attention."""
+def walk_through(film: Film) -> None:
+    """Take the steps of the first page, from the text to the predictions."""
     visit = film.visit
-    visit.open("attention", text_a="Hello.")
-    box = visit.box("A")
-    for end in range(LETTERS, len(SENTENCE) + LETTERS, LETTERS):
-        box.fill(SENTENCE[:end])
-        film.take(110)
-    visit.wait_for_query("text_a", SENTENCE)
-    visit.settle()
+    visit.open("glance")
+    visit.inked(".st-key-glance")
+    film.take(1800)
+    plane = visit.page.locator(".st-key-glance .plane")
+    walk = visit.page.get_by_role("group", name="Walk through BERT")
+    number = int(walk.inner_text().split(" of ")[1].split()[0])
+    for step in range(1, number):
+        plane.press("ArrowRight")
+        visit.wait_for_query("step", str(step))
+        visit.settle()
+        film.take(1300)
+
+
+def open_head(film: Film) -> None:
+    """Click a head in the drawing: its attention opens."""
+    visit = film.visit
+    for _ in range(2):  # to where all layers are drawn in full
+        visit.page.get_by_role("button", name="Step back").click()
+    box = visit.page.locator(".st-key-glance .plane").bounding_box()
+    if box is None:
+        raise ValueError("the drawing of the first page is not there.")
+    visit.page.mouse.click(box["x"] + 0.42 * box["width"], box["y"] + 0.09 * box["height"])
+    visit.arrive("attention")
     visit.inked(".st-key-attention_overview")
     film.take(1200)
 
@@ -132,7 +145,7 @@ def main() -> None:
         context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
         film = Film(Visit(context, url))
         context.set_default_timeout(6 * TIMEOUT_MS)
-        for scene in (type_sentence, show_lines, mask_word):
+        for scene in (walk_through, open_head, show_lines, mask_word):
             scene(film)
     film.write(TOUR)
 

