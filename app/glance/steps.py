@@ -112,8 +112,8 @@ def _layers(bert: Model, glance: Glance) -> Step:
         word = shorten(glance.trace.tokens[first], 20)
         before, after = glance.similarities[0], glance.similarities[-1]
         text += (
-            f"The two vectors of {word!r} (tokens {first} and {second}) begin with a cosine of "
-            f"{before:.2f} and end at {after:.2f}: context moved them."
+            f"The two vectors of {word!r} (tokens {first} and {second}) enter with a cosine of "
+            f"{before:.2f} and leave with {after:.2f}: each has read its own context."
         )
     else:
         text += "From layer to layer the vectors hold more of the context."

@@ -106,12 +106,21 @@ def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surpr
 
 
 def suggest_mask(
-    bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
+    bert: Model,
+    text: str,
+    text_pair: str | None = None,
+    masked: Sequence[int] = (),
+    *,
+    unique: bool = False,
 ) -> int:
     """Suggest a token to hide, besides those already masked; return its position.
 
     Of the words of one piece and at least four letters (the first 32 of them), the one that BERT
     guesses best. Without such a word any token will do.
+
+    Args:
+        masked: Positions that are masked already.
+        unique: Prefer words that occur once: a word that two sentences share ties them together.
 
     Raises:
         ValueError: If the text has no token left, or the checkpoint has no masked-word head.
@@ -126,6 +135,8 @@ def suggest_mask(
     words = [
         i for i in whole if len(encoding.tokens[i]) >= _LONG_ENOUGH and encoding.tokens[i].isalpha()
     ]
+    if unique:
+        words = [i for i in words if encoding.input_ids.count(encoding.input_ids[i]) == 1] or words
     tried = (words or whole or positions)[:_MOST_TRIED]
     scored = _surprise_at(bert, encoding, tried)
     return tried[int(np.argmin(scored.bits))]
@@ -134,15 +145,15 @@ def suggest_mask(
 def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
     """Return the position of a token to hide as an example, at the cost of a few runs at most.
 
-    That of `suggest_mask` in a text of up to 64 tokens; in a longer one, which would take many runs
-    of many tokens, the longest whole word of the first 64.
+    That of `suggest_mask` among unique words in a text of up to 64 tokens; in a longer one, which
+    would take many runs of many tokens, the longest whole word of the first 64.
 
     Raises:
         ValueError: As `suggest_mask`.
     """
     encoding = bert.tokenize(text, text_pair)
     if len(encoding) <= _MOST_FOR_EXAMPLE:
-        return suggest_mask(bert, text, text_pair)
+        return suggest_mask(bert, text, text_pair, unique=True)
     positions = text_positions(encoding)[:_MOST_FOR_EXAMPLE]
     if not positions or "mlm" not in bert.capabilities:
         return suggest_mask(bert, text, text_pair)  # which says what is missing

@@ -8,7 +8,7 @@ import torch
 
 from bertcore import Bert
 from bertcore.analysis.words.masking_demo import corrupt
-from bertcore.analysis.words.surprise import suggest_mask, surprise
+from bertcore.analysis.words.surprise import example_mask, suggest_mask, surprise
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 
@@ -82,6 +82,26 @@ def test_the_suggested_mask_is_the_best_guessed_whole_word(bert: Bert) -> None:
     allowed = [i for i, token in enumerate(found.tokens) if token in whole]
     expected = min(allowed, key=lambda i: found.bits[i])
     assert suggest_mask(bert, text) == found.positions[expected]
+
+
+def test_an_example_hides_a_word_that_occurs_once(bert: Bert) -> None:
+    text = "The river banks rained on a steep, steep house."
+    found = surprise(bert, text)
+    unique = {"river", "rained", "house"}
+    allowed = [i for i, token in enumerate(found.tokens) if token in unique]
+    expected = min(allowed, key=lambda i: found.bits[i])
+    assert example_mask(bert, text) == found.positions[expected]
+    assert bert.tokenize("steep steep").tokens[example_mask(bert, "steep steep")] == "steep"
+
+
+def test_an_example_in_a_long_text_costs_no_run(bert: Bert, monkeypatch) -> None:
+    monkeypatch.setattr("bertcore.analysis.words.surprise._MOST_FOR_EXAMPLE", 6)
+    monkeypatch.setattr("bertcore.analysis.words.surprise._surprise_at", None)
+    text = "the river rained on a steep house"
+    assert bert.tokenize(text).tokens[example_mask(bert, text)] == "river"
+    with pytest.raises(ValueError, match="no token to hide"):
+        monkeypatch.undo()
+        example_mask(bert, "")
 
 
 def test_a_second_suggestion_is_another_token(bert: Bert) -> None:
