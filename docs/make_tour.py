@@ -93,15 +93,12 @@ def walk_through(film: Film) -> None:
         film.take(1300)
 
 
-def open_head(film: Film) -> None:
-    """Click a head in the drawing: its attention opens."""
+def open_attention(film: Film) -> None:
+    """Open the page about the step on attention."""
     visit = film.visit
-    for _ in range(2):  # to where all layers are drawn in full
-        visit.page.get_by_role("button", name="Step back").click()
-    box = visit.page.locator(".st-key-glance .plane").bounding_box()
-    if box is None:
-        raise ValueError("the drawing of the first page is not there.")
-    visit.page.mouse.click(box["x"] + 0.42 * box["width"], box["y"] + 0.09 * box["height"])
+    visit.open("glance", step="4")
+    visit.inked(".st-key-glance")
+    visit.page.locator(".st-key-glance .plane").press("Enter")
     visit.arrive("attention")
     visit.inked(".st-key-attention_overview")
     film.take(1200)
@@ -145,7 +142,7 @@ def main() -> None:
         context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
         film = Film(Visit(context, url))
         context.set_default_timeout(6 * TIMEOUT_MS)
-        for scene in (walk_through, open_head, show_lines, mask_word):
+        for scene in (walk_through, open_attention, show_lines, mask_word):
             scene(film)
     film.write(TOUR)
 
