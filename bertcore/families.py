@@ -79,6 +79,11 @@ class Family:
     absent: Mapping[Capability, str] = field(default_factory=dict)
     """What members never have -> why, as a sentence."""
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether a token attends only to itself and the tokens before it."""
+        return False
+
 
 _BERT_EMBEDDINGS: Names = (
     ("embeddings.word_embeddings.weight", "embeddings.word_embeddings.weight"),

@@ -670,6 +670,9 @@ ${this.parts.join("\n")}
   }
 
   // app/glance/model.ts
+  function isAbsent({ absent }, kind) {
+    return (kind === "segment" || kind === "position") && absent[kind] !== void 0;
+  }
   var NUM_BANDS = 16;
   var MISSING = -128;
   var MOST_LINKS = 3;
@@ -697,7 +700,7 @@ ${this.parts.join("\n")}
       this.table = asFloats(table);
       this.colours = colours;
       this.names = header.tokens.map((token) => legible(token.slice(0, 200)));
-      if (!isSame) this.followed = header.masked[0]?.row ?? this.usualRow();
+      if (!isSame) this.followed = header.predictions[0]?.row ?? this.usualRow();
       this.links = Array.from({ length: header.num_layers }, (_, layer) => this.strongest(layer));
     }
     get size() {
@@ -803,12 +806,12 @@ ${this.parts.join("\n")}
       return { caption: "The tokens, and what each reads most in every layer (mean of the heads).", ...this.sheet() };
     }
     facts() {
-      const { masked, pair, positions, num_tokens: tokens, steps } = this.model.header;
+      const { predictions, pair, positions, num_tokens: tokens, steps } = this.model.header;
       return {
         what: "BERT at a glance",
         tokens,
         next_sentence: pair,
-        masked: masked.map(({ row, ...rest }) => ({ position: positions[row], ...rest })),
+        predictions: predictions.map(({ row, ...rest }) => ({ position: positions[row], ...rest })),
         steps: steps.map(({ title, text }) => ({ title, text }))
       };
     }
@@ -900,14 +903,14 @@ ${this.parts.join("\n")}
     };
   }
   function answersOf(header, top, rowHeight, bottom) {
-    const { masked } = header;
+    const { predictions } = header;
     const room = bottom - top - 44;
-    const words = masked[0]?.words.length ?? 0;
-    const numWords = Math.max(1, Math.min(words, Math.floor(room / Math.max(1, masked.length) / WORD) - 2));
-    const shown = masked.slice(0, Math.max(1, Math.floor(room / ((numWords + 1.6) * WORD))));
+    const words = predictions[0]?.words.length ?? 0;
+    const numWords = Math.max(1, Math.min(words, Math.floor(room / Math.max(1, predictions.length) / WORD) - 2));
+    const shown = predictions.slice(0, Math.max(1, Math.floor(room / ((numWords + 1.6) * WORD))));
     const boxes = [{ kind: "pair", index: 0, y: top, height: 40, row: 0, numWords: 0 }];
-    if (!masked.length) {
-      boxes.push({ kind: "masked", index: 0, y: top + 54, height: 40, row: 0, numWords: 0 });
+    if (!predictions.length) {
+      boxes.push({ kind: "words", index: 0, y: top + 54, height: 40, row: 0, numWords: 0 });
       return boxes;
     }
     const height = (numWords + 1.6) * WORD;
@@ -916,7 +919,7 @@ ${this.parts.join("\n")}
       const wanted = top + (row + 0.5) * rowHeight - WORD * 0.8;
       const most = bottom - (shown.length - index) * height;
       const y = Math.max(free, Math.min(wanted, most));
-      boxes.push({ kind: "masked", index, y, height: height - 6, row, numWords });
+      boxes.push({ kind: "words", index, y, height: height - 6, row, numWords });
       free = y + height;
     });
     return boxes;
@@ -1024,7 +1027,7 @@ ${this.parts.join("\n")}
         feed_forward: first,
         layers: typeof section === "number",
         pair: section === "pair" || last,
-        masked: section === "masked" || last
+        words: section === "words" || last
       };
       return isLit[this.step] ?? true ? 1 : DIM;
     }
@@ -1059,7 +1062,7 @@ ${this.parts.join("\n")}
         const title = place.width >= 52 ? `Layer ${layer}` : String(layer);
         if (layer % every === 0) this.label(context, title, place.x + place.width / 2, 9, place.width * every, "center");
       });
-      context.globalAlpha = Math.max(this.lit("pair"), this.lit("masked"));
+      context.globalAlpha = Math.max(this.lit("pair"), this.lit("words"));
       this.label(context, "Predictions", answers.x, 9, answers.width);
       this.font(context, 10.5);
       context.globalAlpha = 0.8 * this.lit("input");
@@ -1068,7 +1071,7 @@ ${this.parts.join("\n")}
         const short = { token: "token", segment: "seg.", position: "pos.", input: "sum" }[kind] ?? kind;
         this.label(context, short, x + width / 2, top - 11, width + 12, "center");
         if (column === inputs.length - 1) return;
-        const sign = column === inputs.length - 2 ? "=" : "+";
+        const sign = column === inputs.length - 2 ? "=" : isAbsent(header, inputs[column + 1].kind) ? "" : "+";
         this.label(context, sign, (x + width + columns[column + 1].x) / 2, top + layout.rowHeight / 2, 12, "center");
       });
     }
@@ -1100,7 +1103,7 @@ ${this.parts.join("\n")}
       const { model, layout: { rowHeight } } = this;
       if (rowHeight >= 11) return new Set(range(model.size));
       const special = model.header.text_ids.flatMap((text, row) => text < 0 ? [row] : []);
-      const order = [model.followed, ...model.header.masked.map(({ row }) => row), ...special, ...range(model.size)];
+      const order = [model.followed, ...model.header.predictions.map(({ row }) => row), ...special, ...range(model.size)];
       const apart = Math.ceil(11 / rowHeight);
       const chosen = [];
       for (const row of order) if (chosen.every((other) => Math.abs(other - row) >= apart)) chosen.push(row);
@@ -1110,7 +1113,7 @@ ${this.parts.join("\n")}
       const { layout: { pieces, rowHeight }, theme, model } = this;
       const { header } = model;
       const tall = Math.max(1, rowHeight - (rowHeight >= 8 ? 3 : 0.5));
-      const masks = new Set(header.masked.map(({ row }) => row));
+      const masks = new Set(header.predictions.map(({ row }) => row));
       context.globalAlpha = this.lit("pieces");
       range(model.size).forEach((row) => {
         const text = header.text_ids[row];
@@ -1159,10 +1162,12 @@ ${this.parts.join("\n")}
       const { layout: { columns, top, rowHeight }, theme, model } = this;
       const { header } = model;
       const tall = rowHeight * model.size;
-      header.columns.forEach(({ layer }, column) => {
+      header.columns.forEach(({ kind, layer }, column) => {
         const { x, width } = columns[column];
         if (width < 1) return;
-        context.globalAlpha = this.lit(layer < 0 ? "input" : layer);
+        const alpha = this.lit(layer < 0 ? "input" : layer);
+        if (isAbsent(header, kind)) return this.paintDashed(context, [x, top, width, tall], alpha);
+        context.globalAlpha = alpha;
         paintCells(context, this.cells[column], [0, 0, NUM_BANDS, model.size], [x, top, width, tall]);
         if (rowHeight < 8) return;
         context.fillStyle = theme.background;
@@ -1216,7 +1221,7 @@ ${this.parts.join("\n")}
       context.globalAlpha = 0.75 * alpha;
       context.strokeStyle = context.fillStyle = theme.text;
       context.lineWidth = 1;
-      if (place.width >= 30) sign(layout.columns[own[own.length - 1]]);
+      if (own.length > 1 && place.width >= 30) sign(layout.columns[own[own.length - 1]]);
       if (!layout.hasHalves) return;
       const half = layout.columns[own[0]];
       sign(half);
@@ -1304,10 +1309,10 @@ ${this.parts.join("\n")}
       context.stroke();
       this.font(context, 10.5);
       context.globalAlpha = 0.85 * alpha;
-      const source = header.tokens[box.row];
-      const what = box.kind === "pair" ? "pooler" : "masked-word head";
-      this.label(context, `${source} \u2192 ${what}`, x, box.y + 8, answers.width);
-      const bars = box.kind === "pair" && header.pair ? [[header.pair.kind === "nsp" ? "B follows A" : "A before B", header.pair.probability]] : header.masked[box.index].words.slice(0, box.numWords).map((word, k) => [word, header.masked[box.index].probabilities[k]]);
+      const heads = { masked: "masked-word head", next: "next token", replaced: "replaced?" };
+      const what = box.kind === "pair" ? "pooler" : heads[header.predictions[box.index].kind];
+      this.label(context, `${header.tokens[box.row]} \u2192 ${what}`, x, box.y + 8, answers.width);
+      const bars = box.kind === "pair" && header.pair ? [[header.pair.kind === "nsp" ? "B follows A" : "A before B", header.pair.probability]] : header.predictions[box.index].words.slice(0, box.numWords).map((word, k) => [word, header.predictions[box.index].probabilities[k]]);
       bars.forEach(([word, probability], k) => {
         const y = box.y + 23 + k * 15;
         context.globalAlpha = (box.kind === "pair" ? 0.35 : 0.3) * alpha;
@@ -1323,22 +1328,32 @@ ${this.parts.join("\n")}
     }
     paintAbsent(context, box, why, alpha) {
       const { layout: { answers } } = this;
-      context.globalAlpha = 0.4 * alpha;
+      this.paintDashed(context, [answers.x, box.y, answers.width - 1, box.height - 4], alpha);
+      context.globalAlpha = 0.7 * alpha;
+      this.font(context, 10.5);
+      const name = box.kind === "pair" ? "no answer about a pair" : "no predicted word";
+      this.label(context, name, answers.x + 4, box.y + 12, answers.width - 8);
+      this.label(context, why, answers.x + 4, box.y + 27, answers.width - 8);
+    }
+    // The frame of a part that the checkpoint or the text lacks.
+    paintDashed(context, [x, y, width, tall], alpha) {
+      context.globalAlpha = 0.5 * alpha;
+      context.strokeStyle = this.theme.text;
       context.lineWidth = 1;
       context.beginPath();
-      const [right, bottom] = [answers.x + answers.width - 1, box.y + box.height - 4];
-      for (let x = answers.x; x < right; x += 6) {
-        for (const y of [box.y, bottom]) {
-          context.moveTo(x, y);
-          context.lineTo(Math.min(x + 3, right), y);
+      for (let at = 0; at < width; at += 6) {
+        for (const line of [y, y + tall]) {
+          context.moveTo(x + at, line);
+          context.lineTo(x + Math.min(at + 3, width), line);
+        }
+      }
+      for (let at = 0; at < tall; at += 6) {
+        for (const line of [x, x + width]) {
+          context.moveTo(line, y + at);
+          context.lineTo(line, y + Math.min(at + 3, tall));
         }
       }
       context.stroke();
-      context.globalAlpha = 0.7 * alpha;
-      this.font(context, 10.5);
-      const name = box.kind === "pair" ? "no answer about a pair" : "no masked word";
-      this.label(context, name, answers.x + 4, box.y + 12, answers.width - 8);
-      this.label(context, why, answers.x + 4, box.y + 27, answers.width - 8);
     }
     // ---- pictures of numbers ----
     vectors(column) {
@@ -1384,7 +1399,7 @@ ${this.parts.join("\n")}
     feed_forward: "How tokens mix",
     layer: "Layer map",
     pair: "Sentence pairs",
-    masked: "Masked words"
+    words: "Masked words"
   };
   var PART_OF_STEP = {
     text: "text",
@@ -1395,7 +1410,7 @@ ${this.parts.join("\n")}
     feed_forward: "feed_forward",
     layers: "layer",
     pair: "pair",
-    masked: "masked"
+    words: "words"
   };
   var Glance = class {
     frame = new ViewFrame("view glance", { layout: () => this.layout(), paint: () => this.paint() });
@@ -1481,10 +1496,10 @@ ${this.parts.join("\n")}
       this.opener.textContent = part ? `${PAGES[part]} \u2192` : "";
     }
     openStep() {
-      const { header: { steps, masked, num_layers: layers }, step } = this.model;
+      const { header: { steps, predictions, num_layers: layers }, step } = this.model;
       const part = PART_OF_STEP[steps[step].part];
       if (!part) return;
-      const row = part === "masked" ? masked[0].row : part === "pair" ? 0 : this.model.followed;
+      const row = part === "words" ? predictions[0].row : part === "pair" ? 0 : this.model.followed;
       const layer = part === "layer" ? layers - 1 : ["attention", "norm", "feed_forward"].includes(part) ? 0 : null;
       this.report(part, row, layer, null);
     }
@@ -1524,11 +1539,11 @@ ${this.parts.join("\n")}
     describe(part) {
       const { model } = this;
       const { header } = model;
-      if (part.kind === "pair" || part.kind === "masked") {
+      if (part.kind === "pair" || part.kind === "words") {
         const absent = header.absent[part.kind];
         if (absent !== void 0) return [absent];
         if (part.kind === "pair") return header.pair ? [`${(100 * header.pair.probability).toFixed(2)}%`] : [];
-        const { words, probabilities, original } = header.masked[part.index];
+        const { words, probabilities, original } = header.predictions[part.index];
         const lines2 = words.map((word, k) => `${word} ${(100 * probabilities[k]).toFixed(2)}%`);
         return original === null ? lines2 : [`hidden: ${original}`, ...lines2];
       }
@@ -1550,6 +1565,7 @@ ${this.parts.join("\n")}
       };
       if (part.kind === "feed_forward") lines.push("feed-forward: each token alone, then add & norm");
       if (part.kind === "norm" && !column) lines.push("attention, add & norm, feed-forward, add & norm");
+      if (column && isAbsent(header, column.kind)) return [header.absent[column.kind] ?? ""];
       if (column) {
         lines.push(what[column.kind]);
         lines.push(`${NUM_BANDS} cells: means of ${Math.round(header.num_dims / NUM_BANDS)} of ${header.num_dims} dimensions`);

@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 from typing import Any, TypedDict
 
 import numpy as np
-import plotly.colors
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -26,7 +25,7 @@ class Opened(TypedDict):
     """What the visitor clicked."""
 
     part: str
-    """"text", "token", "input", "attention", "norm", "feed_forward", "layer", "pair", "masked"."""
+    """"text", "token", "input", "attention", "norm", "feed_forward", "layer", "pair", "words"."""
     position: int | None
     layer: int | None
     head: int | None
@@ -40,12 +39,8 @@ def _component() -> Callable[..., Any]:
 @lru_cache(maxsize=1)
 def _colours() -> NDArray[np.uint8]:
     """Return the diverging scales for light and dark grounds as RGB, uint8 [2, 255, 3]."""
-    levels = np.linspace(0, 1, 255).tolist()
-    scales = [
-        plotly.colors.sample_colorscale(scale, levels, colortype="tuple")
-        for scale in (theme.DIVERGING, theme.DIVERGING_DARK)
-    ]
-    return np.round(np.array(scales) * 255).astype(np.uint8)
+    scales = theme.DIVERGING, theme.DIVERGING_DARK
+    return np.stack([theme.sampled(scale, 255) for scale in scales])
 
 
 def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> bytes:
@@ -75,14 +70,13 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
         "num_dims": bert.config.hidden_size,
         "size": glance.heads.codes.shape[-1],
         "columns": [column._asdict() for column in glance.columns],
-        "masked": [
+        "predictions": [
             {**one._asdict(), "row": row_of[one.position]}
-            for one in glance.masked
+            for one in glance.predictions
             if one.position in row_of
         ],
         "pair": None if glance.pair is None else glance.pair._asdict(),
         "absent": _absent(bert, glance),
-        "hidden": [row_of[position] for position in glance.hidden],
         "broken": np.flatnonzero(glance.heads.missing.any((1, 2, 3))).tolist(),
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
@@ -100,15 +94,15 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
 
 
 def _absent(bert: Model, glance: Glance) -> dict[str, str]:
-    """Return what is drawn as absent and why: "segment", "position", "masked", "pair"."""
+    """Return what is drawn as absent and why: "segment", "position", "words", "pair"."""
     missing = bert.absent
     reasons: dict[str, str] = {}
     if "segments" in missing:
         reasons["segment"] = missing["segments"]
     if "positions" in missing:
         reasons["position"] = missing["positions"]
-    if not glance.masked:
-        reasons["masked"] = missing.get("mlm") or missing.get("mask") or "No word is hidden."
+    if not glance.predictions:
+        reasons["words"] = missing.get("mlm") or missing.get("mask") or "No word is hidden."
     if glance.pair is None:
         has_head = not {"nsp", "sop"} <= missing.keys()
         reasons["pair"] = "There is no sentence B." if has_head else missing["nsp"]

@@ -19,7 +19,7 @@ import { ViewFrame } from "../canvas/shared/view_frame";
 import { alone } from "../html_file/alone";
 import { GlanceFiles } from "./files";
 import { layoutOf, partAt, type Part } from "./layout";
-import { GlanceModel, NUM_BANDS, type GlanceHeader } from "./model";
+import { GlanceModel, isAbsent, NUM_BANDS, type GlanceHeader } from "./model";
 import { GlancePainter } from "./painter";
 
 const HEIGHT = 560; // pixels that the drawing takes where the tokens allow it
@@ -48,12 +48,12 @@ export const standAlone = alone(component);
 
 const PAGES: Record<string, string> = {
   text: "Tokens & embeddings", token: "Tokens & embeddings", input: "Tokens & embeddings", attention: "Attention",
-  norm: "How tokens mix", feed_forward: "How tokens mix", layer: "Layer map", pair: "Sentence pairs", masked: "Masked words",
+  norm: "How tokens mix", feed_forward: "How tokens mix", layer: "Layer map", pair: "Sentence pairs", words: "Masked words",
 };
 // The part that a step is about.
 const PART_OF_STEP: Record<string, string> = {
   text: "text", pieces: "token", input: "input", attention: "attention", norm: "norm", feed_forward: "feed_forward",
-  layers: "layer", pair: "pair", masked: "masked",
+  layers: "layer", pair: "pair", words: "words",
 };
 
 class Glance implements MountedView<GlanceHeader, GlanceEvents> {
@@ -134,10 +134,10 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   }
 
   private openStep(): void {
-    const { header: { steps, masked, num_layers: layers }, step } = this.model;
+    const { header: { steps, predictions, num_layers: layers }, step } = this.model;
     const part = PART_OF_STEP[steps[step].part];
     if (!part) return;
-    const row = part === "masked" ? masked[0].row : part === "pair" ? 0 : this.model.followed;
+    const row = part === "words" ? predictions[0].row : part === "pair" ? 0 : this.model.followed;
     const layer = part === "layer" ? layers - 1 : ["attention", "norm", "feed_forward"].includes(part) ? 0 : null;
     this.report(part, row, layer, null);
   }
@@ -185,11 +185,11 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private describe(part: Part): string[] {
     const { model } = this;
     const { header } = model;
-    if (part.kind === "pair" || part.kind === "masked") {
+    if (part.kind === "pair" || part.kind === "words") {
       const absent = header.absent[part.kind];
       if (absent !== undefined) return [absent];
       if (part.kind === "pair") return header.pair ? [`${(100 * header.pair.probability).toFixed(2)}%`] : [];
-      const { words, probabilities, original } = header.masked[part.index];
+      const { words, probabilities, original } = header.predictions[part.index];
       const lines = words.map((word, k) => `${word} ${(100 * probabilities[k]).toFixed(2)}%`);
       return original === null ? lines : [`hidden: ${original}`, ...lines];
     }
@@ -206,6 +206,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
       input: "their sum, normalised: input of layer 0", attention: "after attention, add & norm", layer: "output of the layer" };
     if (part.kind === "feed_forward") lines.push("feed-forward: each token alone, then add & norm");
     if (part.kind === "norm" && !column) lines.push("attention, add & norm, feed-forward, add & norm");
+    if (column && isAbsent(header, column.kind)) return [header.absent[column.kind as "segment" | "position"] ?? ""];
     if (column) {
       lines.push(what[column.kind]);
       lines.push(`${NUM_BANDS} cells: means of ${Math.round(header.num_dims / NUM_BANDS)} of ${header.num_dims} dimensions`);

@@ -43,10 +43,10 @@ export class GlanceFiles implements Saved {
   }
 
   facts(): Record<string, unknown> {
-    const { masked, pair, positions, num_tokens: tokens, steps } = this.model.header;
+    const { predictions, pair, positions, num_tokens: tokens, steps } = this.model.header;
     return {
       what: "BERT at a glance", tokens, next_sentence: pair,
-      masked: masked.map(({ row, ...rest }) => ({ position: positions[row], ...rest })),
+      predictions: predictions.map(({ row, ...rest }) => ({ position: positions[row], ...rest })),
       steps: steps.map(({ title, text }) => ({ title, text })),
     };
   }

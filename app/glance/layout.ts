@@ -21,8 +21,8 @@ export interface LayerPlace extends Span {
 }
 
 export interface Answer {
-  kind: "pair" | "masked";
-  /** Of GlanceHeader.masked; 0 for the pair. */
+  kind: "pair" | "words";
+  /** Of GlanceHeader.predictions; 0 for the pair. */
   index: number;
   y: number;
   height: number;
@@ -112,14 +112,14 @@ export function layoutOf(header: GlanceHeader, width: number, height: number): L
 
 // The boxes of the answers, from the top, each as near to its row as the others allow.
 function answersOf(header: GlanceHeader, top: number, rowHeight: number, bottom: number): Answer[] {
-  const { masked } = header;
+  const { predictions } = header;
   const room = bottom - top - 44;
-  const words = masked[0]?.words.length ?? 0;
-  const numWords = Math.max(1, Math.min(words, Math.floor(room / Math.max(1, masked.length) / WORD) - 2));
-  const shown = masked.slice(0, Math.max(1, Math.floor(room / ((numWords + 1.6) * WORD))));
+  const words = predictions[0]?.words.length ?? 0;
+  const numWords = Math.max(1, Math.min(words, Math.floor(room / Math.max(1, predictions.length) / WORD) - 2));
+  const shown = predictions.slice(0, Math.max(1, Math.floor(room / ((numWords + 1.6) * WORD))));
   const boxes: Answer[] = [{ kind: "pair", index: 0, y: top, height: 40, row: 0, numWords: 0 }];
-  if (!masked.length) {
-    boxes.push({ kind: "masked", index: 0, y: top + 54, height: 40, row: 0, numWords: 0 });
+  if (!predictions.length) {
+    boxes.push({ kind: "words", index: 0, y: top + 54, height: 40, row: 0, numWords: 0 });
     return boxes;
   }
   const height = (numWords + 1.6) * WORD;
@@ -128,7 +128,7 @@ function answersOf(header: GlanceHeader, top: number, rowHeight: number, bottom:
     const wanted = top + (row + 0.5) * rowHeight - WORD * 0.8;
     const most = bottom - (shown.length - index) * height;
     const y = Math.max(free, Math.min(wanted, most));
-    boxes.push({ kind: "masked", index, y, height: height - 6, row, numWords });
+    boxes.push({ kind: "words", index, y, height: height - 6, row, numWords });
     free = y + height;
   });
   return boxes;
@@ -139,7 +139,7 @@ export type Part =
   | { kind: "text" | "token" | "input"; row: number; column?: number }
   | { kind: "attention"; layer: number; row: number | null; head: number | null }
   | { kind: "norm" | "feed_forward" | "layer"; layer: number; row: number | null; column?: number }
-  | { kind: "pair" | "masked"; row: number; index: number };
+  | { kind: "pair" | "words"; row: number; index: number };
 
 // The part at a point, or null.
 export function partAt(layout: Layout, header: GlanceHeader, x: number, y: number): Part | null {

@@ -18,7 +18,9 @@ export interface Column {
   scale: number;
 }
 
-export interface Masked {
+export interface Words {
+  /** At a mask, after the last token, or tokens of the text that were replaced. */
+  kind: "masked" | "next" | "replaced";
   row: number;
   original: string | null;
   words: string[];
@@ -45,12 +47,10 @@ export interface GlanceHeader {
   /** Cells on a side of a head's picture. */
   size: number;
   columns: Column[];
-  masked: Masked[];
+  predictions: Words[];
   pair: { kind: "nsp" | "sop"; probability: number } | null;
   /** What the checkpoint or the text lacks, and why. */
-  absent: Partial<Record<"segment" | "position" | "masked" | "pair", string>>;
-  /** Rows that were hidden for the drawing. */
-  hidden: number[];
+  absent: Partial<Record<"segment" | "position" | "words" | "pair", string>>;
   /** Layers with weights that are not numbers. */
   broken: number[];
   kinds: { a: string; b: string; special: string };
@@ -66,6 +66,11 @@ export interface Link {
   query: number;
   key: number;
   weight: number;
+}
+
+/** Whether a column is of embeddings that the architecture lacks. */
+export function isAbsent({ absent }: GlanceHeader, kind: Column["kind"]): boolean {
+  return (kind === "segment" || kind === "position") && absent[kind] !== undefined;
 }
 
 export const NUM_BANDS = 16;
@@ -97,7 +102,7 @@ export class GlanceModel {
     this.table = asFloats(table);
     this.colours = colours;
     this.names = header.tokens.map((token) => legible(token.slice(0, 200)));
-    if (!isSame) this.followed = header.masked[0]?.row ?? this.usualRow();
+    if (!isSame) this.followed = header.predictions[0]?.row ?? this.usualRow();
     this.links = Array.from({ length: header.num_layers }, (_, layer) => this.strongest(layer));
   }
 

@@ -33,7 +33,7 @@ PAGE_OF_PART = {
     "feed_forward": "mixing",
     "layer": "layer_map",
     "pair": "sentence_pairs",
-    "masked": "masked_words",
+    "words": "masked_words",
 }
 STEP = Field("step", 0)
 _OPENED = "_glance_opened"
@@ -99,7 +99,7 @@ def show(page: frame.Page) -> None:
         return part_of_bundle(drawing.BUNDLE, [data])
 
     texts = "trace.text_a, trace.text_b"
-    masks = tuple(one.position for one in glance.masked if one.original is not None)
+    masks = tuple(one.position for one in glance.predictions if one.original is not None)
     encoding = f"masked_encoding(bert, {texts}, {masks})" if masks else f"bert.tokenize({texts})"
     GLANCE.offer(page, glance, title="BERT at a glance", part=part, encoding=encoding)
 
@@ -126,10 +126,10 @@ def _choose(chosen: Opened, glance: Glance) -> None:
         mixing.TOKEN.put(-1 if position is None else position)
     elif part == "layer":
         MAP_LAYER.put((layer or 0) + 1)
-    elif part == "masked":
+    elif part == "words" and glance.hidden:
         MASKED.put(sorted({*MASKED.value, *glance.hidden}))
-        if position is not None:
-            MASK.put(position)
+    if part == "words" and position is not None:
+        MASK.put(position)
 
 
 def draw() -> None:

@@ -2,16 +2,16 @@
 
 import { context2d, element } from "../browser/elements";
 import { percent, range } from "../browser/text";
-import { FittedNames, NOT_A_NUMBER, paintMissing, type Painting, type Theme } from "../canvas/shared/canvas";
+import { FittedNames, NOT_A_NUMBER, paintMissing, type Box, type Painting, type Theme } from "../canvas/shared/canvas";
 import { paintCells } from "../canvas/saving/pictures";
 import type { Answer, Layout, LayerPlace, Part } from "./layout";
-import { NUM_BANDS, type GlanceModel, type Link } from "./model";
+import { isAbsent, NUM_BANDS, type GlanceModel, type Link } from "./model";
 
 const DIM = 0.2; // opacity of what a step is not about
 const BANDS_OF_LINES = [0.12, 0.25, 0.5, 1.01]; // upper ends of weights that are drawn alike
 const FOLLOWED = 8; // links of the followed token in a layer
 
-type Section = "text" | "pieces" | "input" | "answers" | "pair" | "masked" | number; // a number: a layer
+type Section = "text" | "pieces" | "input" | "answers" | "pair" | "words" | number; // a number: a layer
 
 export class GlancePainter {
   theme!: Theme;
@@ -75,7 +75,7 @@ export class GlancePainter {
       feed_forward: first,
       layers: typeof section === "number",
       pair: section === "pair" || last,
-      masked: section === "masked" || last,
+      words: section === "words" || last,
     };
     return isLit[this.step] ?? true ? 1 : DIM;
   }
@@ -114,7 +114,7 @@ export class GlancePainter {
       const title = place.width >= 52 ? `Layer ${layer}` : String(layer);
       if (layer % every === 0) this.label(context, title, place.x + place.width / 2, 9, place.width * every, "center");
     });
-    context.globalAlpha = Math.max(this.lit("pair"), this.lit("masked"));
+    context.globalAlpha = Math.max(this.lit("pair"), this.lit("words"));
     this.label(context, "Predictions", answers.x, 9, answers.width);
     this.font(context, 10.5);
     context.globalAlpha = 0.8 * this.lit("input");
@@ -123,7 +123,7 @@ export class GlancePainter {
       const short = { token: "token", segment: "seg.", position: "pos.", input: "sum" }[kind as string] ?? kind;
       this.label(context, short, x + width / 2, top - 11, width + 12, "center");
       if (column === inputs.length - 1) return;
-      const sign = column === inputs.length - 2 ? "=" : "+";
+      const sign = column === inputs.length - 2 ? "=" : isAbsent(header, inputs[column + 1].kind) ? "" : "+";
       this.label(context, sign, (x + width + columns[column + 1].x) / 2, top + layout.rowHeight / 2, 12, "center");
     });
   }
@@ -157,7 +157,7 @@ export class GlancePainter {
     const { model, layout: { rowHeight } } = this;
     if (rowHeight >= 11) return new Set(range(model.size));
     const special = model.header.text_ids.flatMap((text, row) => (text < 0 ? [row] : []));
-    const order = [model.followed, ...model.header.masked.map(({ row }) => row), ...special, ...range(model.size)];
+    const order = [model.followed, ...model.header.predictions.map(({ row }) => row), ...special, ...range(model.size)];
     const apart = Math.ceil(11 / rowHeight);
     const chosen: number[] = [];
     for (const row of order) if (chosen.every((other) => Math.abs(other - row) >= apart)) chosen.push(row);
@@ -168,7 +168,7 @@ export class GlancePainter {
     const { layout: { pieces, rowHeight }, theme, model } = this;
     const { header } = model;
     const tall = Math.max(1, rowHeight - (rowHeight >= 8 ? 3 : 0.5));
-    const masks = new Set(header.masked.map(({ row }) => row));
+    const masks = new Set(header.predictions.map(({ row }) => row));
     context.globalAlpha = this.lit("pieces");
     range(model.size).forEach((row) => {
       const text = header.text_ids[row];
@@ -220,10 +220,12 @@ export class GlancePainter {
     const { layout: { columns, top, rowHeight }, theme, model } = this;
     const { header } = model;
     const tall = rowHeight * model.size;
-    header.columns.forEach(({ layer }, column) => {
+    header.columns.forEach(({ kind, layer }, column) => {
       const { x, width } = columns[column];
       if (width < 1) return;
-      context.globalAlpha = this.lit(layer < 0 ? "input" : layer);
+      const alpha = this.lit(layer < 0 ? "input" : layer);
+      if (isAbsent(header, kind)) return this.paintDashed(context, [x, top, width, tall], alpha);
+      context.globalAlpha = alpha;
       paintCells(context, this.cells[column], [0, 0, NUM_BANDS, model.size], [x, top, width, tall]);
       if (rowHeight < 8) return;
       context.fillStyle = theme.background; // a gap between the rows
@@ -280,7 +282,7 @@ export class GlancePainter {
     context.globalAlpha = 0.75 * alpha;
     context.strokeStyle = context.fillStyle = theme.text;
     context.lineWidth = 1;
-    if (place.width >= 30) sign(layout.columns[own[own.length - 1]]);
+    if (own.length > 1 && place.width >= 30) sign(layout.columns[own[own.length - 1]]);
     if (!layout.hasHalves) return;
     const half = layout.columns[own[0]];
     sign(half);
@@ -377,12 +379,12 @@ export class GlancePainter {
     context.stroke();
     this.font(context, 10.5);
     context.globalAlpha = 0.85 * alpha;
-    const source = header.tokens[box.row];
-    const what = box.kind === "pair" ? "pooler" : "masked-word head";
-    this.label(context, `${source} \u2192 ${what}`, x, box.y + 8, answers.width);
+    const heads = { masked: "masked-word head", next: "next token", replaced: "replaced?" };
+    const what = box.kind === "pair" ? "pooler" : heads[header.predictions[box.index].kind];
+    this.label(context, `${header.tokens[box.row]} \u2192 ${what}`, x, box.y + 8, answers.width);
     const bars: [string, number][] = box.kind === "pair" && header.pair
       ? [[header.pair.kind === "nsp" ? "B follows A" : "A before B", header.pair.probability]]
-      : header.masked[box.index].words.slice(0, box.numWords).map((word, k) => [word, header.masked[box.index].probabilities[k]]);
+      : header.predictions[box.index].words.slice(0, box.numWords).map((word, k) => [word, header.predictions[box.index].probabilities[k]]);
     bars.forEach(([word, probability], k) => {
       const y = box.y + 23 + k * 15;
       context.globalAlpha = (box.kind === "pair" ? 0.35 : 0.3) * alpha;
@@ -399,22 +401,33 @@ export class GlancePainter {
 
   private paintAbsent(context: Painting, box: Answer, why: string, alpha: number): void {
     const { layout: { answers } } = this;
-    context.globalAlpha = 0.4 * alpha;
+    this.paintDashed(context, [answers.x, box.y, answers.width - 1, box.height - 4], alpha);
+    context.globalAlpha = 0.7 * alpha;
+    this.font(context, 10.5);
+    const name = box.kind === "pair" ? "no answer about a pair" : "no predicted word";
+    this.label(context, name, answers.x + 4, box.y + 12, answers.width - 8);
+    this.label(context, why, answers.x + 4, box.y + 27, answers.width - 8);
+  }
+
+  // The frame of a part that the checkpoint or the text lacks.
+  private paintDashed(context: Painting, [x, y, width, tall]: Box, alpha: number): void {
+    context.globalAlpha = 0.5 * alpha;
+    context.strokeStyle = this.theme.text;
     context.lineWidth = 1;
     context.beginPath();
-    const [right, bottom] = [answers.x + answers.width - 1, box.y + box.height - 4];
-    for (let x = answers.x; x < right; x += 6) {
-      for (const y of [box.y, bottom]) {
-        context.moveTo(x, y);
-        context.lineTo(Math.min(x + 3, right), y);
+    for (let at = 0; at < width; at += 6) {
+      for (const line of [y, y + tall]) {
+        context.moveTo(x + at, line);
+        context.lineTo(x + Math.min(at + 3, width), line);
+      }
+    }
+    for (let at = 0; at < tall; at += 6) {
+      for (const line of [x, x + width]) {
+        context.moveTo(line, y + at);
+        context.lineTo(line, y + Math.min(at + 3, tall));
       }
     }
     context.stroke();
-    context.globalAlpha = 0.7 * alpha;
-    this.font(context, 10.5);
-    const name = box.kind === "pair" ? "no answer about a pair" : "no masked word";
-    this.label(context, name, answers.x + 4, box.y + 12, answers.width - 8);
-    this.label(context, why, answers.x + 4, box.y + 27, answers.width - 8);
   }
 
   // ---- pictures of numbers ----

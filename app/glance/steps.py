@@ -8,7 +8,7 @@ from bertcore import Model
 
 from ..plots.formats import percent, shorten
 from ..plots.special_tokens import Marks
-from .summary import Glance
+from .summary import Glance, Words
 
 
 class Step(NamedTuple):
@@ -23,16 +23,21 @@ class Step(NamedTuple):
 
 def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
     """Return the steps; parts that the checkpoint lacks are left out."""
-    steps = [_everything()]
-    steps += [_text(bert, glance), _pieces(glance, marks), _input(bert, glance), _attention(glance)]
+    steps = [
+        _everything(),
+        _text(bert, glance),
+        _pieces(glance, marks),
+        _input(bert, glance),
+        _attention(bert, glance),
+    ]
     kinds = {column.kind for column in glance.columns}
     if "attention" in kinds:
         steps += [_add_and_norm(), _feed_forward(bert)]
     steps.append(_layers(bert, glance))
     if glance.pair is not None:
         steps.append(_pair(glance, marks))
-    if glance.masked:
-        steps.append(_masked(bert, glance, marks))
+    if glance.predictions:
+        steps.append(_words(bert, glance.predictions[0], marks))
     return steps
 
 
@@ -54,17 +59,18 @@ def _pieces(glance: Glance, marks: Marks) -> Step:
         cut = f"{shorten(word.text, 30)!r} is not in its vocabulary: {shorten(pieces, 60)}. "
     else:
         cut = "Each word of this text is in its vocabulary. "
+    has_added = any(text < 0 for text in trace.text_ids)
+    added = f"Special tokens are added: {marks.added}." if has_added else "No token is added."
     return Step(
         "pieces",
         "Word pieces",
-        f"The tokenizer cuts the text into {_tokens(trace.num_tokens)}. {cut}"
-        f"{marks.added} are added.",
+        f"The tokenizer cuts the text into {_tokens(trace.num_tokens)}. {cut}{added}",
     )
 
 
 def _input(bert: Model, glance: Glance) -> Step:
-    kinds = {column.kind for column in glance.columns}
-    parts = [name for name in ("token", "segment", "position") if name in kinds]
+    embeddings = {"segments": "segment", "positions": "position"}
+    parts = ["token", *(name for what, name in embeddings.items() if what in bert.capabilities)]
     width = bert.config.hidden_size
     if len(parts) == 1:
         how = "a vector looked up by the piece"
@@ -73,13 +79,15 @@ def _input(bert: Model, glance: Glance) -> Step:
     return Step("input", "Input", f"Each token becomes {width:,} numbers: {how}.")
 
 
-def _attention(glance: Glance) -> Step:
+def _attention(bert: Model, glance: Glance) -> Step:
     num_heads = glance.heads.codes.shape[1]
     heads = "one head lets" if num_heads == 1 else f"each of {num_heads} heads lets"
+    is_causal = bert.config.family.is_causal
+    sources = "itself and the tokens before it" if is_causal else "all tokens"
     return Step(
         "attention",
         "Attention",
-        f"In layer 0 {heads} every token take information from all tokens. The thicker a line, "
+        f"In layer 0 {heads} every token take information from {sources}. The thicker a line, "
         "the larger the weight, as the mean of the heads.",
     )
 
@@ -104,7 +112,8 @@ def _feed_forward(bert: Model) -> Step:
 
 def _layers(bert: Model, glance: Glance) -> Step:
     num_layers = bert.config.num_hidden_layers
-    text = f"{num_layers} layers do the same with weights of their own. "
+    weights = "the same weights" if bert.config.share_layers else "weights of their own"
+    text = f"{num_layers} layers do the same with {weights}. "
     if num_layers == 1:
         text = "This checkpoint has one layer. "
     if glance.twins is not None:
@@ -134,16 +143,18 @@ def _pair(glance: Glance, marks: Marks) -> Step:
     )
 
 
-def _masked(bert: Model, glance: Glance, marks: Marks) -> Step:
-    shown = glance.masked[0]
-    best, probability = shown.words[0], shown.probabilities[0]
+def _words(bert: Model, shown: Words, marks: Marks) -> Step:
+    best = f"{shorten(shown.words[0], 20)!r} {percent(shown.probabilities[0])}"
+    pieces = f"all {bert.tokenizer.vocab_size:,} pieces"
+    if shown.kind == "next":
+        text = f"The last vector of the last token is compared with {pieces}: next comes {best}."
+        return Step("words", "Next word", text)
+    if shown.kind == "replaced":
+        text = "Each last vector says whether its token was replaced by another word. "
+        return Step("words", "Replaced tokens", f"{text}Most probably: {best}.")
     was = "" if shown.original is None else f" (hidden: {shorten(shown.original, 20)!r})"
-    return Step(
-        "masked",
-        "Masked word",
-        f"The last vector of {marks.mask} is compared with all {bert.tokenizer.vocab_size:,} "
-        f"pieces: {shorten(best, 20)!r} {percent(probability)}{was}.",
-    )
+    text = f"The last vector of {marks.mask} is compared with {pieces}: {best}{was}."
+    return Step("words", "Masked word", text)
 
 
 def _everything() -> Step:

@@ -14,10 +14,12 @@ from torch import Tensor
 from bertcore import Model, Trace
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.space.layer_states import attention_outputs
+from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask
 
 from ..canvas.shared import transport
+from ..canvas.shared.attention_words import words_of
 
 MAX_ROWS = 128
 """Tokens that are drawn; of longer inputs the middle is folded."""
@@ -43,7 +45,7 @@ class Word(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of vectors."""
+    """A column of vectors; empty where the architecture lacks it."""
 
     kind: str
     """"token", "segment", "position", "input", "attention" (between the halves of a layer) or
@@ -54,10 +56,14 @@ class Column(NamedTuple):
     """The mean of a band that gets the strongest colour."""
 
 
-class Masked(NamedTuple):
-    """The best words at a mask."""
+class Words(NamedTuple):
+    """What a head says in words."""
 
+    kind: str
+    """"masked": the best words at a mask. "next": after the last token (GPT-2). "replaced": the
+    tokens of the text that were most probably replaced (ELECTRA's discriminator)."""
     position: int
+    """The token whose vector is read; of several, that of the first word."""
     original: str | None
     """The token that was hidden; None where the mask was typed."""
     words: list[str]
@@ -96,7 +102,7 @@ class Glance:
     """Cosine of `twins` after the embeddings and after each layer, [L+1]; empty without twins."""
     twins: tuple[int, int] | None
     """Two places of one word: the pair of the same token that the layers drive furthest apart."""
-    masked: list[Masked]
+    predictions: list[Words]
     pair: Pair | None
 
 
@@ -117,7 +123,8 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
     masks = (*masked, *hidden) if can_hide else ()
     encoding = masked_encoding(bert, text_a, text_b, masks) if masks else plain
     trace = bert.trace(text_a, text_b, encoding=encoding)
-    rows = rows_to_draw(trace, keep=masks)
+    predictions = _predictions(bert, trace, masks)
+    rows = rows_to_draw(trace, keep=[one.position for one in predictions])
     columns, bands = vector_columns(bert, trace, rows)
     twins = find_twins(trace)
     attentions = trace.attentions.float()
@@ -133,7 +140,7 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
         links=transport.encode(attentions.mean(1)[:, rows][:, :, rows].clamp(0, 1)),
         similarities=[] if twins is None else _similarities(trace.hidden_states, twins),
         twins=twins,
-        masked=_masked(bert, text_a, text_b, masks) if can_hide else [],
+        predictions=predictions,
         pair=_pair(bert, trace),
     )
 
@@ -158,18 +165,10 @@ def rows_to_draw(trace: Trace, *, keep: Sequence[int] = (), most: int = MAX_ROWS
 
 def text_words(trace: Trace) -> list[Word]:
     """Return the words of the text, each with its first and last piece."""
-    words = []
-    starts = [
-        place
-        for place, word in enumerate(trace.word_ids)
-        if word >= 0 and (place == 0 or trace.word_ids[place - 1] != word)
-    ]
-    for start in starts:
-        end = start
-        while end < trace.num_tokens and trace.word_ids[end] == trace.word_ids[start]:
-            end += 1
-        words.append(Word(trace.word_text(start, end), start, end - 1))
-    return words
+    words = words_of(trace)
+    ends = [*words.starts[1:], trace.num_tokens]
+    spans = zip(words.names, words.starts, ends, strict=True)
+    return [Word(name, start, end - 1) for name, start, end in spans if trace.word_ids[start] >= 0]
 
 
 def find_twins(trace: Trace) -> tuple[int, int] | None:
@@ -200,15 +199,16 @@ def vector_columns(
 ) -> tuple[list[Column], NDArray[np.int8]]:
     """Return the columns of vectors and their bands, int8 [columns, R, NUM_BANDS].
 
-    A part that the architecture lacks, such as segments, has no column.
+    Segments and positions that the architecture lacks are a column of zeros with scale 0.
     """
     embeddings, states = trace.embeddings, trace.hidden_states
-    vectors: list[tuple[str, int, Tensor]] = [("token", -1, embeddings.token)]
-    if embeddings.segment is not None:
-        vectors.append(("segment", -1, embeddings.segment))
-    if embeddings.position is not None:
-        vectors.append(("position", -1, embeddings.position))
-    vectors.append(("input", -1, states[0]))
+    zeros = torch.zeros(trace.num_tokens, NUM_BANDS)
+    vectors: list[tuple[str, int, Tensor]] = [
+        ("token", -1, embeddings.token),
+        ("segment", -1, zeros if embeddings.segment is None else embeddings.segment),
+        ("position", -1, zeros if embeddings.position is None else embeddings.position),
+        ("input", -1, states[0]),
+    ]
     halves = attention_outputs(bert, states) if "parts" in bert.capabilities else None
     for layer, state in enumerate(states[1:]):
         if halves is not None:
@@ -232,20 +232,42 @@ def _bands(vectors: Tensor) -> NDArray[np.float32]:
     return np.array(pooled.numpy(), dtype=np.float32)
 
 
-def _masked(bert: Model, text_a: str, text_b: str | None, masks: tuple[int, ...]) -> list[Masked]:
-    if not masks and bert.tokenizer.mask_id not in bert.tokenize(text_a, text_b).input_ids:
+def _predictions(bert: Model, trace: Trace, masks: tuple[int, ...]) -> list[Words]:
+    """Return what the head says that predicts words; empty without such a head, or without a mask.
+
+    Args:
+        masks: Positions that are hidden, beside the masks that were typed.
+    """
+    text_a, text_b = trace.text_a, trace.text_b
+    if {"mlm", "mask"} <= bert.capabilities:
+        if bert.tokenizer.mask_id not in trace.input_ids:
+            return []
+        best = predict_masks(bert, text_a, text_b, masks, NUM_WORDS)
+        places, kind = best.positions, "masked"
+    elif "next" in bert.capabilities:
+        best = predict_next(bert, text_a, text_b, top_k=NUM_WORDS)
+        places, kind = (trace.num_tokens - 1,), "next"
+    elif "replaced" in bert.capabilities:
+        return [_replaced(bert, trace)]
+    else:
         return []
-    answers = predict_masks(bert, text_a, text_b, masks, NUM_WORDS)
+    rows = zip(places, best.originals, best.words, best.probabilities, strict=True)
     return [
-        Masked(position, original, words.tolist(), [round(float(p), 5) for p in probabilities])
-        for position, original, words, probabilities in zip(
-            answers.positions,
-            answers.originals,
-            answers.words,
-            answers.probabilities,
-            strict=True,
-        )
+        Words(kind, place, original, words.tolist(), _rounded(probabilities))
+        for place, original, words, probabilities in rows
     ]
+
+
+def _replaced(bert: Model, trace: Trace) -> Words:
+    probabilities = bert.replaced_tokens(trace.text_a, trace.text_b)
+    best = probabilities.topk(min(NUM_WORDS, trace.num_tokens))
+    places = best.indices.tolist()
+    words = [trace.tokens[place] for place in places]
+    return Words("replaced", places[0], None, words, _rounded(best.values.numpy()))
+
+
+def _rounded(probabilities: NDArray[np.float32]) -> list[float]:
+    return [round(float(p), 5) for p in probabilities]
 
 
 @torch.inference_mode()

@@ -60,7 +60,7 @@ surprises.bits, surprises.pseudo_perplexity
 
 def show_next(page: frame.Page) -> None:
     """Draw what the model expects at the chosen token, given those before it, and all surprises."""
-    if not getattr(page.bert, "predicts_next", False):
+    if "next" not in page.bert.capabilities:
         st.warning(NO_HEAD)
         return
     num_tokens = page.trace.num_tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.others.families import CAUSAL, OtherFamily
+from bertcore.others.families import OtherFamily
 
 from ..shell import capabilities, frame
 from ..shell.cache import Texts
@@ -143,7 +143,7 @@ def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
         for name in (*measures.IN_LAYER, *measures.THROUGH_LAYERS)
         if name not in measures.measures(page.bert)
     ]
-    if isinstance(family, OtherFamily) and family.words == CAUSAL:
+    if family.is_causal:
         st.caption(
             f"{family.name} reads from left to right: a token receives nothing from those after it."
         )

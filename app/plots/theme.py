@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.colors
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 SEGMENT_A = "#3457D5"
 """Text A: blue."""
@@ -54,6 +59,13 @@ INK = {False: "#1B2233", True: "#E6E9F2"}
 
 GRID = "rgba(127, 134, 152, 0.25)"
 """Grid lines that are seen on light and on dark ground."""
+
+
+def sampled(scale: str | Sequence[Sequence[object]], count: int) -> NDArray[np.uint8]:
+    """Return a colour scale at `count` even steps as red, green and blue, uint8 [count, 3]."""
+    levels = np.linspace(0, 1, count).tolist()
+    colours = plotly.colors.sample_colorscale(scale, levels, colortype="tuple")
+    return np.round(np.array(colours) * 255).astype(np.uint8)
 
 
 def plot_layout(fig: go.Figure, title: str, x: str, y: str, height: int) -> go.Figure:

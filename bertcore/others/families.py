@@ -43,6 +43,11 @@ class OtherFamily(Family):
     only_float32: bool = False
     """Whether its code in `transformers` fails in other formats."""
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether a token attends only to itself and the tokens before it."""
+        return self.words == CAUSAL
+
 
 def _family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
     """Return a family with the properties common to all of them."""

@@ -13,7 +13,6 @@ from bertcore.families import Capability
 from bertcore.network.encoder import absent_head, too_long
 from bertcore.others import words
 from bertcore.others.config import OtherConfig
-from bertcore.others.families import CAUSAL
 
 
 class States(NamedTuple):
@@ -212,7 +211,7 @@ class OtherNetwork(nn.Module):
         has_words = bool(self.heads & {"mlm", "next"})
         if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):
             return None
-        if head == "mlm" and self.other.words == CAUSAL:
+        if head == "mlm" and self.other.is_causal:
             return self.other.absent["mlm"]  # no checkpoint of it has one
         return absent_head(head, self.other)
 

@@ -77,6 +77,8 @@ def test_masked_words(open_page, name):
     text = said(at)
     if name == "GPT2LMHeadModel":
         assert "GPT-2 has no mask" in text
+        assert "the tokens before it" in text  # next tokens are drawn in place of masked words
+        assert len(at.get("plotly_chart")) == 2
     elif name.endswith("Model") and "LMHead" not in name:
         assert "no masked-word (MLM) head" in text
     else:

@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
-import plotly.colors
 import streamlit as st
 from numpy.typing import NDArray
 from torch import Tensor
@@ -80,9 +79,7 @@ def _component() -> Callable[..., Any]:
 @lru_cache(maxsize=1)
 def colour_table() -> NDArray[np.uint8]:
     """Return our sequential scale as 256 colours, red, green and blue, uint8 [256, 3]."""
-    levels = np.linspace(0, 1, 256).tolist()
-    colours = plotly.colors.sample_colorscale(theme.SEQUENTIAL, levels, colortype="tuple")
-    return np.round(np.array(colours) * 255).astype(np.uint8)
+    return theme.sampled(theme.SEQUENTIAL, 256)
 
 
 @dataclass(frozen=True, slots=True)

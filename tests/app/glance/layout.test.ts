@@ -9,12 +9,12 @@ function headerOf(layers: number, heads: number, tokens: number, masks = 1): Gla
   const states: Column[] = Array.from({ length: 2 * layers }, (_, k) => (
     { kind: k % 2 ? "layer" : "attention", layer: Math.floor(k / 2), scale: 1 }));
   const masked = Array.from({ length: masks }, (_, k) => (
-    { row: Math.min(tokens - 1, k + 1), original: "x", words: ["a", "b", "c", "d", "e"], probabilities: [0.5, 0.2, 0.1, 0.1, 0.05] }));
+    { kind: "masked" as const, row: Math.min(tokens - 1, k + 1), original: "x", words: ["a", "b", "c", "d", "e"], probabilities: [0.5, 0.2, 0.1, 0.1, 0.05] }));
   return {
     tokens: Array.from({ length: tokens }, (_, k) => `t${k}`), positions: Array.from({ length: tokens }, (_, k) => k),
     text_ids: Array.from({ length: tokens }, () => 0), num_tokens: tokens, words: [], num_layers: layers, num_heads: heads,
-    num_dims: 64, size: Math.min(48, tokens), columns: [...inputs, ...states], masked, pair: { kind: "nsp", probability: 0.9 },
-    absent: {}, hidden: [], broken: [], kinds: { a: "#00f", b: "#f80", special: "#888" }, accent: "#c27",
+    num_dims: 64, size: Math.min(48, tokens), columns: [...inputs, ...states], predictions: masked, pair: { kind: "nsp", probability: 0.9 },
+    absent: {}, broken: [], kinds: { a: "#00f", b: "#f80", special: "#888" }, accent: "#c27",
     steps: [{ part: "all", title: "", text: "" }], step: 0,
   };
 }
@@ -64,6 +64,6 @@ test("each part is found where it is drawn", () => {
   assert.deepEqual(partAt(layout, header, left + layers[2].head + 3, upper + layers[2].head + 3),
     { kind: "attention", layer: 2, row: null, head: 3 });
   assert.deepEqual(partAt(layout, header, answers.x + 5, boxes[0].y + 5), { kind: "pair", row: 0, index: 0 });
-  assert.deepEqual(partAt(layout, header, answers.x + 5, boxes[1].y + 5), { kind: "masked", row: 1, index: 0 });
+  assert.deepEqual(partAt(layout, header, answers.x + 5, boxes[1].y + 5), { kind: "words", row: 1, index: 0 });
   assert.equal(partAt(layout, header, answers.x + 5, layout.height + 50), null);
 });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,15 @@ from app.glance.summary import (
     vector_columns,
 )
 from app.plots.special_tokens import marks_of
-from bertcore import Bert
+from bertcore import Bert, load
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.space.layer_states import attention_outputs
+from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_families import make
+from tests.support.tiny_others import CLASSES, WITH_HEADS, make_other
 
 A, B = "The river bank was steep.", "It had rained all day."
 
@@ -61,7 +65,7 @@ def test_a_word_is_hidden_and_every_number_is_of_that_input(bert: Bert) -> None:
     links = decoding_table()[glance.links.codes]
     np.testing.assert_allclose(links, trace.attentions.mean(1), atol=0.005)
     best = predict_masks(bert, A, B, [hidden], 5)
-    (masked,) = glance.masked
+    (masked,) = glance.predictions
     assert masked.words == best.words[0].tolist()
     assert masked.original == best.originals[0]
     np.testing.assert_allclose(masked.probabilities, best.probabilities[0], atol=1e-5)
@@ -100,9 +104,9 @@ def test_a_typed_mask_and_masks_of_the_visitor_are_taken_and_nothing_else_is_hid
     bert: Bert,
 ) -> None:
     typed = summarize(bert, "the [MASK] bank", None, ())
-    assert (typed.hidden, [one.original for one in typed.masked]) == ((), [None])
+    assert (typed.hidden, [one.original for one in typed.predictions]) == ((), [None])
     chosen = summarize(bert, A, None, (2, 3))
-    assert (chosen.hidden, [one.position for one in chosen.masked]) == ((), [2, 3])
+    assert (chosen.hidden, [one.position for one in chosen.predictions]) == ((), [2, 3])
     assert chosen.pair is None
 
 
@@ -152,13 +156,13 @@ def test_every_step_has_the_numbers_of_the_text(bert: Bert) -> None:
         "feed_forward",
         "layers",
         "pair",
-        "masked",
+        "words",
     ]
     said = {step.part: step.text for step in steps}
     assert str(glance.num_characters) in said["text"]
     assert str(len(glance.trace.tokens)) in said["pieces"]
     assert f"{glance.similarities[-1]:.2f}" in said["layers"]
-    assert glance.masked[0].words[0] in said["masked"]
+    assert glance.predictions[0].words[0] in said["words"]
 
 
 def test_a_checkpoint_without_heads_has_no_steps_about_them_and_says_why() -> None:
@@ -167,10 +171,10 @@ def test_a_checkpoint_without_heads_has_no_steps_about_them_and_says_why() -> No
     assert frozenset() != ALL_HEADS
     glance = summarize(bare, A, B, ())
     steps = walk(bare, glance, marks_of(bare.tokenizer))
-    assert not {"pair", "masked"} & {step.part for step in steps}
+    assert not {"pair", "words"} & {step.part for step in steps}
     absent = header_of(drawing.message(bare, glance, steps, 0))["absent"]
     assert "next-sentence" in absent["pair"]
-    assert "masked-word" in absent["masked"]
+    assert "masked-word" in absent["words"]
 
 
 def test_numbers_that_are_none_are_marked(bert: Bert) -> None:
@@ -182,3 +186,52 @@ def test_numbers_that_are_none_are_marked(bert: Bert) -> None:
     at = [column.kind for column in columns].index("layer")
     assert (bands[at, 2] == MISSING).all()
     assert (bands[at, 3] != MISSING).all()
+
+
+ALL_CLASSES = [
+    "RobertaForMaskedLM",
+    "DistilBertForMaskedLM",
+    "ElectraForPreTraining",
+    "AlbertForPreTraining",
+    *WITH_HEADS,
+    "XLNetModel",
+]
+
+
+@pytest.mark.parametrize("class_name", ALL_CLASSES)
+def test_every_architecture_is_drawn_with_what_it_has(class_name: str, tmp_path: Path) -> None:
+    maker = make_other if class_name in CLASSES else make
+    maker(class_name, tmp_path)
+    bert = load(tmp_path)
+    text_b = None if class_name == "GPT2LMHeadModel" else B
+    glance = summarize(bert, A, text_b, ())
+    steps = walk(bert, glance, marks_of(bert.tokenizer))
+    header = header_of(drawing.message(bert, glance, steps, 0))
+    said = {step.part: step.text for step in steps}
+    embeddings = bert.trace(A).embeddings
+    for part, vector in (("segment", embeddings.segment), ("position", embeddings.position)):
+        assert (part in header["absent"]) == (vector is None)
+        assert (part in said["input"]) == (vector is not None)
+        if vector is None:
+            assert [one["scale"] for one in header["columns"] if one["kind"] == part] == [0]
+    assert ("the same weights" in said["layers"]) == class_name.startswith("Albert")
+    assert ("before it" in said["attention"]) == (class_name == "GPT2LMHeadModel")
+    assert ("words" in said) == bool(header["predictions"]) == ("words" not in header["absent"])
+
+
+def test_replaced_and_next_tokens_are_the_answers_of_electra_and_gpt2(tmp_path: Path) -> None:
+    make("ElectraForPreTraining", tmp_path / "electra")
+    electra = load(tmp_path / "electra")
+    (replaced,) = summarize(electra, A, B, ()).predictions
+    true = electra.replaced_tokens(A, B)
+    order = true.argsort(descending=True)[:5]
+    assert (replaced.kind, replaced.position) == ("replaced", int(order[0]))
+    tokens = electra.trace(A, B).tokens
+    assert replaced.words == [tokens[place] for place in order]
+    np.testing.assert_allclose(replaced.probabilities, true[order], atol=1e-5)
+    make_other("GPT2LMHeadModel", tmp_path / "gpt2")
+    gpt2 = load(tmp_path / "gpt2")
+    (following,) = summarize(gpt2, A, None, ()).predictions
+    best = predict_next(gpt2, A, None)
+    assert (following.kind, following.position) == ("next", gpt2.trace(A).num_tokens - 1)
+    assert following.words == best.words[0].tolist()
