@@ -123,7 +123,9 @@ export class GlancePainter {
       const short = { token: "token", segment: "seg.", position: "pos.", input: "sum" }[kind as string] ?? kind;
       this.label(context, short, x + width / 2, top - 11, width + 12, "center");
       if (column === inputs.length - 1) return;
-      const sign = column === inputs.length - 2 ? "=" : isAbsent(header, inputs[column + 1].kind) ? "" : "+";
+      const isSum = column === inputs.length - 2;
+      if (!isSum && isAbsent(header, inputs[column + 1].kind)) return;
+      const sign = isSum ? "=" : "+";
       this.label(context, sign, (x + width + columns[column + 1].x) / 2, top + layout.rowHeight / 2, 12, "center");
     });
   }
@@ -168,7 +170,7 @@ export class GlancePainter {
     const { layout: { pieces, rowHeight }, theme, model } = this;
     const { header } = model;
     const tall = Math.max(1, rowHeight - (rowHeight >= 8 ? 3 : 0.5));
-    const masks = new Set(header.predictions.map(({ row }) => row));
+    const masks = new Set(header.predictions.flatMap(({ kind, row }) => (kind === "masked" ? [row] : [])));
     context.globalAlpha = this.lit("pieces");
     range(model.size).forEach((row) => {
       const text = header.text_ids[row];
