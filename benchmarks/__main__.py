@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks import (
     attention_clicks,
     attention_views,
+    edit_time,
     finetune,
     finetune_tasks,
     head_ranking,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "attention_clicks": attention_clicks.run,
     "page_speed": page_speed.run,
     "memory": memory.run,
+    "edit_time": edit_time.run,
     "visitors": visitors.run,
     "head_ranking": head_ranking.run,
     "splitter": splitter.run,

@@ -148,7 +148,7 @@ def _change(session: Session, page: str, number: int, chance: random.Random, log
         kind = "edit"
     acts: dict[str, Callable[[], None]] = {
         "page": lambda: session.open(page),
-        "edit": lambda: session.set("text_a", _sentence(chance)),
+        "edit": lambda: session.set("text_a", new_sentence(chance)),
         "head": lambda: session.report(
             "attention_overview", "picked", {"layer": number % 4, "heads": [chance.randrange(4)]}
         ),
@@ -160,7 +160,7 @@ def _change(session: Session, page: str, number: int, chance: random.Random, log
     return page
 
 
-def _sentence(chance: random.Random) -> str:
+def new_sentence(chance: random.Random) -> str:
     """Return a sentence that nobody else writes."""
     nouns = chance.sample(WORDS, 4)
     number = chance.randrange(10**6)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.health.checkpoint_doctor import examine
+from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import cache, frame, waiting
+from ..shell.background import Progress, Work
 from ..shell.picture import Picture
 from .doctor_figures import (
     entropy_arrays,
@@ -51,8 +52,9 @@ ENTROPY = Picture(
 
 def show_doctor(page: frame.Page) -> None:
     """Draw the verdict, the spectrum of the matrices and the entropy of the heads."""
-    with st.spinner("Examining every matrix, and the heads on eight sentences"):
-        diagnosis = cache.call(examine, page.bert_key)
+    diagnosis = _diagnosis(page.bert_key)
+    if diagnosis is None:
+        return
     verdict, *sentences = map(plain, diagnosis.sentences())
     (st.success if diagnosis.verdict == "trained" else st.warning)(verdict)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
@@ -62,3 +64,14 @@ def show_doctor(page: frame.Page) -> None:
     SPECTRA.show(page, diagnosis)
     st.subheader("Is attention even?", anchor=False)
     ENTROPY.show(page, diagnosis)
+
+
+def _diagnosis(key: cache.BertKey) -> Diagnosis | None:
+    """Return the diagnosis; None while it is made, and its progress is drawn."""
+
+    def work(progress: Progress) -> Diagnosis:
+        progress(0.2, "Examining every matrix, and the heads on eight sentences")
+        return examine(cache.opened(key))
+
+    diagnosis: Diagnosis | None = waiting.result(Work(("doctor", key), work), "doctor")
+    return diagnosis

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import streamlit as st
@@ -34,7 +33,7 @@ from .fields import (
     WORD,
 )
 from .points import COLOUR_BY
-from .view import UNITS, Points, View, matches, umap_work
+from .view import UNITS, Points, View, matches, reading_work, umap_work
 
 MANY_SENTENCES = 50
 LARGEST_SEED = 2**31
@@ -83,7 +82,9 @@ def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap 
         Exception: The error that stopped UMAP.
     """
     work = umap_work(key, points, view)
-    result: LayerMap | None = waiting.result(work, "umap", patience=0.0, say=_say)
+    result: LayerMap | None = waiting.result(
+        work, "umap", patience=0.0, stopped="UMAP was stopped: this is the PCA map.", say=_say
+    )
     return result
 
 
@@ -92,11 +93,11 @@ def _say(job: Job) -> str:
     return f"UMAP. {job.stage}.{first} Until then this is the PCA map."
 
 
-def patience(sentences: Sequence[Sentence]) -> AbstractContextManager[None]:
-    """Return a spinner for many sentences, else a context that does nothing."""
-    if len(sentences) < MANY_SENTENCES:
-        return nullcontext()
-    return st.spinner(f"Reading {len(sentences):,} sentences at every layer")
+def are_read(key: cache.BertKey, points: Points) -> bool:
+    """Return whether the points are there; of many sentences draw the progress until they are."""
+    if len(points.sentences) < MANY_SENTENCES:
+        return True
+    return waiting.result(reading_work(key, points), "map-points") is not None
 
 
 def columns() -> Iterator[DeltaGenerator]:

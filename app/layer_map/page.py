@@ -5,7 +5,7 @@ import streamlit as st
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from . import PAGE, view
-from .controls import choose_view, patience, searched, umap_when_ready
+from .controls import are_read, choose_view, searched, umap_when_ready
 from .curves import show_curves
 from .maps import Mapped, show_map, show_overview
 from .point_styles import Marks
@@ -24,7 +24,9 @@ def draw() -> None:
         st.info(NO_SENTENCES[source])
         frame.end_page()
     points, chosen, colour = choose_view(sentences)
-    with frame.guard(stop=True), patience(sentences):
+    with frame.guard(stop=True):
+        if not are_read(page.bert_key, points):
+            frame.end_page()
         table = view.table(page.bert_key, points)
         layer_map = view.layer_map(page.bert_key, points, chosen)
         if chosen.method == "umap":

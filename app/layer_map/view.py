@@ -63,6 +63,17 @@ def table(key: cache.BertKey, points: Points) -> VectorTable:
     return cache.call(_table, key, points)
 
 
+def reading_work(key: cache.BertKey, points: Points) -> Work:
+    """Return the background job after which `table` has many points at once; its result is True."""
+
+    def work(progress: Progress) -> bool:
+        progress(0.1, f"Reading {len(points.sentences):,} sentences at every layer")
+        table(key, points)
+        return True
+
+    return Work(("map-points", key, points), work)
+
+
 def layer_map(key: cache.BertKey, points: Points, view: View) -> LayerMap:
     """Return the PCA map."""
     return cache.call(_layer_map, key, key, points, view._replace(method="pca"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.words.surprise import surprise
+from bertcore.analysis.words.surprise import Surprise, surprise
 
-from ..shell import cache, frame
+from ..shell import cache, frame, waiting
+from ..shell.background import Progress, Work
+from ..shell.cache import Texts
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .surprise_figures import surprise_strip, surprise_table
@@ -44,7 +46,27 @@ def show_surprise(page: frame.Page) -> None:
         label = f"Score all {num_tokens} tokens, one run of BERT each"
         if not st.toggle(label, key=SCORES_LONG_TEXT.key()):
             return
-    with frame.guard(), st.spinner("Hiding each token in turn"):
-        surprises = cache.call(surprise, page.bert_key, page.text_a, page.text_b)
+    with frame.guard():
+        surprises = _surprises(page)
+        if surprises is None:
+            return
         perplexity = f"{surprises.pseudo_perplexity:,.1f}"
         SURPRISE.show(page, surprises, perplexity=perplexity, num_tokens=len(surprises.tokens))
+
+
+def _surprises(page: frame.Page) -> Surprise | None:
+    """Return the surprise; of a long text None while it is computed, and its progress is drawn."""
+    read = Texts(page.bert_key, page.text_a, page.text_b)
+    if page.trace.num_tokens <= MANY_TOKENS:
+        return cache.call(surprise, *read)
+
+    def work(progress: Progress) -> Surprise:
+        return surprise(
+            page.bert,
+            page.text_a,
+            page.text_b,
+            progress=lambda fraction: progress(fraction, "Hiding each token in turn"),
+        )
+
+    surprises: Surprise | None = waiting.result(Work(("surprise", read), work), "surprise")
+    return surprises

@@ -6,7 +6,6 @@ that measures in units of their own can stand below each other.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
-from ..shell import background, cache
+from ..shell import background, cache, waiting
 from ..shell.background import Work
 from ..shell.cache import Texts
 from . import parts
@@ -178,7 +177,7 @@ def job_keys(texts: Texts, choice: Choice, view: str) -> set[Hashable]:
 def stop(keys: Iterable[Hashable]) -> None:
     """Abandon jobs that no other visitor waits for, so that the next one begins sooner."""
     for key in keys:
-        background.leave(key)
+        waiting.leave(key)
 
 
 def _choose_measures(
@@ -210,11 +209,8 @@ def _at_once(texts: Texts, choice: Choice, rows: slice) -> MixingMaps:
 
 def _take(mixing: MixingMaps, name: str, work: Work, part: Callable[..., Array]) -> None:
     """Put the drawn part of a job's result into `mixing`, or note that it is awaited."""
-    job = background.ask(*work)
-    deadline = time.monotonic() + MOMENT
-    while not job.done and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if not job.done:
+    job = None if waiting.is_stopped(work.key) else waiting.wait(work, MOMENT)
+    if job is None or not job.done:
         mixing.waiting[name] = work
     elif job.error is not None:
         raise job.error

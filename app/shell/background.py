@@ -1,13 +1,16 @@
 """Long work beside the page: one job at a time for the whole server, watched by its progress.
 
-A page starts a job and continues; a fragment polls its progress. A job that no visitor polls any
-more (they left or chose something else) is abandoned at its next progress report.
+A page starts a job and continues; a fragment polls its progress. The line of waiting jobs is fair
+to the visitors, not to the jobs: see `Line`. A job that no visitor polls any more (they left or
+chose something else) leaves the line, or is abandoned at its next progress report.
+
+One job at a time leaves the second core to everybody's pages. torch and numba release the
+interpreter while they compute, so that a page's run takes as long beside a job as without one.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -16,12 +19,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from .cache import num_bytes
+from .line import Line
+from .visitor import is_here
+
 log = logging.getLogger("bertscope.app")
 
-MAX_JOBS = 32
+MAX_JOBS = 256
 """Finished jobs that are remembered; the longest unused are dropped."""
+MAX_BYTES = 256 * 2**20
+"""The same for the sum of their results."""
+MAX_IN_LINE = 4
+"""Jobs of one visitor that stand in line; another one joins when there is room."""
 PATIENCE = 60.0
 """Seconds without a poll after which a job is abandoned; a busy server polls seldom."""
+GONE_PATIENCE = 10.0
+"""The same for visitors without a connection: it may only be interrupted."""
+UNSEEN = 10.0
+"""Seconds without a poll after which a waiting job makes room for the same visitor's next one."""
 
 Progress = Callable[[float, str], None]
 
@@ -33,74 +48,175 @@ class Job:
     fraction_done: float = 0.0
     """0 to 1."""
     stage: str = "Waiting"
-    """The current step."""
+    """The current step, or the place in line."""
     result: Any = None
     error: Exception | None = None
-    done: bool = False
+    num_before: int = 0
+    """Jobs that are done before it begins."""
     asked_at: float = field(default_factory=time.monotonic)
     """When `ask` was last called for it."""
+    num_bytes: int = 0
+    """Of the result."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    _askers: dict[str, float] = field(default_factory=dict)
+    """Visitors who have not got the result yet -> when they last asked."""
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a result or an error."""
+        return self.ended.is_set()
+
+    def is_awaited(self) -> bool:
+        """Return whether some visitor waits for it."""
+        now = time.monotonic()
+        return any(
+            now - asked_at <= (PATIENCE if is_here(visitor) else min(PATIENCE, GONE_PATIENCE))
+            for visitor, asked_at in list(self._askers.items())
+        )
+
+    def asked_by(self, visitor: str) -> None:
+        """Note that a visitor asks."""
+        self.asked_at = time.monotonic()
+        if self.done:
+            self._askers.pop(visitor, None)
+        else:
+            self._askers[visitor] = self.asked_at
+
+    def left_by(self, visitor: str) -> None:
+        """Note that a visitor does not wait any more."""
+        self._askers.pop(visitor, None)
+
+    def seconds_unseen(self, visitor: str) -> float:
+        """Return how long ago a visitor asked for it."""
+        return time.monotonic() - self._askers.get(visitor, self.asked_at)
+
+    def end(self, result: Any = None, error: Exception | None = None) -> None:
+        """Note the result or the error, for all who ask."""
+        self.result, self.error, self.num_bytes = result, error, num_bytes(result)
+        self.fraction_done = 1.0
+        self.ended.set()
 
 
 class Work(NamedTuple):
-    """The arguments of `ask`."""
+    """What a job does."""
 
     key: Hashable
+    """Equal keys are one job, for all visitors."""
     run: Callable[[Progress], Any]
+    """Called in the worker's thread with a function to report progress to."""
 
 
 class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
-    """The job was not polled for PATIENCE seconds."""
+    """The job was not polled for PATIENCE seconds, or it was left."""
 
 
 _jobs: OrderedDict[Hashable, Job] = OrderedDict()
-_lock = threading.Lock()
+_line: Line[Hashable] = Line()
+_works: dict[Hashable, Callable[[Progress], Any]] = {}
+"""Of the jobs in line."""
+_running: set[Hashable] = set()
+_lock = threading.RLock()
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bertscope-job")
 
 
-def ask(key: Hashable, work: Callable[[Progress], Any]) -> Job:
-    """Return the job of `key`, started now if there is none; never waits.
+def ask(key: Hashable, work: Callable[[Progress], Any], visitor: str = "") -> Job:
+    """Return the job of `key`, put in line if there is none; never waits.
+
+    A visitor with MAX_IN_LINE jobs in line gets a job that is not in it, until there is room at a
+    later call.
 
     Args:
-        key: Equal keys are one job, for all visitors.
-        work: Called in the worker's thread with a function to report progress to. Its error, if
-            any, is kept in the job.
+        key, work: See `Work`. An error, if any, is kept in the job.
+        visitor: Who asks; nobody waits for a second job of another visitor.
     """
     with _lock:
         job = _jobs.get(key)
         if job is None or isinstance(job.error, GivenUp):
-            job = _jobs[key] = Job()
-            _worker.submit(_run, job, work)
-        job.asked_at = time.monotonic()
+            job = Job()
+        if not job.done and key not in _running:
+            _make_room(visitor, key)
+            if len({*_line.of(visitor)} | {key}) > MAX_IN_LINE:
+                job.stage = f"Waiting: joins the line after your {MAX_IN_LINE} others"
+                return job
+            if key not in _line:
+                _jobs[key], _works[key] = job, work
+                _worker.submit(_run_next)
+            _line.join(visitor, key)
+            job.num_before = _line.order().index(key) + len(_running)
+            job.stage = f"Waiting: {job.num_before} before you" if job.num_before else "Waiting"
+        job.asked_by(visitor)
         _jobs.move_to_end(key)
-        for old in [k for k, j in _jobs.items() if j.done][: max(0, len(_jobs) - MAX_JOBS)]:
-            del _jobs[old]
+        _forget()
     return job
 
 
-def leave(key: Hashable, *, grace: float = 0.0) -> None:
-    """Stop waiting for a job: it is abandoned at its next report unless another visitor polls it.
-
-    Args:
-        grace: Seconds that other waiting visitors have to poll it before that.
-    """
+def leave(key: Hashable, visitor: str = "") -> None:
+    """Stop waiting for a job: it is abandoned at once unless another visitor waits for it."""
     with _lock:
         job = _jobs.get(key)
-        if job is not None:
-            latest = time.monotonic() - PATIENCE + grace if grace else -math.inf
-            job.asked_at = min(job.asked_at, latest)
+        if job is None or job.done:
+            return
+        job.left_by(visitor)
+        if key in _line and _line.leave(visitor, key):
+            _abandon(key)
+
+
+def _make_room(visitor: str, key: Hashable) -> None:
+    """Leave a visitor's waiting jobs that are seen no more, if the line has no room for another."""
+    waiting = [other for other in _line.of(visitor) if other != key]
+    for other in waiting[: max(0, len(waiting) - MAX_IN_LINE + 1)]:
+        if _jobs[other].seconds_unseen(visitor) > UNSEEN:
+            leave(other, visitor)
+
+
+def _abandon(key: Hashable) -> None:
+    _line.drop(key)
+    _works.pop(key, None)
+    _jobs[key].end(error=GivenUp())
+
+
+def _forget() -> None:
+    """Drop results that nobody waits for, the longest unused first, beyond what is kept."""
+    done = [(key, job) for key, job in _jobs.items() if job.done]
+    too_many, too_large = len(done) - MAX_JOBS, sum(job.num_bytes for _, job in done) - MAX_BYTES
+    for key, job in done[:-1]:
+        if too_many <= 0 and too_large <= 0:
+            return
+        if not job.is_awaited():
+            del _jobs[key]
+            too_many, too_large = too_many - 1, too_large - job.num_bytes
+
+
+def _run_next() -> None:
+    """Run the next job in line that somebody waits for; called once for each that joined."""
+    with _lock:
+        for key in _line.order():
+            if not _jobs[key].is_awaited():
+                _abandon(key)
+        key = _line.take()
+        if key is None:
+            return
+        job, work = _jobs[key], _works.pop(key)
+        _running.add(key)
+    try:
+        _run(job, work)
+    finally:
+        with _lock:
+            _running.discard(key)
 
 
 def _run(job: Job, work: Callable[[Progress], Any]) -> None:
     def report(fraction_done: float, stage: str) -> None:
-        if time.monotonic() - job.asked_at > PATIENCE:
+        if not job.is_awaited():
             raise GivenUp
         job.fraction_done, job.stage = fraction_done, stage
 
     try:
         report(0.0, "Starting")
-        job.result = work(report)
+        result = work(report)
     except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError):
             log.exception("a job failed")
-        job.error = error
-    job.fraction_done, job.done = 1.0, True
+        job.end(error=error)
+    else:
+        job.end(result)

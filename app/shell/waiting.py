@@ -1,4 +1,4 @@
-"""Show background work: its progress, a button to stop it, and a rerun when it is done.
+"""Show background work: place in line, progress, a button to stop it, and a rerun at its end.
 
 Streamlit sends a box its text from the session once, in the run that sets it, and the next run's
 message replaces that one. A run that the server starts by itself (`st.rerun` in a timer) may come
@@ -11,7 +11,6 @@ fragment.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -20,13 +19,13 @@ import streamlit as st
 from . import background
 from .background import Job, Work
 from .render_signal import arrival
+from .visitor import visitor
 
 PATIENCE_SECONDS = 1.5
 """Work done within this time shows no progress bar."""
-CHECK_SECONDS = 1.0
-"""Interval of checking the work."""
-GRACE_SECONDS = 3 * CHECK_SECONDS
-"""Time within which any other visitor who waits for the same work has checked it."""
+CHECK_SECONDS, LONGEST_CHECK_SECONDS = 1.0, 10.0
+"""Interval of checking the work, and that of a visitor with many others before them."""
+STOPPED = "Stopped. Nothing was computed."
 _AWAITED, _STOPPED = "_awaited_work", "_stopped_work"
 
 
@@ -40,7 +39,7 @@ def result(
     name: str,
     *,
     patience: float | None = None,
-    stopped: str = "",
+    stopped: str = STOPPED,
     say: Callable[[Job], str] = stage,
 ) -> Any:
     """Return the result of work; draw its progress and return None while it runs.
@@ -51,51 +50,72 @@ def result(
         work: Done once for all visitors who need the same.
         name: Of the view; unique on the page. Letters and dashes.
         patience: Seconds to wait first, so that no bar flickers; None for PATIENCE_SECONDS.
-        stopped: Sentence shown when the visitor stopped the work; "" for no way to stop it.
+        stopped: Sentence shown when the visitor stopped the work.
         say: Text of the progress bar.
 
     Raises:
         Exception: The error that ended the work.
     """
-    if stopped and st.session_state.get(_STOPPED, {}).get(name) == work.key:
-        st.info(stopped)
-        again = "Start again"
+    if is_stopped(work.key):
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.info(stopped)
         icon = ":material/play_arrow:"
-        st.button(again, key=f"again_{name}", on_click=_start, args=(name,), icon=icon)
+        row.button("Start again", key=f"again_{name}", on_click=_start, args=(work.key,), icon=icon)
         return None
     awaited = st.session_state.setdefault(_AWAITED, {})
-    if awaited.get(name, work.key) != work.key:  # of the choice before: this one begins sooner
-        background.leave(awaited[name], grace=GRACE_SECONDS)
-    awaited[name] = work.key
-    end = time.monotonic() + (PATIENCE_SECONDS if patience is None else patience)
-    job = background.ask(*work)
-    while not job.done and time.monotonic() < end:
-        time.sleep(0.02)
+    before, awaited[name] = awaited.get(name, work.key), work.key
+    if before not in awaited.values():  # of the choice before: this one begins sooner
+        leave(before)
+    job = wait(work, PATIENCE_SECONDS if patience is None else patience)
     if job.done:
         if job.error is not None:
             raise job.error
         return job.result
     sign = f"arrived_{name}"
+    # Many who wait ask less often: a hundred questions a second would take a core.
+    interval = min(LONGEST_CHECK_SECONDS, CHECK_SECONDS * (1 + job.num_before // 8))
 
-    @st.fragment(run_every=CHECK_SECONDS)
+    @st.fragment(run_every=interval)
     def watch() -> None:
-        now = background.ask(*work)
+        now = ask(work)
         with st.container(key=sign if now.done else f"awaited_{name}"):
             st.progress(now.fraction_done, text=say(now))
 
     with st.container(horizontal=True, vertical_alignment="center"):
         watch()
-        if stopped:
-            icon, args = ":material/stop:", (name, work.key)
-            st.button("Stop", key=f"stop_{name}", on_click=_stop, args=args, icon=icon)
+        icon, args = ":material/stop:", (name, work.key)
+        st.button("Stop", key=f"stop_{name}", on_click=_stop, args=args, icon=icon)
     arrival(sign, key=f"arrival_{name}")
     return None
 
 
+def ask(work: Work) -> Job:
+    """Return the job of some work, put in line for this visitor if there is none; never waits."""
+    return background.ask(*work, visitor())
+
+
+def wait(work: Work, seconds: float) -> Job:
+    """Return the job of some work when it is done, or after some seconds."""
+    job = ask(work)
+    job.ended.wait(seconds)
+    return job
+
+
+def leave(key: Hashable) -> None:
+    """Stop waiting for work; it goes on if other visitors wait for it."""
+    background.leave(key, visitor())
+
+
+def is_stopped(key: Hashable) -> bool:
+    """Return whether the visitor stopped this work."""
+    return key in st.session_state.get(_STOPPED, {}).values()
+
+
 def _stop(name: str, key: Hashable) -> None:
     st.session_state.setdefault(_STOPPED, {})[name] = key
-    background.leave(key)
+    leave(key)
 
 
-def _start(name: str) -> None:
-    st.session_state.get(_STOPPED, {}).pop(name, None)
+def _start(key: Hashable) -> None:
+    stopped = st.session_state.get(_STOPPED, {})
+    st.session_state[_STOPPED] = {name: other for name, other in stopped.items() if other != key}

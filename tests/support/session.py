@@ -52,14 +52,20 @@ class Session:
         """What was drawn last, by the key that the app gave it."""
         self.pages: dict[str, str] = {}
         """Streamlit's hash of each page by its name in the address."""
+        self.containers: set[str] = set()
+        """Keys of the containers that were drawn since the last run of a whole page."""
         self.texts: list[str] = []
         """Markdown and coloured boxes of the last run."""
         self.page_texts: list[str] = []
         """The same of the last run of a whole page, with its sidebar."""
         self.errors: list[str] = []
         """Exceptions and error boxes since the start."""
+        self.num_bytes = 0
+        """Bytes of all messages since the start."""
+        self.progress = ""
+        """What stands at the progress bar; empty if the last run of its view drew none."""
         self._states: dict[str, WidgetState] = {}
-        self._page = ""
+        self._page = self._timer = ""
         self.query = ""
         """What stands behind the page's name in the address."""
 
@@ -103,23 +109,36 @@ class Session:
         state.json_trigger_value = json.dumps([{"event": event, "value": value}])
         self._run(widget.fragment, state)
 
+    def tick(self) -> None:
+        """Let the timer of a view that waits for its work ring once."""
+        self.progress = ""
+        self._run(self._timer)
+
+    def leave(self) -> None:
+        """Close the connection, as a browser does whose tab is closed."""
+        self._socket.close()
+
     def _run(
         self, fragment: str = "", once: WidgetState | None = None, page_name: str = ""
     ) -> None:
         """Ask for a run, and read what comes until it has ended."""
-        message = BackMsg()
-        asked = message.rerun_script
+        request = BackMsg()
+        asked = request.rerun_script
         asked.query_string, asked.page_script_hash = self.query, self._page
         asked.page_name, asked.fragment_id = page_name, fragment
         asked.widget_states.widgets.extend([*self._states.values(), *([once] if once else [])])
-        self._socket.send(message.SerializeToString())
+        self._socket.send(request.SerializeToString())
         self.texts.clear()
+        if not fragment:
+            self.progress = ""
+            self.containers.clear()
         self.widgets = {
             k: w for k, w in self.widgets.items() if fragment and w.fragment != fragment
         }
         while True:
-            heard = ForwardMsg()
-            heard.ParseFromString(self._socket.recv(TIMEOUT_SECONDS, decode=False))
+            message = self._socket.recv(TIMEOUT_SECONDS, decode=False)
+            self.num_bytes += len(message)
+            heard = ForwardMsg.FromString(message)
             kind = heard.WhichOneof("type")
             if kind == "script_finished":
                 # A run that another one cut short is followed by that one.
@@ -133,6 +152,8 @@ class Session:
                     p.url_pathname: p.page_script_hash for p in heard.navigation.app_pages
                 }
                 self._page = heard.navigation.page_script_hash
+            elif kind == "auto_rerun":
+                self._timer = heard.auto_rerun.fragment_id
             elif kind == "page_info_changed":
                 self.query = heard.page_info_changed.query_string
             elif kind == "delta":
@@ -141,6 +162,8 @@ class Session:
                 self.errors.append(str(heard)[:300])
 
     def _hear(self, delta: Delta) -> None:
+        if delta.WhichOneof("type") == "add_block":
+            self.containers.add(delta.add_block.id.split("-", 2)[-1])
         if delta.WhichOneof("type") != "new_element":
             return
         element = delta.new_element
@@ -152,6 +175,8 @@ class Session:
             self.texts.append(content.body)
             if content.format == content.ERROR:
                 self.errors.append(content.body)
+        elif kind == "progress":
+            self.progress = content.text
         elif kind == "markdown":
             self.texts.append(content.body)
         elif hasattr(content, "id") and content.id:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,11 +48,20 @@ class Surprise:
         return float(2 ** np.mean(self.bits, dtype=np.float64))
 
 
-def surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
+def surprise(
+    bert: Model,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Surprise:
     """Return the surprisal of each token when it is hidden.
 
     One input for each token, run in batches. [MASK] typed in the text stays hidden throughout and
     has no number itself. Costs T times a forward pass.
+
+    Args:
+        progress: Called with the fraction done after each batch.
 
     Raises:
         ValueError: If the text has no token to hide, or the checkpoint has no masked-word head.
@@ -67,10 +76,15 @@ def surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
         raise ValueError(
             "the text has no token to hide one at a time. Write at least one word besides [MASK]."
         )
-    return _surprise_at(bert, encoding, positions)
+    return _surprise_at(bert, encoding, positions, progress)
 
 
-def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surprise:
+def _surprise_at(
+    bert: Model,
+    encoding: Encoding,
+    positions: list[int],
+    progress: Callable[[float], None] | None = None,
+) -> Surprise:
     """Score some positions; [MASK] in the encoding stays."""
     rows = []
     for position in positions:
@@ -80,6 +94,7 @@ def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surpr
     bits = np.empty(len(rows), dtype=np.float32)
     best = np.empty(len(rows), dtype=np.float32)
     best_words = [""] * len(rows)
+    num_done = 0
     for chosen, hidden in run_rows(bert, rows):
         at = torch.tensor([positions[i] for i in chosen], device=hidden.device)
         read = hidden[torch.arange(len(chosen), device=hidden.device), at]
@@ -96,6 +111,9 @@ def _surprise_at(bert: Model, encoding: Encoding, positions: list[int]) -> Surpr
             for row, token_id in zip(part, top.indices.tolist(), strict=True):
                 best_words[row] = bert.tokenizer.id_to_token(token_id)
             done += len(log_p)
+        num_done += len(chosen)
+        if progress is not None:
+            progress(num_done / len(rows))
     return Surprise(
         positions=tuple(positions),
         tokens=tuple(encoding.tokens[i] for i in positions),

@@ -171,7 +171,7 @@ def test_switching_off_or_elsewhere_gives_the_work_up(
 ) -> None:
     left: list[Any] = []
     monkeypatch.setattr("app.mixing.measures.AT_ONCE", 0.0)
-    monkeypatch.setattr("app.mixing.measures.background.leave", left.append)
+    monkeypatch.setattr("app.mixing.measures.waiting.leave", left.append)
     page.query_params.update({"mix_slow": "1", "mix_layer": "1"})
     app = ok(page.run())
     assert not left

@@ -1,16 +1,22 @@
-"""Jobs beside the page: one per key, watched, given up when nobody asks."""
+"""Jobs beside the page: one per key, in a fair line, watched, given up when nobody asks."""
+
+from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from app.shell import background
+from app.shell.line import Line
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_jobs", type(background._jobs)())
+    monkeypatch.setattr(background, "_line", Line())
+    monkeypatch.setattr(background, "_works", {})
 
 
 def wait_for(job: background.Job) -> background.Job:
@@ -105,13 +111,11 @@ def test_only_so_many_results_are_remembered(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(background, "MAX_JOBS", 3)
     for number in range(6):
         wait_for(background.ask(number, lambda progress: "x"))
+        background.ask(number, lambda progress: "never")
     assert list(background._jobs) == [3, 4, 5]
 
 
-def test_others_have_a_moment_to_ask_for_a_job_that_was_left(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(background, "PATIENCE", 100.0)
+def test_a_job_that_one_visitor_left_goes_on_for_another() -> None:
     go_on, stop = threading.Event(), threading.Event()
 
     def working(progress: background.Progress) -> None:
@@ -120,10 +124,145 @@ def test_others_have_a_moment_to_ask_for_a_job_that_was_left(
             go_on.set()
             time.sleep(0.001)
 
-    job = background.ask("shared", working)
-    background.leave("shared", grace=50.0)
+    job = background.ask("shared", working, "first")
+    assert background.ask("shared", working, "second") is job
+    background.leave("shared", "first")
     assert go_on.wait(10)  # it goes on though it was left
     asked_at = job.asked_at
-    assert background.ask("shared", working).asked_at > asked_at  # and somebody still waits
+    assert background.ask("shared", working, "second").asked_at > asked_at
     stop.set()
     assert wait_for(job).error is None
+
+
+# ---- the line ----
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    """Work that waits, so that a line forms behind the first piece."""
+    held = Held()
+    yield held
+    held.go_on.set()
+
+
+class Held:
+    """Work that ends when the test says so, and notes in which order it was begun."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.begun: list[str] = []
+
+    def work(self, name: str) -> Callable[[background.Progress], str]:
+        def run(progress: background.Progress) -> str:
+            self.begun.append(name)
+            while not self.go_on.is_set():
+                progress(0.5, "Working")
+                time.sleep(0.002)
+            return name
+
+        return run
+
+    def ask(self, name: str, visitor: str) -> background.Job:
+        return background.ask(name, self.work(name), visitor)
+
+    def wait_for_the_first(self) -> None:
+        while not self.begun:
+            time.sleep(0.002)
+
+
+def test_who_pressed_ten_times_waits_for_who_pressed_once(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "MAX_IN_LINE", 10)
+    held.ask("eager 0", "eager")
+    held.wait_for_the_first()
+    jobs = [held.ask(f"eager {number}", "eager") for number in range(1, 10)]
+    jobs += [held.ask(name, name) for name in ("quiet", "calm")]
+    places = [held.ask(name, name).stage for name in ("quiet", "calm")]
+    assert places == ["Waiting: 2 before you", "Waiting: 3 before you"]  # one of each visitor
+    held.go_on.set()
+    for job in jobs:
+        wait_for(job)
+    assert held.begun[:5] == ["eager 0", "eager 1", "quiet", "calm", "eager 2"]
+    assert held.begun[5:] == [f"eager {number}" for number in range(3, 10)]
+
+
+def test_a_visitor_has_only_so_many_jobs_in_line_and_the_others_join_later(held: Held) -> None:
+    held.ask("eager 0", "eager")
+    held.wait_for_the_first()
+    names = [f"eager {number}" for number in range(1, 7)]
+    for name in names:
+        held.ask(name, "eager")
+    limit = background.MAX_IN_LINE
+    assert background._line.of("eager") == names[:limit]
+    assert f"after your {limit} others" in held.ask(names[-1], "eager").stage
+    held.ask("quiet", "quiet")  # others are not in the way of the limit
+    assert len(background._line.order()) == limit + 1
+    held.go_on.set()
+    for name in names:
+        while not held.ask(name, "eager").done:  # as the page's timer asks
+            time.sleep(0.002)
+    assert sorted(held.begun) == sorted(["eager 0", "quiet", *names])
+
+
+def test_jobs_that_are_seen_no_more_make_room(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    held.ask("eager 0", "eager")
+    held.wait_for_the_first()
+    left = [held.ask(f"page {number}", "eager") for number in range(background.MAX_IN_LINE)]
+    monkeypatch.setattr(background, "UNSEEN", 0.0)
+    held.ask("new page", "eager")
+    assert isinstance(left[0].error, background.GivenUp)
+    assert background._line.of("eager") == ["page 1", "page 2", "page 3", "new page"]
+
+
+def test_a_waiting_job_that_is_stopped_never_begins(held: Held) -> None:
+    held.ask("first", "a")
+    held.wait_for_the_first()
+    waiting, last = held.ask("stopped", "b"), held.ask("last", "c")
+    background.leave("stopped", "b")
+    assert isinstance(waiting.error, background.GivenUp)
+    assert held.ask("last", "c").stage == "Waiting: 1 before you"
+    held.go_on.set()
+    wait_for(last)
+    assert held.begun == ["first", "last"]
+
+
+def test_who_left_does_not_hold_the_line(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither with a job that runs nor with those that wait."""
+    here = {"gone", "here"}
+    monkeypatch.setattr(background, "is_here", here.__contains__)
+    running = held.ask("running", "gone")
+    held.wait_for_the_first()
+    waiting, mine = held.ask("waiting", "gone"), held.ask("mine", "here")
+    here.remove("gone")
+    monkeypatch.setattr(background, "GONE_PATIENCE", 0.0)
+    assert isinstance(wait_for(running).error, background.GivenUp)
+    held.go_on.set()
+    assert wait_for(mine).result == "mine"
+    assert isinstance(wait_for(waiting).error, background.GivenUp)
+    assert held.begun == ["running", "mine"]
+
+
+def test_a_result_is_kept_until_the_visitor_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred who press at once ask seldom: the first results must outlive the last ones."""
+    monkeypatch.setattr(background, "MAX_JOBS", 3)
+    monkeypatch.setattr(background, "MAX_IN_LINE", 100)
+    jobs = [
+        background.ask(number, lambda progress, n=number: n, f"visitor {number}")  # type: ignore[misc]
+        for number in range(100)
+    ]
+    for job in jobs:
+        wait_for(job)
+    for number in range(100):
+        again = background.ask(number, lambda progress: "never", f"visitor {number}")
+        assert again.result == number
+    background.ask("another", lambda progress: "x")
+    assert len(background._jobs) <= 5
+
+
+def test_large_results_are_not_kept_beyond_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "MAX_BYTES", 1000)
+    for number in range(5):
+        wait_for(background.ask(number, lambda progress: "x" * 400))
+        background.ask(number, lambda progress: "never")
+    assert list(background._jobs) == [3, 4]

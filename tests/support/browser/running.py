@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.shell.state import CHECKPOINT_VARIABLE
+from bertcore.cli.open_app import config_flags
 
 ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS = 300
@@ -52,7 +53,7 @@ def running_app(
         command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser", "--port"]
     else:
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]
-        command += ["--browser.gatherUsageStats", "false"]
+        command += config_flags(ROOT / ".streamlit" / "config.toml")
         command += ["--server.headless", "true", "--server.port"]
     env = {k: v for k, v in os.environ.items() if k != CHECKPOINT_VARIABLE}
     env |= {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), **environ}

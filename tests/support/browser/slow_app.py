@@ -30,7 +30,9 @@ def slow(work: background.Work) -> background.Work:
 if __name__ == "__main__":  # as Streamlit runs it; pytest reads it for doctests too
     if not hasattr(background, "is_slow"):
         ask = background.ask
-        background.ask = lambda *work: ask(*slow(background.Work(*work)))  # type: ignore[assignment]
+        background.ask = lambda key, run, *visitor: ask(  # type: ignore[assignment]
+            *slow(background.Work(key, run)), *visitor
+        )
         background.is_slow = True  # type: ignore[attr-defined]
 
     runpy.run_path(str(ROOT / "app" / "main.py"), run_name="__main__")

@@ -1,0 +1,62 @@
+"""The order in which waiting work of many visitors is done: in turn, one piece of each."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from itertools import zip_longest
+from typing import Generic, TypeVar
+
+Entry = TypeVar("Entry", bound=Hashable)
+
+
+class Line(Generic[Entry]):
+    """Entries of visitors, served round robin: who has many waits for those who have few.
+
+    Between joining and being first, a visitor sees at most one entry of each other visitor served.
+    An entry that several visitors wait for is served once, when the first of them has it in turn.
+    Not thread-safe.
+    """
+
+    def __init__(self) -> None:
+        self._of: OrderedDict[str, dict[Entry, None]] = OrderedDict()
+        """Visitors in the order of their turns, each with entries; none is empty."""
+
+    def join(self, visitor: str, entry: Entry) -> None:
+        """Put an entry at the end of a visitor's own; nothing changes if it is there."""
+        self._of.setdefault(visitor, {})[entry] = None
+
+    def leave(self, visitor: str, entry: Entry) -> bool:
+        """Take a visitor's entry out; return whether nobody waits for it now."""
+        own = self._of.get(visitor, {})
+        own.pop(entry, None)
+        if not own:
+            self._of.pop(visitor, None)
+        return entry not in self
+
+    def drop(self, entry: Entry) -> None:
+        """Take an entry out for all visitors."""
+        for visitor in list(self._of):
+            self.leave(visitor, entry)
+
+    def of(self, visitor: str) -> list[Entry]:
+        """Return a visitor's entries, the first to be served in front."""
+        return list(self._of.get(visitor, ()))
+
+    def order(self) -> list[Entry]:
+        """Return all entries, the next one in front."""
+        rounds = zip_longest(*([(entry,) for entry in own] for own in self._of.values()))
+        return list(dict.fromkeys(one[0] for turns in rounds for one in turns if one))
+
+    def __contains__(self, entry: Entry) -> bool:
+        return any(entry in own for own in self._of.values())
+
+    def take(self) -> Entry | None:
+        """Return the next entry and take it out; None if there is none."""
+        if not self._of:
+            return None
+        visitor, own = next(iter(self._of.items()))
+        entry = next(iter(own))
+        self._of.move_to_end(visitor)
+        self.drop(entry)
+        return entry

@@ -1,0 +1,76 @@
+"""Processor time that an edit of the text costs the server, page by page.
+
+One visitor speaks the app's websocket and puts a text that was never there before into the box of
+sentence A; nothing is answered from the cache. Counted is the processor time of the server's whole
+process, user and system, with all of its threads: what the edit takes from the other visitors. It
+depends little on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+from app.shell.state import CHECKPOINT_VARIABLE
+from benchmarks import tables
+from benchmarks.visitors import new_sentence
+from tests.support.browser.running import running_app
+from tests.support.session import Session
+
+AIMS = {
+    "": 0.025,
+    "tokens": 0.025,
+    "attention": 0.025,
+    "masked-words": 0.025,
+    "sentence-pairs": 0.025,
+    "minimal-pair": 0.025,
+    "compare": 0.025,
+    "what-if": 0.060,
+    "mixing": 0.060,
+    "layer-map": 0.100,
+}
+"""Page -> seconds of processor time of an edit."""
+WARM_UP, EDITS = 3, 30
+
+
+def run() -> str:
+    """Return the table of processor time by page."""
+    if not Path("/proc/self/stat").exists():
+        return "Not measured: this system does not tell a process's time in /proc."
+    with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app:
+        rows = [measure(app.url, app.process, page) for page in AIMS]
+    columns = ("page", "processor time of an edit", "to the browser", "aim", "")
+    return tables.markdown(columns, rows)
+
+
+def measure(url: str, process: int, page: str) -> tuple[str, ...]:
+    """Return the row of a page: the mean over EDITS.
+
+    Raises:
+        RuntimeError: If the page showed an error.
+    """
+    chance = random.Random(page)
+    with Session(url) as session:
+        session.open(page)
+        for _ in range(WARM_UP):
+            session.set("text_a", new_sentence(chance))
+        before, heard = processor_seconds(process), session.num_bytes
+        for _ in range(EDITS):
+            session.set("text_a", new_sentence(chance))
+        spent = (processor_seconds(process) - before) / EDITS
+        heard = (session.num_bytes - heard) // EDITS
+        if session.errors:
+            raise RuntimeError(f"{page or 'glance'} showed an error: {session.errors[0]}")
+    aim = AIMS[page]
+    name, verdict = page or "glance", tables.verdict(spent, aim)
+    cost, size = tables.milliseconds(spent), tables.megabytes(heard)
+    return name, cost, size, f"{aim * 1e3:.0f} ms", verdict
+
+
+def processor_seconds(process: int) -> float:
+    """Return the processor time of a process so far, to a hundredth of a second."""
+    stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii")
+    _, _, fields = stat.rpartition(")")  # the name before it may hold blanks
+    user, system = fields.split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
