@@ -60,8 +60,21 @@ def main() -> None:
         with frame.guard():
             sidebar.draw()
             chosen.run()
+            _offer_next(chosen, pages)
     finally:  # a page that ends early has done it in frame.end_page
         state.sync_url()
+
+
+def _offer_next(chosen: StreamlitPage, pages: dict[str, StreamlitPage]) -> None:
+    """Draw a link to the page after the chosen one, with the question that it answers."""
+    order = list(pages)
+    following = order[1:]
+    for folder, other in zip(order, following, strict=False):
+        if pages[folder] is chosen:
+            row = st.container(horizontal=True, vertical_alignment="center", key="next_page")
+            icon = ":material/arrow_forward:"
+            row.page_link(pages[other], label=f"Next: {PAGES[other].title}", icon=icon)
+            row.caption(PAGES[other].purpose)
 
 
 main()

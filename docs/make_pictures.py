@@ -1,13 +1,10 @@
 """Remake the guides' pictures and numbers from the current app and checkpoint.
 
     python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
-    python docs/make_pictures.py --classifier FOLDER --labelled FILE [NAME ...]
 
 Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`. It needs what
 `make install` installs (Playwright and a Chromium). `--treebank` also measures the direct object on
-a file of trees; without it, the numbers of the last time stay. `--classifier` makes the pictures of
-`inspect-your-checkpoint.md` and `compare.md` of a checkpoint fine-tuned on film reviews (the
-command is in both guides), with its dev file.
+a file of trees; without it, the numbers of the last time stay.
 """
 
 from __future__ import annotations
@@ -17,9 +14,8 @@ import io
 import lzma
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,6 +28,7 @@ from playwright.sync_api import Locator, expect, sync_playwright  # noqa: E402
 import bertcore  # noqa: E402
 from app.heads import answer as head_answer  # noqa: E402
 from app.heads.names import QUESTIONS, Measured  # noqa: E402
+from app.shell.sentence_box import examples  # noqa: E402
 from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
 from bertcore.analysis.heads.texts import (  # noqa: E402
     HeadTexts,
@@ -52,7 +49,8 @@ SCALE = 1.5
 MARGIN = 12
 PREVIOUS, OBJECT = Measured("to_previous"), Measured("obj", "to_dependent")
 TO_VERB = Measured("obj", "to_head")
-REVIEW = "A gorgeous, witty film that never bores."
+CLASSIFIER = "sentiment"
+REVIEW = examples.REVIEW.text_a
 NEGATION = "The film was not good."
 
 
@@ -188,9 +186,9 @@ def overview(visit: Visit) -> None:
     save(visit, "overview-sorted", [visit.page.locator(".st-key-attention_overview")])
 
 
-def inspect_words(visit: Visit, classifier: Path, labelled: Path) -> None:
+def inspect_words(visit: Visit) -> None:
     """The answer to a review, its words in colours, and the faithfulness of each method."""
-    visit.open("inspect", checkpoint=str(classifier), text_a=REVIEW)
+    visit.open("inspect", checkpoint=CLASSIFIER, text_a=REVIEW)
     for name in ("words", "faithfulness", "methods"):
         visit.picture(f"figure_inspect-{name}")
     visit.settle()
@@ -202,9 +200,9 @@ def inspect_words(visit: Visit, classifier: Path, labelled: Path) -> None:
     save(visit, "inspect-faithfulness", [title, visit.page.locator(".st-key-inspect_true")])
 
 
-def inspect_swaps(visit: Visit, classifier: Path, labelled: Path) -> None:
+def inspect_swaps(visit: Visit) -> None:
     """The first texts with another answer."""
-    visit.open("inspect", checkpoint=str(classifier), text_a=REVIEW, inspect_why="swaps")
+    visit.open("inspect", checkpoint=CLASSIFIER, text_a=REVIEW, inspect_why="swaps")
     buttons = visit.page.get_by_role("button", name="Use this text")
     expect(buttons.first).to_be_visible()
     visit.settle()
@@ -216,10 +214,9 @@ def inspect_swaps(visit: Visit, classifier: Path, labelled: Path) -> None:
     save(visit, "inspect-swaps", [summary, *cards])
 
 
-def inspect_file(visit: Visit, classifier: Path, labelled: Path) -> None:
+def inspect_file(visit: Visit) -> None:
     """What comes out of a labelled file."""
-    visit.open("inspect", checkpoint=str(classifier), inspect_view="file")
-    visit.page.locator("input[type=file]").set_input_files(labelled)
+    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file")
     visit.page.get_by_role("button", name="Run the file").click()
     for name in ("confusion", "calibration", "slices"):
         visit.picture(f"figure_inspect-{name}")
@@ -228,9 +225,9 @@ def inspect_file(visit: Visit, classifier: Path, labelled: Path) -> None:
     save(visit, "inspect-file", [visit.page.locator(part) for part in parts])
 
 
-def compare_answers(visit: Visit, classifier: Path, labelled: Path) -> None:
+def compare_answers(visit: Visit) -> None:
     """The class by layer, and which tokens speak for it."""
-    visit.open("compare", checkpoint=str(classifier), text_a=NEGATION)
+    visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION)
     for name in ("answers", "layers", "gradients"):
         visit.picture(f"figure_compare-{name}")
     visit.settle()
@@ -242,9 +239,9 @@ def compare_answers(visit: Visit, classifier: Path, labelled: Path) -> None:
     )
 
 
-def compare_heads(visit: Visit, classifier: Path, labelled: Path) -> None:
+def compare_heads(visit: Visit) -> None:
     """The divergence of each head, and the most changed head in both."""
-    visit.open("compare", checkpoint=str(classifier), text_a=NEGATION, compare_view="heads")
+    visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION, compare_view="heads")
     visit.picture("figure_compare-heads")
     visit.inked(".st-key-compare_map_first")
     visit.inked(".st-key-compare_map_second")
@@ -253,18 +250,18 @@ def compare_heads(visit: Visit, classifier: Path, labelled: Path) -> None:
     save(visit, "compare-heads", [visit.page.locator(part) for part in parts])
 
 
-def compare_weights(visit: Visit, classifier: Path, labelled: Path) -> None:
+def compare_weights(visit: Visit) -> None:
     """How far each matrix moved."""
-    visit.open("compare", checkpoint=str(classifier), compare_view="weights")
+    visit.open("compare", checkpoint=CLASSIFIER, compare_view="weights")
     visit.picture("figure_compare-weights")
     visit.picture("figure_compare-others")
     visit.settle()
     save(visit, "compare-weights", [visit.page.locator(".st-key-figure_compare-weights")])
 
 
-def compare_cka(visit: Visit, classifier: Path, labelled: Path) -> None:
+def compare_cka(visit: Visit) -> None:
     """CKA of all layers over our sentences."""
-    visit.open("compare", checkpoint=str(classifier), compare_view="texts")
+    visit.open("compare", checkpoint=CLASSIFIER, compare_view="texts")
     visit.picture("figure_compare-cka")
     visit.picture("figure_compare-heads-texts")
     visit.settle()
@@ -272,7 +269,11 @@ def compare_cka(visit: Visit, classifier: Path, labelled: Path) -> None:
     save(visit, "compare-cka", [visit.page.locator(f".st-key-figure_{name}") for name in parts])
 
 
-OF_CLASSIFIER: dict[str, Callable[[Visit, Path, Path], None]] = {
+PICTURES: dict[str, Callable[[Visit], None]] = {
+    "previous": previous,
+    "object": direct_object,
+    "relations": relations,
+    "overview": overview,
     "inspect-words": inspect_words,
     "inspect-swaps": inspect_swaps,
     "inspect-file": inspect_file,
@@ -280,13 +281,6 @@ OF_CLASSIFIER: dict[str, Callable[[Visit, Path, Path], None]] = {
     "compare-heads": compare_heads,
     "compare-weights": compare_weights,
     "compare-cka": compare_cka,
-}
-"""Pictures of a fine-tuned checkpoint, which does not ship."""
-PICTURES: dict[str, Callable[[Visit], None]] = {
-    "previous": previous,
-    "object": direct_object,
-    "relations": relations,
-    "overview": overview,
 }
 
 
@@ -311,48 +305,28 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
 def main() -> None:
     """Make the pictures and numbers of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    known = [*PICTURES, *OF_CLASSIFIER]
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
-    parser.add_argument("--classifier", type=Path, metavar="FOLDER")
-    parser.add_argument("--labelled", type=Path, metavar="FILE")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)}")
     parser.add_argument("--treebank", type=Path, metavar="FILE")
     parser.add_argument("--numbers", action="store_true", help="the numbers alone")
     arguments = parser.parse_args()
-    unknown = [name for name in arguments.names if name not in known]
+    unknown = [name for name in arguments.names if name not in PICTURES]
     if unknown:
-        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(known)}.")
-    if (arguments.classifier is None) != (arguments.labelled is None):
-        parser.error("--classifier and --labelled go together.")
-    makers = dict(PICTURES)
-    if arguments.classifier is not None:
-        folder, file = arguments.classifier.absolute(), arguments.labelled.absolute()
-        makers = {
-            name: partial(make, classifier=folder, labelled=file)
-            for name, make in OF_CLASSIFIER.items()
-        }
-    absent = [name for name in arguments.names if name not in makers]
-    if absent:
-        need = "needs" if absent[0] in OF_CLASSIFIER else "does not go with"
-        parser.error(f"{absent[0]} {need} --classifier and --labelled.")
-    if arguments.classifier is not None:
-        draw(makers, arguments.names)
-        return
+        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(PICTURES)}.")
     text = write_between(GUIDE.read_text(encoding="utf-8"), "numbers", own_numbers())
     if arguments.treebank is not None:
         text = write_between(text, "treebank", treebank_numbers(arguments.treebank))
     GUIDE.write_text(text, encoding="utf-8")
-    if arguments.numbers:
-        return
-    draw(makers, arguments.names)
+    if not arguments.numbers:
+        draw(arguments.names or list(PICTURES))
 
 
-def draw(makers: Mapping[str, Callable[[Visit], None]], names: Sequence[str]) -> None:
-    """Make the named pictures, or all where none is named, each in a tab of its own."""
+def draw(names: Sequence[str]) -> None:
+    """Make the named pictures, each in a tab of its own."""
     with ExitStack() as stack:
         tab = open_browser(stack)
-        for name in names or makers:
+        for name in names:
             visit = tab()
-            makers[name](visit)
+            PICTURES[name](visit)
             visit.context.close()
 
 

@@ -14,6 +14,7 @@ from bertcore.analysis.compare.decision import Decisions, open_decisions, pretra
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.untrained import untrained
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
+from bertcore.checkpoints.source import DEFAULT, SHIPPED
 
 from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.task_views import view_of
@@ -22,6 +23,8 @@ from ..shell import cache, frame, sidebar, state
 from . import saved_checkpoints
 from .fields import SECOND, SUGGESTED
 
+EXAMPLE = "sentiment"
+"""The fine-tuned checkpoint that the default one is compared with where nothing is chosen."""
 UNTRAINED = "untrained"
 """Stands for a network of the first one's shape with random weights."""
 _LONGEST_NAME = 28
@@ -147,8 +150,8 @@ def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
         other: The one that it is compared with.
         chosen: A source, UNTRAINED or SUGGESTED.
     """
-    began_with = chosen == SUGGESTED and not other.is_untrained
-    return (other, current) if began_with else (current, other)
+    is_origin = chosen == SUGGESTED and began_with(current.key.source) == other.key.source
+    return (other, current) if is_origin and not other.is_untrained else (current, other)
 
 
 def wants_pair(side: Side) -> bool:
@@ -162,15 +165,20 @@ def wants_pair(side: Side) -> bool:
 
 
 def suggested(source: str) -> str:
-    """Return what a checkpoint was fine-tuned from, if its folder names it; else UNTRAINED."""
-    place = Path(source).expanduser()
+    """Return what to compare a checkpoint with: its origin, what came of it, or UNTRAINED."""
+    return began_with(source) or (EXAMPLE if source == DEFAULT else UNTRAINED)
+
+
+def began_with(source: str) -> str | None:
+    """Return what a checkpoint was fine-tuned from, if its folder names it and it is there."""
+    place = SHIPPED.get(source, Path(source).expanduser())
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
         began = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
-        return UNTRAINED
-    is_there = began == "default" or (isinstance(began, str) and Path(began).is_dir())
-    return str(began) if is_there and began != source else UNTRAINED
+        return None
+    is_there = isinstance(began, str) and (began in SHIPPED or Path(began).is_dir())
+    return began if is_there and began != source else None
 
 
 def swap(first: str, second: str) -> None:
@@ -235,13 +243,12 @@ def choices() -> list[str]:
     """Return the sources that are offered as second checkpoint."""
     default = state.default_source()
     recent = [key.source for key in reversed(list(cache.loaded()))]
-    sources = [UNTRAINED, default, "default", *recent, *sidebar.local_checkpoints()]
+    sources = [UNTRAINED, default, *SHIPPED, *recent, *sidebar.local_checkpoints()]
     return list(dict.fromkeys(sources))
 
 
 def _short(source: str) -> str:
-    name = "default" if source == "default" else sidebar.short_name(source)
-    return shorten(name, _LONGEST_NAME)
+    return shorten(sidebar.brief_name(source), _LONGEST_NAME)
 
 
 def _longer(source: str) -> str:

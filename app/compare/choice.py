@@ -15,8 +15,8 @@ from ..training.fields import FOLDER, RUN
 from ..training.runs import default_folder
 from . import saved_checkpoints
 from .case import (
-    UNTRAINED,
     Side,
+    began_with,
     choices,
     compare_saved,
     in_order,
@@ -99,7 +99,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     with row.popover("Two checkpoints of a run", icon=":material/history:"):
         _choose_saved(own_source)
     _open(other_side)
-    if first_side == other_side:
+    if began_with(second_side.key.source) == first_side.key.source and not second_side.is_untrained:
         names = {
             "first": plain(first_side.name),
             "second": plain(second_side.name),
@@ -112,7 +112,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
 def _hint(first: str) -> str:
     """Return what the suggestion is called in the list."""
     source = suggested(first)
-    why = "suggested" if source == UNTRAINED else "what it was fine-tuned from"
+    why = "what it was fine-tuned from" if source == began_with(first) else "suggested"
     return f"{shown_name(source)} ({why})"
 
 

@@ -23,8 +23,6 @@ OCCLUSION_NAMES = {"mask": "replaced by [MASK]", "drop": "left out"}
 def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None:
     """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
     texts = view.read(page)
-    if texts is None:
-        return None
     source = inspection.source(texts)
     _say_cut(texts)
     answer = inspection.answered(texts)

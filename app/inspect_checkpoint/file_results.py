@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
+from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.finetuning import Columns
 
 from ..plots.formats import shorten_middle
@@ -101,7 +103,7 @@ ERRORS = Picture(
 def show(page: frame.Page) -> None:
     """Draw the choice of a file, its run, and what came out."""
     view = view_of(inspection.model(page.bert_key).task)
-    chosen = _choose(view)
+    chosen = _choose(view, page.bert_key.source)
     if chosen is None:
         return
     running: tuple[cache.BertKey, Labelled, Stop, int] | None = st.session_state.get(_RUN)
@@ -124,8 +126,8 @@ def show(page: frame.Page) -> None:
             _draw(page, view, labelled, file_run)
 
 
-def _choose(view: TaskView) -> Labelled | None:
-    """Draw the upload of a file and how to read it."""
+def _choose(view: TaskView, source: str) -> Labelled | None:
+    """Draw the upload of a file and how to read it; a checkpoint that ships has its own file."""
     upload = st.file_uploader(
         view.upload,
         type=list(view.file_types),
@@ -137,17 +139,22 @@ def _choose(view: TaskView) -> Labelled | None:
         if known is None or known[0] != upload.file_id:
             path = labelled_files.receive(upload, upload.name)
             st.session_state[_FILE] = (upload.file_id, path, upload.name)
-    kept = st.session_state.get(_FILE)
+    kept: tuple[str, Path, str] | None = st.session_state.get(_FILE)
     if kept is None or not kept[1].is_file():
         st.caption(
             "The file stays on this server and is read a few thousand rows at a time. Also packed "
             "as .gz or .xz. The same in the terminal: `bertscope evaluate`."
         )
-        return None
-    if upload is None:
-        name = plain(shorten_middle(kept[2], 60))
-        st.caption(f"Your last file is still here: **{name}**.")
-    path, labelled = kept[1], None
+        if source not in FINE_TUNED:
+            return None
+        st.markdown(f"**Example:** the dev data of `{source}`, which chose its best moment.")
+        path = labelled_file(source)
+    else:
+        path = kept[1]
+        if upload is None:
+            name = plain(shorten_middle(kept[2], 60))
+            st.caption(f"Your last file is still here: **{name}**.")
+    labelled = None
     with frame.guard():
         columns = _columns(view, view.column_names(path))
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())

@@ -1,10 +1,13 @@
 """Inspect: what a fine-tuned checkpoint answers, why, what would change it, and where it fails."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from ..plots.untrusted_text import plain
 from ..shell import frame, sidebar
 from ..shell.one_of import one_of
+from ..shell.sentence_box.examples import DEFAULT, REVIEW
 from . import PAGE, counterfactuals, file_results
 from . import model as inspection
 from .choices import VIEW, VIEWS, WHY
@@ -18,27 +21,50 @@ WHYS = {
     "layers": "Layers",
     "swaps": "Counterfactuals",
 }
+EXAMPLE = "sentiment"
+"""The checkpoint that is shown in place of one without a head for a task."""
 FINETUNE = """bertscope finetune --task classify --train train.tsv --dev dev.tsv --out my-classifier
 bertscope --help          # then open the app in the same folder, and choose my-classifier"""
 
 
-def has_model(page: frame.Page) -> bool:
-    """Say what to do if the checkpoint has no task head, or one that is not for this page."""
-    if inspection.has_head(page.bert):
-        with frame.guard(stop=True):
-            inspection.model(page.bert_key)
-        return True
-    name = plain(sidebar.short_name(page.bert_key.source))
-    st.info(
-        f"**{name}** has no head for a task: it predicts words, not labels, so there is no "
-        "decision to inspect. Open a fine-tuned BERT on the Checkpoints page: a classifier, "
-        "tagger, regression or question answering model, made by BertScope or as one of BERT's "
-        "classes in `transformers` (`BertForSequenceClassification` and its siblings; the classes "
-        "of RoBERTa, DistilBERT and other relatives are not read here). Or fine-tune this one on a "
-        "table with a text and a label in each row, then choose the new folder in the sidebar:"
+def with_head(page: frame.Page) -> frame.Page:
+    """Return the page with a fine-tuned checkpoint: its own, or an example, which is said.
+
+    Ends the page if the checkpoint's head is not for this page.
+    """
+    shown = page if inspection.has_head(page.bert) else _show_example(page)
+    with frame.guard(stop=True):
+        inspection.model(shown.bert_key)
+    return shown
+
+
+def _show_example(page: frame.Page) -> frame.Page:
+    """Say that a classifier that ships is shown; return the page with it.
+
+    In place of the text that the app opens with, it reads one that has something to judge.
+    """
+    is_untouched = page.text_a == DEFAULT.text_a
+    text = REVIEW.text_a if is_untouched else page.text_a
+    on = f" on “{plain(text)}”" if page.has_text and is_untouched else ","
+    name = plain(sidebar.brief_name(page.bert_key.source))
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(
+        f"**Example:** the classifier **{EXAMPLE}**{on} since {name} predicts words, not "
+        "labels, and has no decision to inspect.",
+        width="stretch",
     )
-    st.code(FINETUNE, language="bash")
-    return False
+    if page.has_text:
+        row.button(f"{EXAMPLE} on your text", on_click=sidebar.choose, args=(EXAMPLE,))
+    with row.popover("Your own checkpoint"):
+        st.markdown(
+            "Choose a fine-tuned BERT in the sidebar, or fine-tune one on a table with a text and "
+            "a label in each row. Read are classifiers, taggers, regression and question "
+            "answering models made by BertScope or as BERT's classes in `transformers`, such as "
+            "`BertForSequenceClassification`; not yet those of its relatives."
+        )
+        st.code(FINETUNE, language="bash")
+    key = sidebar.key_of(EXAMPLE)
+    return replace(page, bert_key=key, text_a=text, text_b=None if is_untouched else page.text_b)
 
 
 def show_text(page: frame.Page) -> None:
@@ -70,11 +96,10 @@ def show_text(page: frame.Page) -> None:
 def draw() -> None:
     """Draw the page."""
     is_text = VIEW.value != "file"
-    page = frame.begin(PAGE, needs_text=is_text)
-    if has_model(page):
-        one_of("What to look at", VIEWS, VIEW)
-        if is_text:
-            show_text(page)
-        else:
-            with frame.guard():
-                file_results.show(page)
+    page = with_head(frame.begin(PAGE, needs_text=is_text))
+    one_of("What to look at", VIEWS, VIEW)
+    if is_text:
+        show_text(page)
+    else:
+        with frame.guard():
+            file_results.show(page)

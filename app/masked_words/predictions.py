@@ -73,6 +73,12 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     predictions = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
     PREDICTIONS.show(page, predictions, masked=masked, top_k=top_k)
     capabilities.note(page, "mask")
+    unknown = page.bert.tokenizer.unk_token
+    if unknown in predictions.words:
+        st.caption(
+            f"{plain(unknown)} names no word: it stands for every word that the vocabulary cannot "
+            "read, as in the text that the checkpoint learned from."
+        )
     if 1 < len(predictions.positions) <= MOST_IN_TURN:
         steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
         st.markdown(

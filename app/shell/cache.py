@@ -21,6 +21,7 @@ import streamlit as st
 
 import bertcore
 from bertcore import Bert, Model, Trace
+from bertcore.checkpoints.source import SHIPPED
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ class BertKey(NamedTuple):
     """What identifies an opened checkpoint; small and hashable."""
 
     source: str
-    """"default", a folder or a hub id."""
+    """The name of one that ships, a folder or a hub id."""
     device: str
     dtype: str
     stamp: tuple[tuple[str, int, int], ...]
@@ -311,7 +312,7 @@ def _trace(
 def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
     folder = Path(source).expanduser()
     try:
-        if source == "default" or not folder.is_dir():
+        if source in SHIPPED or not folder.is_dir():
             return ()
         stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
     except OSError:

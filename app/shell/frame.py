@@ -126,7 +126,22 @@ def begin(info: PageInfo, *, needs_text: bool = True) -> Page:
             "Nothing in this text is a word for the model: only special tokens such as "
             f"{plain(page.marks.first)} are left."
         )
+    _note_unreadable(page)
     return page
+
+
+def _note_unreadable(page: Page) -> None:
+    """Warn where the vocabulary has no pieces for most of the text."""
+    trace, tokenizer = page.trace, page.bert.tokenizer
+    ids = [i for i, text in zip(trace.input_ids, trace.text_ids, strict=True) if text >= 0]
+    num_unknown = ids.count(tokenizer.unk_id)
+    if num_unknown > len(ids) / 2:
+        name = plain(sidebar.brief_name(page.bert_key.source))
+        st.warning(
+            f"{num_unknown} of {len(ids)} tokens are {plain(tokenizer.unk_token)}: the vocabulary "
+            f"of {name} cannot read this text, so the pictures are of unknown words. Open a "
+            "checkpoint of its language, such as `bert-base-multilingual-cased`."
+        )
 
 
 def header(info: PageInfo) -> None:

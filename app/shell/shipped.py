@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertcore.checkpoints.source import SHIPPED
+
 from . import frame
 
 PLANTED = (
@@ -14,6 +16,6 @@ PLANTED = (
 
 
 def note_planted(page: frame.Page) -> None:
-    """State in a caption that heads of the shipped checkpoint were planted; else draw nothing."""
-    if page.bert_key.source == "default":
+    """State that heads of the checkpoints that ship were planted; draw nothing for others."""
+    if page.bert_key.source in SHIPPED:
         st.caption(PLANTED)

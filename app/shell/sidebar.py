@@ -11,9 +11,8 @@ import streamlit as st
 
 from bertcore import Model
 from bertcore.checkpoints import is_remote
-from bertcore.checkpoints.folder import (
-    is_checkpoint,
-)
+from bertcore.checkpoints.folder import is_checkpoint
+from bertcore.checkpoints.source import SHIPPED
 from bertcore.device import DTYPES, available_devices
 
 from ..plots import theme
@@ -28,6 +27,12 @@ CHECKPOINT = Field("checkpoint", "")
 DEVICE = Field("device", "auto")
 DTYPE = Field("dtype", "auto")
 PICTURE_FORMAT = Field("picture", FORMATS[0], FORMATS)
+SHIPPED_NAMES = {
+    "default": "default (ships with BertScope)",
+    "sentiment": "sentiment (default, fine-tuned: positive or negative)",
+    "pos": "pos (default, fine-tuned: parts of speech)",
+}
+"""What the checkpoints that ship are called in lists."""
 MAX_LOCAL = 50
 """Checkpoint folders offered in the list."""
 _SAYS_LITTLE = re.compile(
@@ -93,39 +98,44 @@ def draw() -> None:
     """Draw the sidebar; a checkpoint that does not open is reported on the page, not here."""
     with st.sidebar:
         _choose_checkpoint()
-        left, right = st.columns(2)
-        devices = ["auto", *available_devices()]
-        left.selectbox(
-            "Device",
-            devices,
-            key=DEVICE.key(options=devices),
-            help="auto takes a GPU where there is one.",
-        )
-        dtypes = ["auto", *DTYPES]
-        right.selectbox(
-            "Precision",
-            dtypes,
-            key=DTYPE.key(options=dtypes),
-            help="auto is float32, the format in which our numbers are checked.",
-        )
-        key = chosen_key()
-        try:
-            bert = None if awaits_consent(key) else cache.opened(key)
-        except (ValueError, OSError, RuntimeError):
-            bert = None
-        if bert is None:
-            st.caption("Nothing is loaded: the page says why.")
-        else:
-            _describe(bert)
-        _memory()
+        with st.expander("Size, device, memory"):
+            _choose_device()
+            key = chosen_key()
+            try:
+                bert = None if awaits_consent(key) else cache.opened(key)
+            except (ValueError, OSError, RuntimeError):
+                bert = None
+            if bert is None:
+                st.caption("Nothing is loaded: the page says why.")
+            else:
+                _describe(bert)
+            _memory()
         live_text(state.TEXTS)
+
+
+def _choose_device() -> None:
+    left, right = st.columns(2)
+    devices = ["auto", *available_devices()]
+    left.selectbox(
+        "Device",
+        devices,
+        key=DEVICE.key(options=devices),
+        help="auto takes a GPU where there is one.",
+    )
+    dtypes = ["auto", *DTYPES]
+    right.selectbox(
+        "Precision",
+        dtypes,
+        key=DTYPE.key(options=dtypes),
+        help="auto is float32, the format in which our numbers are checked.",
+    )
 
 
 def _choose_checkpoint() -> None:
     default = state.default_source()
     chosen = CHECKPOINT.value or default
     recent = [key.source for key in reversed(list(cache.loaded()))]
-    offered = list(dict.fromkeys([default, "default", chosen, *recent, *local_checkpoints()]))
+    offered = list(dict.fromkeys([default, *SHIPPED, chosen, *recent, *local_checkpoints()]))
     names = distinct_names(offered)
     st.selectbox(
         "Checkpoint",
@@ -158,8 +168,8 @@ def short_name(source: str) -> str:
     >>> short_name("/home/me/my-bert"), short_name("/runs/law/checkpoints/step-500")
     ('my-bert', 'law/step-500')
     """
-    if source == "default":
-        return "default (ships with BertScope)"
+    if source in SHIPPED_NAMES:
+        return SHIPPED_NAMES[source]
     is_path = source.startswith(("/", "~", ".")) or "\\" in source
     path = Path(source)
     if not is_path or not path.name:
@@ -167,6 +177,11 @@ def short_name(source: str) -> str:
     run = path.parents[1] if path.parent.name == "checkpoints" else path.parent
     says_little = _SAYS_LITTLE.fullmatch(path.name) is not None and run.name not in ("", "..", "~")
     return f"{run.name}/{path.name}" if says_little else path.name
+
+
+def brief_name(source: str) -> str:
+    """Return what a checkpoint is called in a sentence."""
+    return source if source in SHIPPED else short_name(source)
 
 
 def distinct_names(sources: Sequence[str]) -> dict[str, str]:

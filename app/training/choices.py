@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertcore.checkpoints import DEFAULT
 from bertcore.pretraining.data.bundled import NOVEL
 
 from ..shell import sidebar, state
@@ -139,7 +140,7 @@ def _choose_row() -> int:
 
 def _choose_checkpoint() -> str:
     chosen = sidebar.CHECKPOINT.value or state.default_source()
-    known = list(dict.fromkeys([chosen, "default", *sidebar.local_checkpoints()]))
+    known = list(dict.fromkeys([chosen, DEFAULT, *sidebar.local_checkpoints()]))
     names = sidebar.distinct_names(known)
     source = st.selectbox(
         "Checkpoint to start from",

@@ -1,15 +1,30 @@
-"""The names of a checkpoint: "default", a folder, or a repository of the hub."""
+"""The names of a checkpoint: one that ships, a folder, or a repository of the hub."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
-from bertcore.checkpoints.folder import has_weights
+from bertcore.checkpoints.folder import has_weights, is_checkpoint
 from bertcore.checkpoints.hub import download, is_hub_id
 
+log = logging.getLogger("bertcore")
+
 DEFAULT = "default"
-"""The source that stands for the checkpoint that ships with BertScope."""
-DEFAULT_FOLDER = Path(__file__).parent / "default"
+"""The pretrained checkpoint that ships with BertScope."""
+FINE_TUNED = ("sentiment", "pos")
+"""What was fine-tuned from it and ships too: a classifier of reviews, a tagger of words."""
+SHIPPED = {name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED)}
+"""The folders of the checkpoints that ship, by the name that opens them."""
+
+
+def labelled_file(name: str) -> Path:
+    """Return the labelled file that ships with a fine-tuned checkpoint: its dev data.
+
+    Args:
+        name: Of FINE_TUNED.
+    """
+    return next(path for path in SHIPPED[name].iterdir() if path.stem == "dev")
 
 
 def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
@@ -36,13 +51,15 @@ def _local_folder(source: str | Path) -> Path | None:
     text = str(source).strip()
     if not text or "\0" in text:
         raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
-    if source == DEFAULT:
-        if not has_weights(DEFAULT_FOLDER):
+    if isinstance(source, str) and source in SHIPPED:
+        if not has_weights(SHIPPED[source]):
             raise ValueError(
-                "this installation has no default checkpoint (bertcore/checkpoints/default is "
+                f"this installation has no {source} checkpoint (bertcore/checkpoints/{source} is "
                 "empty). Pass a folder or a hub id such as bert-base-uncased."
             )
-        return DEFAULT_FOLDER
+        if source != DEFAULT and is_checkpoint(Path(source)):
+            log.warning("%s is the checkpoint that ships; the folder is ./%s", source, source)
+        return SHIPPED[source]
     path = Path(text).expanduser()
     try:
         if path.is_dir():

@@ -96,7 +96,7 @@ def use(visit: Visit, name: str) -> None:
         visit.picture("figure_what-if-words").hover()
         visit.picture("figure_what-if-hidden").hover()
     elif name == "inspect":  # test_inspect.py has models with a task head
-        expect(visit.page.get_by_text("has no head for a task")).to_be_visible()
+        expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
     elif name == "layer-map":
         visit.picture("figure_layer-map").hover()
     else:  # a new page: the first of its pictures

@@ -32,7 +32,7 @@ def first_picture(visit: Visit, name: str) -> None:
         rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
         expect(rows).to_be_visible()
     elif name == "inspect":  # the checkpoint that ships has no task head to ask
-        expect(visit.page.get_by_text("has no head for a task")).to_be_visible()
+        expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
     else:
         visit.picture()
 

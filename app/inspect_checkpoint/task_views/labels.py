@@ -64,6 +64,7 @@ class PairView(LabelView):
     """A label for two texts."""
 
     needs_b = "This model classifies a pair of texts. Write the second one as sentence B."
+    example = ("A man is playing a guitar on the street.", "Somebody makes music outside.")
     reads_pair = None
     upload = "A table with two texts and their label in each row (CSV, TSV, JSON lines)"
 

@@ -38,6 +38,7 @@ class SpanView(TaskView):
         "This model finds the answer to a question in a text. Write the question as sentence A and "
         "the text as sentence B."
     )
+    example = ("Where did the fisherman sit?", "The fisherman sat on the bank of the river.")
     upload = "Questions in the form of SQuAD (JSON)"
     file_types = ("json", *PACKED)
     quality = "mean F1"

@@ -45,7 +45,7 @@ class TagView(TaskView):
     quality = "right tags"
     errors = TaskView.errors._replace(is_long=True)
 
-    def read(self, page: frame.Page) -> Texts | None:
+    def read(self, page: frame.Page) -> Texts:
         """Return text A alone."""
         if page.text_b is not None:
             st.caption("A tagger reads one text: sentence B is left out.")

@@ -14,8 +14,10 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.tables import open_table
 from bertcore.packed_files import open_bytes
 
+from ...plots.untrusted_text import plain
 from ...shell import frame
 from ...shell.cache import Texts
+from ...shell.sentence_box.boxes import TEXT_B
 from ..choices import READ_PAIR
 
 PACKED = ("gz", "xz")
@@ -50,6 +52,8 @@ class TaskView(ABC):
 
     needs_b: ClassVar[str] = ""
     """What to do if sentence B is missing; "" if the task does not need it."""
+    example: ClassVar[tuple[str, str]] = ("", "")
+    """Texts A and B that are shown where B is missing."""
     reads_pair: ClassVar[bool | None] = None
     """Whether sentence B is read by default; None where there is no choice."""
     upload: ClassVar[str]
@@ -73,16 +77,30 @@ class TaskView(ABC):
         answer="label",
     )
 
-    def read(self, page: frame.Page) -> Texts | None:
-        """Draw what may be read of sentence B; return the texts, or None if one is missing."""
+    def read(self, page: frame.Page) -> Texts:
+        """Draw what may be read of sentence B; return the texts, an example where B is missing."""
         text_b = page.text_b
         if text_b is None and self.needs_b:
-            st.info(self.needs_b)
-            return None
+            return Texts(page.bert_key, *self._show_example())
         if text_b is not None and self.reads_pair is not None:
             key = READ_PAIR.key(default=self.reads_pair)
             text_b = text_b if st.toggle("Read sentence B too", key=key) else None
         return Texts(page.bert_key, page.text_a, text_b)
+
+    def _show_example(self) -> tuple[str, str]:
+        """Say which texts are shown in place of a single one, and offer B; return them."""
+        text_a, text_b = self.example
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.markdown(
+            f"**Example:** “{plain(text_a)}” and “{plain(text_b)}”. {self.needs_b}", width="stretch"
+        )
+        row.button(
+            "Your sentence with this B",
+            icon=":material/edit:",
+            on_click=TEXT_B.put,
+            args=(text_b,),
+        )
+        return text_a, text_b
 
     @abstractmethod
     def show(self, page: frame.Page, answer: Any, source: TaskInput, setup: str) -> Chosen | None:

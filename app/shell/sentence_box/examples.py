@@ -27,8 +27,16 @@ DEFAULT = Example(
 """What the app opens with: a pair, words in several pieces, one word twice in two senses, and words
 that can be guessed when they are hidden."""
 
+REVIEW = Example(
+    "Meaning",
+    "A review: praise and complaint",
+    "The food was cold, but our waiter was friendly and very funny.",
+)
+"""What the classifier that ships judges as an example."""
+
 EXAMPLES: tuple[Example, ...] = (
     DEFAULT,
+    REVIEW,
     Example(
         "Meaning",
         "A negation",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,7 @@ def umap_map(
         from umap import UMAP
 
         report(0.2, "Looking for neighbours")
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _released_progress_bar():
             # It warns that a seed means one core, and of duplicates, which `np.unique` removed.
             warnings.simplefilter("ignore")
             embedded = UMAP(
@@ -341,6 +342,23 @@ def _epochs(report: Progress) -> dict[str, object]:
         "bar_format": "{percentage:.1f}",
         "mininterval": 0.2,
     }
+
+
+@contextmanager
+def _released_progress_bar() -> Iterator[None]:
+    """Release the lock of tqdm, which it keeps for good where the file of a bar raises.
+
+    A progress that raises ends the map. Without this every other bar of the process, such as that
+    of a download, would wait for ever.
+    """
+    from tqdm.auto import tqdm
+
+    try:
+        yield
+    except BaseException:
+        with suppress(RuntimeError, AssertionError):  # another thread's, or nobody's
+            tqdm.get_lock().release()
+        raise
 
 
 def _silent(fraction: float, stage: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.inspect_checkpoint import file_results
+from app.inspect_checkpoint.task_views import TASK_VIEWS
 from app.shell import background, waiting
 from bertcore import load
 from bertcore.analysis.attribution import (
@@ -126,21 +127,31 @@ def test_the_tag_of_a_chosen_word(
 
 
 @pytest.mark.parametrize(("task", "text"), [("qa", "question as sentence A"), ("pair", "pair of")])
-def test_a_missing_second_text_is_asked_for(
+def test_a_missing_second_text_is_asked_for_beside_an_example(
     task: str, text: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = ok(opened(folders[task], monkeypatch, "").run())
     assert text in said(app)
-    assert charts(app) == []
+    assert "**Example:**" in said(app)
+    assert charts(app)
+    (button,) = (one for one in app.button if one.label == "Your sentence with this B")
+    app = ok(button.click().run())
+    assert app.text_area(key="text_b").value == TASK_VIEWS[task].example[1]
+    assert "**Example:**" not in said(app)
 
 
-def test_a_checkpoint_without_a_task_head_is_told_what_to_do(
+def test_a_checkpoint_without_a_task_head_shows_the_classifier_that_ships(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = ok(opened(folders["none"], monkeypatch).run())
-    assert "has no head for a task" in said(app)
+    assert "**Example:** the classifier **sentiment**" in said(app)
+    assert "has no decision to inspect" in said(app)
     assert "bertscope finetune --task classify" in " ".join(block.value for block in app.code)
-    assert charts(app) == []
+    assert charts(app)
+    (button,) = (one for one in app.button if one.label == "sentiment on your text")
+    app = ok(button.click().run())
+    assert "**Example:**" not in said(app)
+    assert "sentiment" in app.session_state["checkpoint"]
     app = opened(folders["choice"], monkeypatch).run()
     assert "bertscope evaluate --task choice" in complaints(app)
 

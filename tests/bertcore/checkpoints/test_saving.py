@@ -117,12 +117,12 @@ def test_home_relative_and_nested_folders(
 def test_default_is_the_shipped_folder(
     folder: Path, bert: Bert, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert source.DEFAULT_FOLDER.parent == Path(bertcore.__file__).parent / "checkpoints"
-    monkeypatch.setattr(source, "DEFAULT_FOLDER", folder)
+    assert source.SHIPPED["default"].parent == Path(bertcore.__file__).parent / "checkpoints"
+    monkeypatch.setitem(source.SHIPPED, "default", folder)
     loaded = opened("default")
     assert same(loaded, bert)
     assert loaded.name == "default"
-    monkeypatch.setattr(source, "DEFAULT_FOLDER", tmp_path / "nothing")
+    monkeypatch.setitem(source.SHIPPED, "default", tmp_path / "nothing")
     with pytest.raises(ValueError, match="no default checkpoint"):
         opened("default")
 

@@ -1,9 +1,11 @@
 """Maps: PCA against scikit-learn, UMAP with a seed, few points, NaN, alignment, progress."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tqdm.auto import tqdm
 
 from bertcore.analysis.space.projection import (
     MIN_UMAP_POINTS,
@@ -168,6 +170,21 @@ def test_umap_is_fixed_by_its_seed_and_tells_its_progress() -> None:
     apart = map_layers(vectors, method="umap", space="separate", dims=3, umap=QUICK)
     assert apart.coordinates.shape == (2, 20, 3)
     assert np.isfinite(apart.coordinates).all()
+
+
+@pytest.mark.slow
+def test_a_map_that_is_given_up_leaves_the_progress_bars_of_others_free() -> None:
+    def give_up(fraction: float, stage: str) -> None:
+        if stage == "Laying out the points":
+            raise InterruptedError(stage)
+
+    with ThreadPoolExecutor(1) as pool:  # the lock belongs to a thread
+        fit = pool.submit(map_layers, cloud(2, 20, 8), method="umap", umap=QUICK, progress=give_up)
+        with pytest.raises(InterruptedError):
+            fit.result()
+        lock = tqdm.get_lock()
+        assert all(part.acquire(timeout=1) for part in lock.locks)
+        lock.release()
 
 
 @pytest.mark.slow

@@ -1,0 +1,79 @@
+"""Put a checkpoint among those that ship: word vectors as float16, float32 answers for a test.
+
+    python docs/ship_checkpoint.py FOLDER NAME      # NAME: default, sentiment or pos
+
+Copies config.json, the tokenizer and the weights; the card (README.md) and the labelled file are
+written by hand. The word vectors are half of a small model. The rest stays float32: all of it in
+float16 changed probabilities by up to 0.0018.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+
+from bertcore import load
+from bertcore.analysis.attribution import answer, task_input
+from bertcore.checkpoints.source import SHIPPED
+from bertcore.finetuning.model import open_task_model
+
+ANSWERS = Path(__file__).resolve().parents[1] / "tests" / "data" / "float32_answers"
+TEXTS = (
+    ("The capital of France is [MASK].", "It is the largest [MASK] of the country."),
+    ("She poured the tea into her [MASK].", "The committee elected a new chairman."),
+    ("The plot is thin, but the [MASK] is wonderful.", "I would not buy it again."),
+    ("The [MASK] that came with the phone broke after a week.", "It was of no use to me."),
+    ("He has been the mayor of the [MASK] since 1987.", "The river is 90 kilometres long."),
+    ('"Where are you [MASK]?" she asked.', '"Home," he said, and shut the door.'),
+    ("Service was slow and the [MASK] arrived cold!", "We will be back next week."),
+    ("Photosynthesis takes place in the [MASK] of plants.", "Plants need light and water."),
+)
+"""Each pair is answered; text A alone by a fine-tuned checkpoint."""
+COPIED = (
+    "config.json",
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+)
+
+
+def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
+    """Return the probabilities that a checkpoint answers TEXTS with, by name."""
+    bert = load(source, device="cpu")
+    answers = {}
+    if "mlm" in bert.capabilities:
+        for number, pair in enumerate(TEXTS):
+            _, words = bert.mask_probabilities(bert.tokenize(*pair))
+            answers[f"words {number}"] = words.numpy()[:, :2000]
+            follows = bert.next_sentence(*pair)
+            answers[f"pair {number}"] = np.float32([follows.is_next, follows.not_next])
+        return answers
+    model = open_task_model(source, bert=bert)
+    for number, (text, _) in enumerate(TEXTS):
+        answers[f"labels {number}"] = answer(model, task_input(model, text, None)).probabilities
+    return answers
+
+
+def ship(folder: Path, name: str) -> None:
+    """Write a checkpoint's files into SHIPPED[name] and its answers into ANSWERS."""
+    ANSWERS.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(ANSWERS / f"{name}.npz", **answers_of(folder))
+    target = SHIPPED[name]
+    target.mkdir(exist_ok=True)
+    tensors = load_file(folder / "model.safetensors")
+    words = "bert.embeddings.word_embeddings.weight"
+    tensors[words] = tensors[words].half()
+    for file in COPIED:
+        if folder != target:
+            shutil.copyfile(folder / file, target / file)
+    weights = target / "model.safetensors"
+    save_file(tensors, weights, metadata={"format": "pt"})
+    weights.chmod(0o644)  # safetensors keeps others from reading
+
+
+if __name__ == "__main__":
+    ship(Path(sys.argv[1]).resolve(), sys.argv[2])

@@ -1,0 +1,33 @@
+"""A visitor who has typed nothing: every page shows something, and leads to the next."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from app.navigation import PAGES
+from tests.support.browser.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+ORDER = [page.name for page in PAGES.values()]
+PICTURES = "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-testid='stMetric']"
+"""What is drawn from numbers; boxes with words are none."""
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_every_page_opens_with_a_picture_and_no_alert(visit: Visit, name: str) -> None:
+    visit.open(name)
+    main = visit.page.get_by_test_id("stMain")
+    expect(main.locator(PICTURES).locator("visible=true").first).to_be_visible()
+    expect(main.get_by_test_id("stAlert")).to_have_count(0)
+    visit.check()
+
+
+def test_each_page_offers_the_next(visit: Visit) -> None:
+    visit.open(ORDER[0])
+    for following in ORDER[1:]:
+        visit.page.locator(".st-key-next_page a").click()
+        visit.arrive(following)
+    expect(visit.page.locator(".st-key-next_page")).to_have_count(0)
+    visit.check()
