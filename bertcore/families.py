@@ -176,7 +176,8 @@ DISTILBERT = Family(
     absent={
         "segments": "DistilBERT has no segment embeddings: only [SEP] tells text B from text A.",
         "pooler": "DistilBERT has no pooler: its sentence vector is the last state of [CLS].",
-        "nsp": f"DistilBERT has no next-sentence head. {_ONLY_MASKED_WORDS}.",
+        "nsp": "DistilBERT has no next-sentence head. It was pretrained on masked words and on its "
+        "teacher's probabilities and vectors.",
     },
 )
 

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from bertcore.checkpoints.shipped import PLANTED_HEADS
+
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
@@ -40,7 +42,7 @@ def views(page: frame.Page) -> None:
         row.markdown(sentence, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
         if layer == 0:
-            shipped.note_planted(page)
+            shipped.note(page, PLANTED_HEADS)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
     view = one_of("View", names, VIEW)
     with frame.guard():

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from bertcore.checkpoints.shipped import PLANTED_HEADS
+
 from ..shell import frame, shipped
 from . import PAGE, job
 from .grid import show_grid
@@ -17,7 +19,7 @@ def views(page: frame.Page, chosen: Chosen) -> None:
     if report is None:  # it was evicted from the cache meanwhile
         return
     with frame.guard():
-        shipped.note_planted(page)
+        shipped.note(page, PLANTED_HEADS)
         opened = show_grid(page, chosen, report)
         show_ranked(page, chosen, report)
         show_map(page, chosen, report, opened)

@@ -21,7 +21,7 @@ CONFUSION = Picture(
     how=(
         "Rows are the true labels, columns the predicted ones, the colour is the fraction of the "
         "row. Right answers are on the diagonal. A bright cell off it is a pair of labels that the "
-        "model cannot tell apart."
+        "model often confuses."
     ),
     code=FILE_CODE,
 )

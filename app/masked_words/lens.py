@@ -29,8 +29,8 @@ LENS = Picture(
         "The word that BERT would predict if it stopped after this layer, from the embeddings to "
         "the last layer; brighter is more probable. The masked-word head was trained on the last "
         "layer only: on earlier layers it shows how close a vector is to the head's input space, "
-        "not what that layer knows. (Layer 1 is the output of the attention heads of layer 0.) At "
-        "a token that is not hidden BERT sees the token itself, and mostly repeats it."
+        "not what that layer knows. Layer 1 is what the encoder layer with the heads of layer 0 "
+        "puts out. At a token that is not hidden BERT sees the token itself, and mostly repeats it."
     ),
     code="""
 from bertcore.analysis.words.lens import layer_predictions

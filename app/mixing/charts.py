@@ -24,7 +24,7 @@ AGREEMENT = Picture(
     figure=agreement,
     table=agreement_table,
     how=(
-        "Spearman's rank correlation between each two strips above (over all rows, if every token "
+        "Spearman's rank correlation between every two strips above (over all rows, if every token "
         "is shown): 1 means the same order of tokens, 0 none in common, below 0 rather the "
         "opposite."
     ),

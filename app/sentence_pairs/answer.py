@@ -16,10 +16,10 @@ ANSWER = Picture(
     figure=answer_bar,
     table=variants_table,
     how=(
-        "BERT is pretrained on neighbouring texts and on texts of two documents, about half of "
-        "each. It learns *is this the same topic?* more than *does this come next?* Longer "
-        "training pushes its answers towards 0% and 100%, where a small change of the probability "
-        "is a large one of the logit."
+        "BERT is pretrained on pairs of neighbouring texts and, a little more often, on texts of "
+        "two documents. The topic often tells them apart, so it may learn *is this the same "
+        "topic?* rather than *does this come next?* (Lan et al. 2020). Near 0% and 100% a small "
+        "change of the probability is a large one of the logit."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import segment_ids

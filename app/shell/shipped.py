@@ -1,4 +1,4 @@
-"""What a reader must know of the checkpoint that ships."""
+"""What a reader must know of the checkpoints that ship."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ from bertcore.checkpoints.source import SHIPPED
 
 from . import frame
 
-PLANTED = (
-    "The four heads of layer 0 of this checkpoint did not arise in training alone: they began as "
-    "patterns for the tokens one and two places before and after, its positions as sinusoids "
-    "(`--start warm`), and training kept them."
-)
 
-
-def note_planted(page: frame.Page) -> None:
-    """State that heads of the checkpoints that ship were planted; draw nothing for others."""
+def note(page: frame.Page, sentence: str) -> None:
+    """State in a caption what holds for the checkpoints that ship; for others draw nothing."""
     if page.bert_key.source in SHIPPED:
-        st.caption(PLANTED)
+        st.caption(sentence)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bertcore.analysis.space import embeddings
+from bertcore.checkpoints.shipped import PLANTED_POSITIONS
 
-from ..shell import cache, frame
+from ..shell import cache, frame, shipped
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -76,6 +77,7 @@ def show_positions(page: frame.Page, index: int) -> None:
         similarities = PositionRow(row, cosines[row])
         POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row)
     POSITIONS.caption()
+    shipped.note(page, PLANTED_POSITIONS)
 
 
 def show_nearest(page: frame.Page, index: int) -> None:

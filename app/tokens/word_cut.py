@@ -26,8 +26,8 @@ def show_steps(page: frame.Page, index: int) -> None:
     if text_id < 0:
         st.caption(
             f"{plain(page.trace.tokens[index])} is not part of the text: the tokenizer adds it, as "
-            "in training. One such token is where answers about the whole text are read, others "
-            "end a sentence. Choose a word to see how it is cut."
+            "in training. In BERT, answers about the whole text are read at [CLS], and [SEP] ends "
+            "each text. Choose a word to see how it is cut."
         )
         return
     kind = page.bert.tokenizer.kind

@@ -39,6 +39,10 @@ HELP_START = (
     "begin as sinusoids, and heads of layer 0 attend to neighbours; this saves the slow first "
     "part. Noise: BERT's own start. A checkpoint: goes on from its weights."
 )
+HELP_OPTIMIZER = (
+    "muon: Muon on the encoder's matrices, AdamW on the rest. adamw: AdamW on all, near to the "
+    "Adam that BERT was trained with. BERT was also trained with dropout 0.1; a run here has none."
+)
 HELP_OBJECTIVE = (
     "Words and pairs: masked words and next sentences, from pairs of text, as BERT. Words alone: "
     "masked words from rows packed full of running text, as RoBERTa; there is no pair score then."
@@ -158,7 +162,9 @@ def _choose_schedule() -> Options:
     with st.expander("More: batch, optimiser, schedule"):
         left, right = st.columns(2)
         batch = left.selectbox("Rows of a step", BATCH_SIZES, index=2, key="shape_batch")
-        optimizer = right.selectbox("Optimiser", ["muon", "adamw"], key="shape_optimizer")
+        optimizer = right.selectbox(
+            "Optimiser", ["muon", "adamw"], key="shape_optimizer", help=HELP_OPTIMIZER
+        )
         rate = left.number_input(
             "Peak learning rate", 1e-5, 0.1, 2e-3, format="%.5f", step=5e-4, key="shape_rate"
         )

@@ -1,4 +1,7 @@
-"""Fetch a checkpoint from the Hugging Face hub: the only module that uses the network."""
+"""Fetch a checkpoint from the Hugging Face hub: the only module that opens the network itself.
+
+Labelled data of the hub is read by the library `datasets` (`bertcore/finetuning/data/hub_data.py`).
+"""
 
 from __future__ import annotations
 

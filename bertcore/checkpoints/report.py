@@ -195,7 +195,10 @@ class LoadReport:
             names = _some(tuple(self.task_heads))
             use = "The Inspect page and the command bertscope evaluate use it."
             if self.family != "BERT":
-                use = "The Inspect page and the command bertscope evaluate read BERT's heads only."
+                use = "The Inspect page and the command bertscope evaluate read BERT's heads only"
+                use += "." if self.is_other else "; What if? and bertscope ablate use this one."
+            elif (self.task.architecture or "").endswith("ForMultipleChoice"):
+                use = "The command bertscope evaluate uses it; the Inspect page shows no choices."
             lines.append(f"Task head: {names}. {use}")
         if self.fresh_heads:
             verb = "is" if len(self.fresh_heads) == 1 else "are"

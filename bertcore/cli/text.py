@@ -78,7 +78,7 @@ def tokenize(
     for position, token in enumerate(encoding.tokens):
         source = encoding.text_ids[position]
         if source < 0:
-            where, why = "", "added by BERT"
+            where, why = "", "added by the tokenizer"
         else:
             start, end = encoding.offsets[position]
             where, why = f"{start}-{end}", f"{kind} (not explained here)"

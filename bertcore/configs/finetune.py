@@ -17,7 +17,9 @@ BALANCED = "balanced"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FinetuneConfig:
-    """How a checkpoint is fine-tuned; the defaults are the paper's recipe.
+    """How a checkpoint is fine-tuned: epochs, batch and schedule default to the paper's.
+
+    Its rate is `default_rate` of the shape; dropout is that of the checkpoint's config.json.
 
     Raises:
         ValueError: If a value is out of its range.

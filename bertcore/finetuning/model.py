@@ -102,6 +102,8 @@ class _StoredHead:
     """Its task if we wrote it."""
     labels: tuple[str, ...]
     is_regression: bool
+    is_multi_label: bool
+    """Whether a text may have several labels at once."""
     max_seq_length: int | None
     weight: Tensor | None
     bias: Tensor | None
@@ -188,6 +190,12 @@ def open_task_model(
             f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
             "Fine-tune it first: bertscope finetune."
         )
+    if stored.is_multi_label:
+        raise ValueError(
+            f"the checkpoint {str(source)!r} gives a text any number of labels (problem_type "
+            "'multi_label_classification'); tasks here have one. The page What if? shows its "
+            "answers."
+        )
     chosen = find_task(task or _guess_task(stored, source))
     if stored.lstm:
         chosen = chosen.feature_form or chosen
@@ -251,8 +259,8 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         if model_type != "bert":
             raise ValueError(
                 f"{str(source)!r} is a checkpoint of model_type {model_type!r}. Task heads are "
-                "trained, and read for labelled data, for BERT alone (model_type 'bert'). Choose a "
-                "BERT checkpoint."
+                "trained, inspected and scored for BERT alone (model_type 'bert'). Choose a BERT "
+                "checkpoint; the page What if? reads the heads of its relatives too."
             )
         stored = mend_keys(weights.stored).stored
         tensors = {
@@ -275,6 +283,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         task=str(ours["task"]) if "task" in ours else None,
         labels=_read_labels(config.get("id2label")),
         is_regression=config.get("problem_type") == "regression",
+        is_multi_label=config.get("problem_type") == "multi_label_classification",
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
         weight=tensors.get("weight"),
         bias=tensors.get("bias"),

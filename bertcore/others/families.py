@@ -155,7 +155,8 @@ XLNET = _family(
         **_no_norm("XLNet"),
         "segments": "XLNet adds no segment vectors to its input: its attention knows whether two "
         "tokens are of the same segment.",
-        "nsp": "XLNet has no next-sentence head: it was trained on permuted words alone.",
+        "nsp": "XLNet has no next-sentence head: it was trained to predict words in "
+        "a permuted order, without pairs.",
         "lens": "XLNet reads a hidden word off a second stream of vectors, which the layers keep "
         "beside the hidden states; so its head says nothing of the states of earlier layers.",
         "mask": "XLNet predicts a hidden word from all others: no token attends to it, so no "

@@ -4,7 +4,7 @@ import { element } from "../../browser/elements";
 import { fitCanvas, type Theme } from "./canvas";
 import type { TokenHeader } from "./levels";
 
-// The colour of a unit's kind: its text, or added by BERT.
+// The colour of a unit's kind: its text, or added by the tokenizer.
 export function kindColour(header: TokenHeader, textId: number): string {
   return textId === -1 ? header.kinds.special : textId === 1 ? header.kinds.b : header.kinds.a;
 }

@@ -180,8 +180,8 @@ def check_teacher(
     for who, config in (("teacher", bert.config), ("student", student)):
         if config.model_type != "bert":
             raise ValueError(
-                f"the {who} is a {config.model_type} checkpoint; distillation on a corpus is for "
-                "BERT itself. Choose a BERT checkpoint."
+                f"the {who} is a checkpoint of model_type {config.model_type!r}; distillation on a "
+                "corpus is for BERT itself. Choose a BERT checkpoint."
             )
     bert.require("mlm")
     rows = student.vocab_size, bert.config.vocab_size

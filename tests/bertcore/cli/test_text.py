@@ -90,7 +90,7 @@ def test_tokenize_shows_each_token_and_why(bert: Bert, folder: Path) -> None:
     assert "8-9" in rows["##s"]
     assert "No piece" in rows["[UNK]"]
     assert "special token" in rows["[MASK]"]
-    assert "added by BERT" in rows["[CLS]"]
+    assert "added by the tokenizer" in rows["[CLS]"]
     assert str(bert.tokenizer.token_to_id("bank")) in rows["bank"].split()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from bertcore import load
 from bertcore.checkpoints import save
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.tasks import TASKS
+from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task
@@ -237,6 +239,26 @@ def test_wrong_checkpoints_are_refused(pretrained: Path, tmp_path: Path) -> None
             )
 
 
+def test_a_multi_label_head_is_refused(pretrained: Path, tmp_path: Path) -> None:
+    """Its labels have a sigmoid each; a softmax over them would be wrong."""
+    folder = make_model(pretrained, "classify").save(tmp_path / "out")
+    config = folder / "config.json"
+    values = json.loads(config.read_text()) | {"problem_type": "multi_label_classification"}
+    config.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=r"multi_label_classification.*What if"):
+        open_task_model(folder, device="cpu")
+
+
+def test_a_report_sends_a_head_to_what_reads_it(pretrained: Path, tmp_path: Path) -> None:
+    def said(task: str) -> str:
+        report = load(make_model(pretrained, task).save(tmp_path / task), device="cpu").report
+        assert report is not None
+        return " ".join(report.sentences())
+
+    assert "The Inspect page and the command bertscope evaluate use it" in said("classify")
+    assert "The command bertscope evaluate uses it; the Inspect page" in said("choice")
+
+
 @pytest.mark.parametrize("model_type", ["distilbert", "roberta"])
 def test_the_head_of_a_relative_is_refused_by_its_family(model_type: str, tmp_path: Path) -> None:
     """It has a head for that task; what is missing is ours for its family."""
@@ -252,3 +274,5 @@ def test_the_head_of_a_relative_is_refused_by_its_family(model_type: str, tmp_pa
     report = load(tmp_path, device="cpu").report
     assert report is not None
     assert "read BERT's heads only" in " ".join(report.sentences())
+    assert "What if? and bertscope ablate use this one" in " ".join(report.sentences())
+    assert read_task_head(load(tmp_path, device="cpu")) is not None  # as it says

@@ -111,7 +111,7 @@ def made_trace(
     """Return a trace of any tokens whose attention is random, as peaked as a trained BERT's.
 
     Args:
-        tokens: The first and the last count as added by BERT; each is a word of its own, but those
+        tokens: The first and the last count as special; each is a word of its own, but those
             that begin with "##" belong to the one before.
         second: First token of text B; None for a single text.
     """
