@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertcore.checkpoints.shipped import PLANTED_HEADS
+from bertcore.checkpoints.planted import PLANTED_HEADS
 
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads

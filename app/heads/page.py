@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertcore.checkpoints.shipped import PLANTED_HEADS
+from bertcore.checkpoints.planted import PLANTED_HEADS
 
 from ..shell import frame, shipped
 from . import PAGE, job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bertcore.analysis.space import embeddings
-from bertcore.checkpoints.shipped import PLANTED_POSITIONS
+from bertcore.checkpoints.planted import PLANTED_POSITIONS
 
 from ..shell import cache, frame, shipped
 from ..shell.one_of import one_of

@@ -77,7 +77,7 @@ def heads(
         trees = texts if texts.trees else bundled_trees()
     from bertcore import load
     from bertcore.analysis.heads.report import report_heads
-    from bertcore.checkpoints.shipped import PLANTED_HEADS
+    from bertcore.checkpoints.planted import PLANTED_HEADS
     from bertcore.checkpoints.source import DEFAULT
 
     bert = load(checkpoint, device=device, dtype=dtype)

@@ -7,7 +7,7 @@ from bertcore import Bert, load
 from bertcore.analysis.heads.report import report_heads
 from bertcore.analysis.heads.texts import bundled_sentences, bundled_trees
 from bertcore.checkpoints import read_card
-from bertcore.checkpoints.shipped import PLANTED_HEADS, PLANTED_POSITIONS
+from bertcore.checkpoints.planted import PLANTED_HEADS, PLANTED_POSITIONS
 from bertcore.checkpoints.source import DEFAULT_FOLDER
 from bertcore.network.embeddings import sinusoids
 
