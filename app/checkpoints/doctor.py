@@ -60,9 +60,9 @@ def show_doctor(page: frame.Page) -> None:
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     if diagnosis.verdict == "not finite":
         return
-    st.subheader("Are these random numbers?", anchor=False)
+    st.header("Are these random numbers?", anchor=False)
     SPECTRA.show(page, diagnosis)
-    st.subheader("Is attention even?", anchor=False)
+    st.header("Is attention even?", anchor=False)
     ENTROPY.show(page, diagnosis)
 
 

@@ -88,7 +88,7 @@ def draw() -> None:
     frame.header(PAGE)
     choose()
     page = frame.page_without_text()
-    st.subheader(plain(sidebar.short_name(page.bert_key.source)), anchor=False)
+    st.header(plain(sidebar.short_name(page.bert_key.source)), anchor=False)
     view = one_of("About it", list(VIEWS), VIEW)
     with frame.guard():
         VIEWS[view](page)

@@ -145,7 +145,7 @@ def _bars_reading(case: Case, selected: SelectedQuestion) -> dict[str, Any]:
 
 def _show_by_layer(case: Case, selected: SelectedQuestion, answer: str) -> None:
     """Draw the answer read from each layer."""
-    st.subheader("In which layer the answer appears", anchor=False)
+    st.header("In which layer the answer appears", anchor=False)
     is_score = selected.question.kind == "score"
     reading: dict[str, Any] = {
         "followed": "score" if is_score else "answer",

@@ -67,7 +67,7 @@ fractions = [part and part.fractions() for part in both]   # [T] each
 
 def show_gradients(case: Case, selected: SelectedQuestion, answer: str, question_code: str) -> None:
     """Draw which tokens support the answer, in both."""
-    st.subheader("Which tokens support it", anchor=False)
+    st.header("Which tokens support it", anchor=False)
     numbers = tuple(
         None if side is None or answer not in side.names else side.names.index(answer)
         for side in selected.sides

@@ -129,7 +129,7 @@ def _parse(name: str) -> tuple[int, int]:
 def _show_both(case: Case, opened: tuple[int, int], bits: float) -> None:
     """Draw the open head's attention in both checkpoints."""
     layer, head = opened
-    st.subheader(f"Layer {layer} head {head} in both: {bits:.3f} bits apart", anchor=False)
+    st.header(f"Layer {layer} head {head} in both: {bits:.3f} bits apart", anchor=False)
     pair = st.container(horizontal=True, key="compare_maps")
     maps: dict[str, NDArray[Any]] = {}
     for which, name, trace in zip(("first", "second"), case.names, case.traces, strict=True):

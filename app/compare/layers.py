@@ -213,7 +213,7 @@ def _show_heads(case: Case, comparison: TextsComparison, code: str) -> None:
     """Draw how differently each head attends, on average over the texts."""
     if comparison.divergence is None:
         return
-    st.subheader("Heads over these texts", anchor=False)
+    st.header("Heads over these texts", anchor=False)
     best = most_changed(comparison.divergence, 1)
     HEADS.show(
         None,
@@ -230,7 +230,7 @@ def _show_answers(case: Case, comparison: TextsComparison, code: str) -> None:
     """Draw how many answers changed, and the texts on which both differ most."""
     if not comparison.answers:
         return
-    st.subheader("Answers over these texts", anchor=False)
+    st.header("Answers over these texts", anchor=False)
     table = _answer_table(comparison)
     compared = [a for a in comparison.answers if a.kind != "score" and all(a.answers)]
     both = " and ".join(plain(name) for name in case.names)

@@ -72,7 +72,7 @@ def show_weights(case: Case) -> None:
             st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
     WEIGHTS.caption()
     if drift.others:
-        st.subheader("Outside the layers", anchor=False)
+        st.header("Outside the layers", anchor=False)
         OTHERS.show(None, drift, drawn={"measure": measure}, setup=setup)
     _note_left_out(case, drift)
 

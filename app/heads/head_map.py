@@ -44,7 +44,7 @@ def show_map(
     page: frame.Page, chosen: Chosen, report: HeadReport, opened: tuple[int, int] | None
 ) -> None:
     """Draw the map when it is laid out, with the open head ringed."""
-    st.subheader("Heads that attend alike", anchor=False)
+    st.header("Heads that attend alike", anchor=False)
     places = job.head_places(page.bert_key, chosen, report)
     if places is None:
         return

@@ -72,7 +72,7 @@ best.layer, best.head, best.accuracy, best.baseline
 
 def show_ranked(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
     """Draw the list and its controls."""
-    st.subheader("The best head for each job", anchor=False)
+    st.header("The best head for each job", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     kind = one_of("Jobs", LISTS, LIST, where=row)
     table, setup = st.container(key="heads_table"), job.setup_code(page, chosen)

@@ -39,5 +39,5 @@ def show_confusion(
         code: Fills the braces of FILE_CODE.
     """
     assert metrics.confusion is not None
-    st.subheader("What is taken for what", anchor=False)
+    st.header("What is taken for what", anchor=False)
     CONFUSION.show(page, Confusion(metrics.confusion, run.labels), setup="", **code)

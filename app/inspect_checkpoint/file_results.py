@@ -208,7 +208,7 @@ def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) ->
 
 def _show_metrics(run: FileRun, metrics: MetricTable) -> None:
     num = run.num_examples
-    st.subheader("1 example" if num == 1 else f"{num:,} examples", anchor=False)
+    st.header("1 example" if num == 1 else f"{num:,} examples", anchor=False)
     row = st.container(horizontal=True, gap="large", key="inspect_metrics")
     for name, value in metrics.metrics.items():
         low, high = metrics.intervals[name]
@@ -222,7 +222,7 @@ def _show_calibration(page: frame.Page, run: FileRun, code: dict[str, Any]) -> N
     calibrated = run.calibration()
     if calibrated is None:
         return
-    st.subheader("Is it as often right as it is confident?", anchor=False)
+    st.header("Is it as often right as it is confident?", anchor=False)
     CALIBRATION.show(
         page,
         calibrated,
@@ -234,7 +234,7 @@ def _show_calibration(page: frame.Page, run: FileRun, code: dict[str, Any]) -> N
 
 
 def _show_slices(page: frame.Page, view: TaskView, run: FileRun, code: dict[str, Any]) -> None:
-    st.subheader("Where is it weak?", anchor=False)
+    st.header("Where is it weak?", anchor=False)
     slices = {"length": run.slices_by_length()}
     if by_label := run.slices_by_label():
         slices["label"] = by_label
@@ -253,7 +253,7 @@ def _show_slices(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
 
 def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str, Any]) -> None:
     errors = view.errors
-    st.subheader(errors.title, anchor=False)
+    st.header(errors.title, anchor=False)
     if not run.errors:
         st.success("Not one answer is wrong.")
         return

@@ -74,7 +74,7 @@ def show_text(page: frame.Page) -> None:
     if to_explain is None:
         return
     texts, chosen = to_explain
-    st.subheader("Why?", anchor=False)
+    st.header("Why?", anchor=False)
     whys = dict(WHYS)
     if not inspection.can_explain_by_gradients(page.bert_key):
         del whys["parts"], whys["layers"]

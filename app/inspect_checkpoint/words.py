@@ -199,7 +199,7 @@ def show_words(page: frame.Page, query: Query) -> None:
         _warn_of_delta(explanation.delta, explanation.value - explanation.baseline)
     if len(links) == 1:
         st.caption(_NO_GRADIENTS)
-    st.subheader("Which method is faithful to the model?", anchor=False)
+    st.header("Which method is faithful to the model?", anchor=False)
     named = {METHODS[name]: one for name, one in explanation.faithfulness.items()}
     compared = Compared(named, explanation.random)
     lost: dict[str, Any] = {"unit": measured(query), "num": len(explanation.random)}

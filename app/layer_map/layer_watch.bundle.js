@@ -47,28 +47,30 @@ var bundle = (() => {
   var STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
   function component({ data, setStateValue }) {
     let plot = null;
+    let drawing = null;
     const telling = new Debounce(REST_MS);
     const changed = (event) => {
       const layer = Number(event.step.value);
-      plot?.setAttribute("aria-valuenow", String(layer));
+      drawing?.setAttribute("aria-valuenow", String(layer));
       telling.run(() => setStateValue("layer", layer));
     };
     const onKey = (event) => {
-      const step = STEPS[event.key];
-      if (step && plot && event.target === plot && clickStep(plot, step)) event.preventDefault();
+      const step = event instanceof KeyboardEvent ? STEPS[event.key] : void 0;
+      if (step && plot && clickStep(plot, step)) event.preventDefault();
     };
     const letGo = () => {
       plot?.removeListener?.("plotly_sliderchange", changed);
-      plot?.removeEventListener("keydown", onKey);
+      drawing?.removeEventListener("keydown", onKey);
     };
     const check = () => {
       const current = document.querySelector(`${data.figure} .js-plotly-plot`);
       const slider = current?.layout?.sliders?.[0];
-      if (current === plot || !current?.on || !slider) return;
+      const svg = current?.querySelector(".menulayer")?.closest("svg");
+      if (!current?.on || !slider || !svg || current === plot && svg === drawing) return;
       letGo();
-      plot = current;
+      [plot, drawing] = [current, svg];
       current.on("plotly_sliderchange", changed);
-      current.addEventListener("keydown", onKey);
+      svg.addEventListener("keydown", onKey);
       const attributes = {
         tabindex: 0,
         role: "slider",
@@ -77,7 +79,7 @@ var bundle = (() => {
         "aria-valuemax": slider.steps.length - 1,
         "aria-valuenow": slider.active || 0
       };
-      for (const [name, value] of Object.entries(attributes)) current.setAttribute(name, String(value));
+      for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, String(value));
     };
     check();
     const timer = setInterval(check, CHECK_MS);

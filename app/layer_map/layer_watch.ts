@@ -28,32 +28,34 @@ const STEPS: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1
 
 export default function component({ data, setStateValue }: Mounted<WatchData>): () => void {
   let plot: Plot | null = null;
+  let drawing: Element | null = null; // of the figure, without its buttons: no control may hold another
   const telling = new Debounce(REST_MS);
 
   const changed = (event: SliderChange) => {
     const layer = Number(event.step.value);
-    plot?.setAttribute("aria-valuenow", String(layer));
+    drawing?.setAttribute("aria-valuenow", String(layer));
     telling.run(() => setStateValue("layer", layer));
   };
 
-  const onKey = (event: KeyboardEvent) => {
-    const step = STEPS[event.key];
-    if (step && plot && event.target === plot && clickStep(plot, step)) event.preventDefault();
+  const onKey = (event: Event) => {
+    const step = event instanceof KeyboardEvent ? STEPS[event.key] : undefined;
+    if (step && plot && clickStep(plot, step)) event.preventDefault();
   };
 
   const letGo = () => {
     plot?.removeListener?.("plotly_sliderchange", changed);
-    plot?.removeEventListener("keydown", onKey);
+    drawing?.removeEventListener("keydown", onKey);
   };
 
   const check = () => {
     const current = document.querySelector<Plot>(`${data.figure} .js-plotly-plot`);
     const slider = current?.layout?.sliders?.[0];
-    if (current === plot || !current?.on || !slider) return;
+    const svg = current?.querySelector(".menulayer")?.closest("svg");
+    if (!current?.on || !slider || !svg || (current === plot && svg === drawing)) return;
     letGo();
-    plot = current;
+    [plot, drawing] = [current, svg];
     current.on("plotly_sliderchange", changed);
-    current.addEventListener("keydown", onKey);
+    svg.addEventListener("keydown", onKey);
     const attributes = {
       tabindex: 0,
       role: "slider",
@@ -62,7 +64,7 @@ export default function component({ data, setStateValue }: Mounted<WatchData>): 
       "aria-valuemax": slider.steps.length - 1,
       "aria-valuenow": slider.active || 0,
     };
-    for (const [name, value] of Object.entries(attributes)) current.setAttribute(name, String(value));
+    for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, String(value));
   };
 
   check();

@@ -108,5 +108,5 @@ def keep_layer(num_layers: int) -> None:
 
 def show_overview(page: frame.Page, mapped: Mapped, code: str) -> None:
     """Draw every layer as a small map."""
-    st.subheader("All layers at a glance", anchor=False)
+    st.header("All layers at a glance", anchor=False)
     OVERVIEW.show(page, mapped, setup=code)

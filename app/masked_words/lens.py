@@ -59,7 +59,7 @@ path.ranks                                  # [L+1, W]
 
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
-    st.subheader("The prediction at each layer", anchor=False)
+    st.header("The prediction at each layer", anchor=False)
     view = one_of("Lens", VIEWS, VIEW)
     whole = view == WHOLE_SENTENCE
     positions = choose_window(page.trace.num_tokens) if whole else (position,)

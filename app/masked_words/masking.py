@@ -41,7 +41,7 @@ drawn.input_tokens, drawn.actions
 
 def show_masking(page: frame.Page) -> None:
     """Draw the 80/10/10 procedure on the sentence."""
-    st.subheader("How the training data is masked", anchor=False)
+    st.header("How the training data is masked", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     seed = row.number_input(
         "Seed",

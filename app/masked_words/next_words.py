@@ -90,7 +90,7 @@ def show_next(page: frame.Page) -> None:
         st.slider("Words", 3, 15, key=TOP_K.name, width=200)
         NEXT_WORDS.caption()
     if num_tokens > 1:
-        st.subheader("What surprises it, reading from left to right", anchor=False)
+        st.header("What surprises it, reading from left to right", anchor=False)
         with frame.guard():
             surprises = cache.call(next_surprise, page.bert_key, page.text_a, page.text_b)
             perplexity = f"{surprises.pseudo_perplexity:,.1f}"

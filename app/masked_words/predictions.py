@@ -106,7 +106,7 @@ def choose_mask(predictions: MaskPredictions) -> int:
 
 def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) -> tuple[str, ...]:
     """Draw the scores of the visitor's own words; return the words."""
-    st.subheader("Your own words", anchor=False)
+    st.header("Your own words", anchor=False)
     line = st.text_input(
         "Words to score at this mask, with commas between",
         key=CANDIDATES_LINE.key(),

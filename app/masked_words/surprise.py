@@ -40,7 +40,7 @@ surprises.bits, surprises.pseudo_perplexity
 
 def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
-    st.subheader("What surprises BERT", anchor=False)
+    st.header("What surprises BERT", anchor=False)
     num_tokens = page.trace.num_tokens
     if num_tokens > MANY_TOKENS:
         label = f"Score all {num_tokens} tokens, one run of BERT each"

@@ -52,7 +52,7 @@ def replaced_tokens(bert: Model, text_a: str, text_b: str | None) -> list[float]
 
 def show_replaced(page: frame.Page) -> None:
     """Draw the probability that each token was replaced, by ELECTRA's discriminator."""
-    st.subheader("Which words were replaced?", anchor=False)
+    st.header("Which words were replaced?", anchor=False)
     with frame.guard():
         probabilities = cache.call(replaced_tokens, page.bert_key, page.text_a, page.text_b)
         REPLACED.show(page, (page.trace.tokens, probabilities))

@@ -102,7 +102,7 @@ HEADS = Picture(
 
 def show_attention(page: frame.Page, compared: Compared) -> None:
     """Draw the signed difference of a head, or of a layer's mean."""
-    st.subheader("What each token attends to", anchor=False)
+    st.header("What each token attends to", anchor=False)
     num_layers, num_heads = compared.pair.attention_change.shape
     LAYER.key(default=num_layers - 1, options=list(range(num_layers)))
     HEAD.key(options=[MEAN, *range(num_heads)])

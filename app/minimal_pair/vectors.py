@@ -37,7 +37,7 @@ VECTORS = Picture(
 
 def show_vectors(page: frame.Page, compared: Compared) -> None:
     """Draw how much the vector of each token differs after each layer."""
-    st.subheader("What each token's vector becomes", anchor=False)
+    st.header("What each token's vector becomes", anchor=False)
     drawn = drawn_columns(compared.pair, np.nan_to_num(compared.pair.hidden_change).max(0))
     VECTORS.show(page, compared, drawn={"drawn": drawn}, with_caption=False, texts=compared.texts)
     note_left_out(drawn, compared.pair)

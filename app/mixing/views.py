@@ -125,7 +125,7 @@ def _draw(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> No
     """Draw the title and the picture; the files wait until nothing is awaited."""
     result: OneToken | AllTokens
     if view == ALL:
-        st.markdown(f"#### Where does every token get its information? Layer {choice.layer}")
+        st.header(f"Where does every token get its information? Layer {choice.layer}", anchor=False)
         result = AllTokens(mixing.maps, page.trace.tokens)
     else:
         result = _one_token(page, mixing, choice)
@@ -143,7 +143,7 @@ def _one_token(page: frame.Page, mixing: MixingMaps, choice: Choice) -> OneToken
     rows = {name: fractions[0] for name, fractions in mixing.maps.items()}
     rows |= dict.fromkeys(mixing.waiting, np.empty(0, dtype=np.float32))
     named = [plain(token) for token in tokens]
-    st.markdown(f"#### Where does “{named[choice.token]}” get its information?")
+    st.header(f"Where does “{named[choice.token]}” get its information?", anchor=False)
     st.markdown(f"In layer {layer}, {verdict(rows, named, choice.token)}")
     groups = {
         f"In layer {layer}": measures.IN_LAYER,

@@ -50,11 +50,11 @@ variants = pair_variants(bert, {a!r}, {b!r}, {others!r})
 def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) -> None:
     """Draw the answer for the pair with the chosen segment ids."""
     chosen = [variant for variant in variants if variant.name == SEGMENTS[segments]]
-    st.markdown(f"#### BERT gives **{percent(chosen[0].is_next)}** that B follows A")
+    st.header(f"BERT gives **{percent(chosen[0].is_next)}** that B follows A", anchor=False)
     ANSWER.show(page, chosen, a=page.text_a, b=page.text_b, segments=segments)
 
 
 def show_variants(page: frame.Page, variants: tuple[Variant, ...], others: tuple[str, ...]) -> None:
     """Draw the answers to changed versions of the pair."""
-    st.subheader("What changes the answer?", anchor=False)
+    st.header("What changes the answer?", anchor=False)
     VARIANTS.show(page, variants, a=page.text_a, b=page.text_b, others=others)

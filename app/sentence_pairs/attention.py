@@ -39,7 +39,7 @@ mass.between("A", "B")                      # [L, H]
 
 def show_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences, with the chosen segment ids."""
-    st.subheader("How much the sentences attend to each other", anchor=False)
+    st.header("How much the sentences attend to each other", anchor=False)
     ids = segment_ids(page.trace, segments)
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
     mass = attention_mass(trace)

@@ -41,7 +41,7 @@ matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column 
 
 def show_matrix(page: frame.Page) -> None:
     """Draw the box for the sentences and the matrix of their pairs."""
-    st.subheader("Three or more sentences", anchor=False)
+    st.header("Three or more sentences", anchor=False)
     text = st.text_area("Sentences, one a line", key=SENTENCES.key(), height="content")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2:

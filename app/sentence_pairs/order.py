@@ -45,5 +45,5 @@ def sentence_order(bert: Model, text_a: str, text_b: str) -> float:
 def show_order(page: frame.Page) -> None:
     """Draw ALBERT's answer for the pair."""
     in_order = cache.call(sentence_order, page.bert_key, page.text_a, page.text_b)
-    st.markdown(f"#### ALBERT gives **{percent(in_order)}** that A comes before B")
+    st.header(f"ALBERT gives **{percent(in_order)}** that A comes before B", anchor=False)
     ORDER.show(page, in_order, a=page.text_a, b=page.text_b)

@@ -25,10 +25,11 @@ export function colorOf({ texts, colors }: StripData, token: number): string {
   return texts[token] < 0 ? colors[2] : colors[texts[token]];
 }
 
-export function details({ ids, segments, positions, texts, starts, ends }: StripData, token: number): string {
+export function details({ ids, segments, positions, texts, starts, ends, marked }: StripData, token: number): string {
   const place = texts[token] < 0 ? "added"
     : `characters ${starts[token]} to ${ends[token]} of sentence ${"AB"[texts[token]]}`;
-  return `id ${ids[token]} · position ${positions[token]} · segment ${segments[token]} · ${place}`;
+  const crossed = marked.includes(token) ? " · crossed out" : "";
+  return `id ${ids[token]} · position ${positions[token]} · segment ${segments[token]} · ${place}${crossed}`;
 }
 
 // Whether a token is in one word with the token before it.

@@ -25,6 +25,16 @@ var bundle = (() => {
     default: () => component
   });
 
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  }
+
   // app/browser/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
@@ -80,9 +90,10 @@ var bundle = (() => {
   function colorOf({ texts, colors }, token) {
     return texts[token] < 0 ? colors[2] : colors[texts[token]];
   }
-  function details({ ids, segments, positions, texts, starts, ends }, token) {
+  function details({ ids, segments, positions, texts, starts, ends, marked }, token) {
     const place = texts[token] < 0 ? "added" : `characters ${starts[token]} to ${ends[token]} of sentence ${"AB"[texts[token]]}`;
-    return `id ${ids[token]} \xB7 position ${positions[token]} \xB7 segment ${segments[token]} \xB7 ${place}`;
+    const crossed = marked.includes(token) ? " \xB7 crossed out" : "";
+    return `id ${ids[token]} \xB7 position ${positions[token]} \xB7 segment ${segments[token]} \xB7 ${place}${crossed}`;
   }
   function joins({ words }, token) {
     return token > 0 && words[token] >= 0 && words[token] === words[token - 1];
@@ -146,7 +157,7 @@ var bundle = (() => {
       className: data.marked.includes(token) ? "marked" : "",
       role: "option",
       ariaSelected: String(token === data.selected),
-      ariaLabel: `${name}: ${details(data, token)}`,
+      ariaDescription: details(data, token),
       onclick,
       onmouseenter: () => tell(token),
       onfocus: () => tell(token)
@@ -158,6 +169,7 @@ var bundle = (() => {
       if (!joins(data, token)) {
         const box = element("div", { className: data.texts[token] < 0 ? "word special" : "word", role: "group" });
         box.style.setProperty("--tone", colorOf(data, token));
+        box.style.setProperty("--ink", inkOver(hexRgb(colorOf(data, token))));
         boxes.push(box);
       }
       boxes[boxes.length - 1].append(button);

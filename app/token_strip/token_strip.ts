@@ -3,6 +3,7 @@
 import "./token_strip.css";
 
 import type { Mounted } from "../browser/component";
+import { hexRgb, inkOver } from "../browser/colours";
 import { element } from "../browser/elements";
 import { nextToken } from "./arrow_keys";
 import { colorOf, countText, details, joins, legendEntries, type StripData } from "./facts";
@@ -49,7 +50,7 @@ function tokenButton(data: StripData, token: number, tell: (token: number) => vo
   } else text.textContent = name;
   return element("button", {
     type: "button", className: data.marked.includes(token) ? "marked" : "", role: "option",
-    ariaSelected: String(token === data.selected), ariaLabel: `${name}: ${details(data, token)}`,
+    ariaSelected: String(token === data.selected), ariaDescription: details(data, token),
     onclick, onmouseenter: () => tell(token), onfocus: () => tell(token),
   }, text, element("small", { textContent: data.ids[token] }));
 }
@@ -61,6 +62,7 @@ function wordBoxes(data: StripData, buttons: HTMLButtonElement[]): HTMLElement[]
     if (!joins(data, token)) {
       const box = element("div", { className: data.texts[token] < 0 ? "word special" : "word", role: "group" });
       box.style.setProperty("--tone", colorOf(data, token));
+      box.style.setProperty("--ink", inkOver(hexRgb(colorOf(data, token))));
       boxes.push(box);
     }
     boxes[boxes.length - 1].append(button);

@@ -264,7 +264,7 @@ def _show_curves(run: Run) -> None:
 
 def _show_checkpoints(path: Path) -> None:
     folders = checkpoints(path)
-    st.subheader("Checkpoints of the run", anchor=False)
+    st.header("Checkpoints of the run", anchor=False)
     if not folders:
         st.caption("No checkpoint is saved yet.")
         return

@@ -65,10 +65,10 @@ def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("What changed after each layer", anchor=False)
+        st.header("What changed after each layer", anchor=False)
         HIDDEN.show(page, (runs, tokens), **code)
     with right:
-        st.subheader("What changed in each head's attention", anchor=False)
+        st.header("What changed in each head's attention", anchor=False)
         ATTENTION.show(page, runs, drawn={"off": case.changes.heads_off}, **code)
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.caption("Everything above, before and after, in one file:")

@@ -144,7 +144,7 @@ def code_values(
 
 def show_ranking(page: frame.Page, case: Case) -> None:
     """Draw the button, and the effects of the heads after a click on it."""
-    st.subheader("Which heads matter here?", anchor=False)
+    st.header("Which heads matter here?", anchor=False)
     IS_RANKED.key()
     place = st.container()  # the picture stands above the choices
     question = _choose_question(page, case)

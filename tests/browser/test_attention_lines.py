@@ -43,7 +43,7 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
     field.press("Home")  # [CLS] on the left
     for key in ("ArrowDown", "Enter", "ArrowDown", "Space"):
         field.press(key)
-    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together attend to")
+    expect(page.get_by_role("heading", level=2)).to_have_text("2 tokens together attend to")
     table = tab.sheet()
     assert table[0][:4] == ["place", "attended to", "sum", "fraction"]
     for place, _, total, share in table[1:]:
@@ -62,7 +62,7 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
     assert (data["chosen_looking"], data["chosen_looked_at"]) == ([1, 2], [3, 4])
     assert {row[0] for row in data["rows"]} <= {1, 2}
     field.press("Escape")
-    expect(page.get_by_role("heading", level=4)).to_have_text("Point at a token")
+    expect(page.get_by_role("heading", level=2)).to_have_text("Point at a token")
 
 
 def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
@@ -70,9 +70,9 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
     field = page.get_by_role("application")
     field.click(position={"x": 60, "y": 45})
     field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
-    expect(page.get_by_role("heading", level=4)).to_have_text("2 tokens together attend to")
+    expect(page.get_by_role("heading", level=2)).to_have_text("2 tokens together attend to")
     field.click(position={"x": 60, "y": 145}, modifiers=["Shift"])
-    expect(page.get_by_role("heading", level=4)).to_contain_text("attends to")
+    expect(page.get_by_role("heading", level=2)).to_contain_text("attends to")
 
 
 def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
@@ -91,10 +91,10 @@ def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
     ):
         field.press(key)
     page.wait_for_function("window.reports.look?.chosen === 'l2.3r3'")
-    title = page.get_by_role("heading", level=4).inner_text()
+    title = page.get_by_role("heading", level=2).inner_text()
     table = tab.sheet()
     page = tab.show(bare_view.lines_view(pair, 0, [1], look={"chosen": "l2.3.999r3"}))
-    assert page.get_by_role("heading", level=4).inner_text() == title
+    assert page.get_by_role("heading", level=2).inner_text() == title
     assert tab.sheet() == table
     field.focus()
     field.press("Escape")

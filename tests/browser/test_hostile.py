@@ -159,7 +159,7 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
     visit.check()
     assert not visit.was_tricked()
     visit.go_to("checkpoints")
-    expect(visit.page.get_by_role("heading", name=hostile_folder.name, level=3)).to_be_visible()
+    expect(visit.page.get_by_role("heading", name=hostile_folder.name, level=2)).to_be_visible()
     for view in ("Shape", "Model card", "Memory"):
         visit.page.get_by_role("radio", name=view).click()
         visit.wait_for_query("checkpoint_view", view)

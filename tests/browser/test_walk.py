@@ -206,7 +206,7 @@ def test_a_folder_is_opened(
     visit.wait_for_query("checkpoint", str(other_folder))
 
     def is_open(tab: Visit) -> None:
-        expect(tab.page.get_by_role("heading", name=other_folder.name, level=3)).to_be_visible()
+        expect(tab.page.get_by_role("heading", name=other_folder.name, level=2)).to_be_visible()
         expect(tab.page.get_by_test_id("stDataFrame")).to_be_visible()
         expect(tab.page.get_by_role("combobox", name="Checkpoint")).to_have_value(other_folder.name)
         expect(tab.page.get_by_test_id("stSidebarUserContent")).to_contain_text("1 layers")

@@ -23,7 +23,7 @@ export interface MapActions {
 
 export class MapControls {
   readonly rows: HTMLElement[];
-  readonly title = element("h4", { className: "title" });
+  readonly title = element("h2", { className: "title" });
   readonly foot = element("div", { className: "foot" });
   private readonly layerBox = element("span", { className: "group heads", role: "group", ariaLabel: "Layers of the mean" });
   private readonly headBox = element("span", { className: "group heads", role: "group", ariaLabel: "Heads of the mean" });

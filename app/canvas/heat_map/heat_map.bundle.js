@@ -480,10 +480,6 @@ ${this.parts.join("\n")}
       return text;
     }
   };
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
-  }
   function stride(step, room) {
     const needed = Math.max(1, Math.ceil(room / step));
     const power = 10 ** Math.floor(Math.log10(needed));
@@ -827,7 +823,7 @@ ${this.parts.join("\n")}
     actions;
     saving;
     rows;
-    title = element("h4", { className: "title" });
+    title = element("h2", { className: "title" });
     foot = element("div", { className: "foot" });
     layerBox = element("span", { className: "group heads", role: "group", ariaLabel: "Layers of the mean" });
     headBox = element("span", { className: "group heads", role: "group", ariaLabel: "Heads of the mean" });
@@ -1110,6 +1106,13 @@ ${this.parts.join("\n")}
       return [this.units.names[this.rows[row]], this.units.names[this.columns[column]]];
     }
   };
+
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
 
   // app/canvas/heat_map/pyramid.ts
   function halve(levels, side) {

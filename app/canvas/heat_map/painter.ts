@@ -1,10 +1,11 @@
 // Draws the heat map: cells as pixels of an image that is scaled, names along two sides.
 
+import { inkOver } from "../../browser/colours";
 import { context2d, element } from "../../browser/elements";
 import { legible } from "../../browser/text";
 import { paintCells, turnedText } from "../saving/pictures";
 import {
-  FittedNames, inkOver, missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting, type Theme,
+  FittedNames, missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting, type Theme,
 } from "../shared/canvas";
 import { kindColour } from "../shared/legend";
 import type { Cell, MapModel } from "./model";

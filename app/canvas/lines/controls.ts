@@ -1,8 +1,8 @@
 // The controls above the lines: layer, heads, threshold, filters, level.
 
+import { hexRgb, inkOver } from "../../browser/colours";
 import { element } from "../../browser/elements";
 import { percent, range } from "../../browser/text";
-import { hexRgb, inkOver } from "../shared/canvas";
 import {
   button, checkbox, disableInFile, numberSelect, offerNumbers, select, show, wordsCheckbox, type Checkbox,
 } from "../shared/controls";

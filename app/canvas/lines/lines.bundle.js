@@ -490,13 +490,6 @@ ${this.parts.join("\n")}
       return text;
     }
   };
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
-  }
-  function hexRgb(hex) {
-    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-  }
   function paintMissing(context, [x, y, width, height]) {
     context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
     context.fillRect(x, y, width, height);
@@ -679,6 +672,16 @@ ${this.parts.join("\n")}
       this.root.remove();
     }
   };
+
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  }
 
   // app/canvas/shared/controls.ts
   function button(textContent, title, onclick, className = "") {
@@ -1544,7 +1547,7 @@ ${this.parts.join("\n")}
       if (!this.model.heads.length) this.root.replaceChildren(note("The head is on its way."));
       else if (focus) this.describe(focus);
       else {
-        this.root.replaceChildren(element("h4", { textContent: "Point at a token" }), note(
+        this.root.replaceChildren(element("h2", { textContent: "Point at a token" }), note(
           "On the left: what it attends to. On the right: which tokens attend to it. A click keeps it; Shift and a click adds more, on either side, and sums over them. Esc lets go. With the keyboard: arrows, Enter to keep, Space to add, Esc."
         ));
       }
@@ -1571,10 +1574,10 @@ ${this.parts.join("\n")}
       };
       const attends = focus.left.size > 1 ? " attend to" : " attends to";
       if (focus.left.size && focus.right.size) {
-        return element("h4", {}, ...name(focus.left), `${attends} `, ...name(focus.right));
+        return element("h2", {}, ...name(focus.left), `${attends} `, ...name(focus.right));
       }
-      if (focus.left.size) return element("h4", {}, ...name(focus.left), attends);
-      return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are attended to by" : " is attended to by");
+      if (focus.left.size) return element("h2", {}, ...name(focus.left), attends);
+      return element("h2", {}, ...name(focus.right), focus.right.size > 1 ? " are attended to by" : " is attended to by");
     }
     shortName(unit, most = 40) {
       return shorten(legible(this.model.units.names[unit].slice(0, 1e3)), most);

@@ -21,7 +21,7 @@ export class Panel {
     if (!this.model.heads.length) this.root.replaceChildren(note("The head is on its way."));
     else if (focus) this.describe(focus);
     else {
-      this.root.replaceChildren(element("h4", { textContent: "Point at a token" }), note(
+      this.root.replaceChildren(element("h2", { textContent: "Point at a token" }), note(
         "On the left: what it attends to. On the right: which tokens attend to it. A click keeps it; " +
         "Shift and a click adds more, on either side, and sums over them. Esc lets go. " +
         "With the keyboard: arrows, Enter to keep, Space to add, Esc."));
@@ -47,10 +47,10 @@ export class Panel {
     };
     const attends = focus.left.size > 1 ? " attend to" : " attends to";
     if (focus.left.size && focus.right.size) {
-      return element("h4", {}, ...name(focus.left), `${attends} `, ...name(focus.right));
+      return element("h2", {}, ...name(focus.left), `${attends} `, ...name(focus.right));
     }
-    if (focus.left.size) return element("h4", {}, ...name(focus.left), attends);
-    return element("h4", {}, ...name(focus.right), focus.right.size > 1 ? " are attended to by" : " is attended to by");
+    if (focus.left.size) return element("h2", {}, ...name(focus.left), attends);
+    return element("h2", {}, ...name(focus.right), focus.right.size > 1 ? " are attended to by" : " is attended to by");
   }
 
   private shortName(unit: number, most = 40): string {

@@ -469,13 +469,6 @@ ${this.parts.join("\n")}
       return text;
     }
   };
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
-  }
-  function hexRgb(hex) {
-    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-  }
 
   // app/canvas/shared/data_table.ts
   var DataTable = class {
@@ -1023,6 +1016,16 @@ ${this.parts.join("\n")}
   function larger(most, value) {
     const size = Math.abs(value);
     return size > most && size < Infinity ? size : most;
+  }
+
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
   }
 
   // app/canvas/neurons/painter.ts

@@ -1,9 +1,10 @@
 // Draws the query and a key as strips of K numbers, then a row for each key with its products, score
 // and weight.
 
+import { hexRgb, inkOver } from "../../browser/colours";
 import { context2d, element } from "../../browser/elements";
 import { percent } from "../../browser/text";
-import { FittedNames, fitText, hexRgb, inkOver, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
+import { FittedNames, fitText, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
 import { kindColour } from "../shared/legend";
 import type { NeuronModel } from "./model";
 

@@ -29,7 +29,7 @@ export class Detail {
     const place = model.pointed ?? model.opened;
     const known = Object.keys(model.header.measures).filter((name) => model.valueAt(place, name) !== null);
     this.root.replaceChildren(
-      element("h4", {}, title(place), element("small", { textContent: this.state(place) })),
+      element("h2", {}, title(place), element("small", { textContent: this.state(place) })),
       element("div", { className: "large" }, this.large(place),
         element("p", { textContent: "Each row's token attends to the columns' tokens; the first is at the top left." })),
       this.numbers(place, known));

@@ -849,7 +849,7 @@ ${this.parts.join("\n")}
       const place = model.pointed ?? model.opened;
       const known = Object.keys(model.header.measures).filter((name) => model.valueAt(place, name) !== null);
       this.root.replaceChildren(
-        element("h4", {}, title(place), element("small", { textContent: this.state(place) })),
+        element("h2", {}, title(place), element("small", { textContent: this.state(place) })),
         element(
           "div",
           { className: "large" },

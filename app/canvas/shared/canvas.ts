@@ -88,17 +88,6 @@ export class FittedNames {
   }
 }
 
-// Black or white, whichever contrasts more with a colour [red, green, blue], 0 to 255.
-export function inkOver(rgb: Iterable<number>): string {
-  const [r, g, b] = Array.from(rgb, (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.35 ? "#111" : "#fff";
-}
-
-// [red, green, blue] of #rrggbb.
-export function hexRgb(hex: string): number[] {
-  return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-}
-
 // The distance between labelled ticks, one of 1, 2, 5, 10, 20 ...: a tick takes `step` pixels and a
 // label needs `room`.
 export function stride(step: number, room: number): number {

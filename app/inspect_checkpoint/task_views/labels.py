@@ -41,7 +41,7 @@ class LabelView(TaskView):
         """Draw the labels as bars, and the choice of one."""
         predicted = shorten_middle(label_name(answer.labels[answer.best]))
         p = percent(float(answer.probabilities[answer.best]))
-        st.markdown(f"#### The model says **{plain(predicted)}**, with {p}")
+        st.header(f"The model says **{plain(predicted)}**, with {p}", anchor=False)
         key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
         label = answer.best if LABEL.value == PREDICTED else LABEL.value
         LABELS.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)

@@ -49,7 +49,7 @@ class ScoreView(TaskView):
 
     def show(self, page: frame.Page, answer: ScoreAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the score."""
-        st.markdown(f"#### The model gives the score **{answer.score:.3f}**")
+        st.header(f"The model gives the score **{answer.score:.3f}**", anchor=False)
         SCORE.offer(page, answer, setup=setup)
         return Chosen(ScoreTarget(), None)
 
@@ -72,5 +72,5 @@ class ScoreView(TaskView):
         self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
     ) -> None:
         """Draw predicted over true scores."""
-        st.subheader("Predicted over true scores", anchor=False)
+        st.header("Predicted over true scores", anchor=False)
         SCORES.show(page, run, setup="", **code)

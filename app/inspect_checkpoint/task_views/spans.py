@@ -53,7 +53,7 @@ class SpanView(TaskView):
             return None
         best = answer.spans[0]
         text = plain(shorten_middle(best.text, 120))
-        st.markdown(f"#### The model answers **{text}**, with {percent(best.probability)}")
+        st.header(f"The model answers **{text}**, with {percent(best.probability)}", anchor=False)
         numbers = list(range(len(answer.spans)))
         key = SPAN.key(options=numbers)
         SPANS.show(page, answer, drawn={"chosen": SPAN.value}, setup=setup, with_caption=False)

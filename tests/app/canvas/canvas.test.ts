@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitText, hexRgb, inkOver, missingBoxes, stride } from "../../../app/canvas/shared/canvas";
+import { fitText, missingBoxes, stride } from "../../../app/canvas/shared/canvas";
 
 test("ticks stand 1, 2, 5, 10, 20 ... apart, each with the room that a label needs", () => {
   assert.deepEqual([30, 15, 10, 4, 2, 1, 0.5].map((step) => stride(step, 12)), [1, 1, 2, 5, 10, 20, 50]);
   for (let step = 0.05; step < 40; step += 0.05) assert.ok(stride(step, 12) * step >= 12 - 1e-9, String(step));
-});
-
-test("ink is black on light colours and white on dark ones", () => {
-  assert.deepEqual(["#ffffff", "#ffff00", "#88bbee"].map((hex) => inkOver(hexRgb(hex))), ["#111", "#111", "#111"]);
-  assert.deepEqual(["#000000", "#0000ff", "#d6285a"].map((hex) => inkOver(hexRgb(hex))), ["#fff", "#fff", "#fff"]);
 });
 
 test("a text is cut to its room", () => {

@@ -55,7 +55,7 @@ def test_a_typed_folder_is_opened(page, tmp_path):
     at.button[0].click().run()
     assert not at.exception
     assert at.session_state["checkpoint"] == str(other)
-    assert at.subheader[0].value == "other"
+    assert at.header[0].value == "other"
     assert int(next(m.value for m in at.metric if m.label == "Missing")) > 0
 
 
@@ -183,7 +183,7 @@ def test_an_uploaded_zip_is_opened(page, tmp_path, monkeypatch):
     other = tiny_bert(heads=frozenset({"pooler"})).save(tmp_path / "other")
     at = open_upload(page, "mine.zip", zip_of(other), monkeypatch, tmp_path)
     assert not at.error
-    assert at.subheader[0].value == "mine"
+    assert at.header[0].value == "mine"
     assert "bertscope-uploads" in at.session_state["checkpoint"]
 
 
@@ -193,7 +193,7 @@ def test_a_hostile_zip_is_one_sentence(page, tmp_path, monkeypatch):
         target.writestr("../config.json", "{}")
     at = open_upload(page, "x.zip", out.getvalue(), monkeypatch, tmp_path)
     assert "leads out of its folder" in at.error[0].value
-    assert at.subheader[0].value == "tiny"
+    assert at.header[0].value == "tiny"
 
 
 def test_the_doctor_says_that_random_weights_are_random(page):

@@ -139,7 +139,7 @@ def test_heads_are_the_cores_and_one_opens(page: AppTest, folders: dict[str, Pat
     layer, head = np.unravel_index(np.argsort(-true.divergence, axis=None)[1], (2, 4))
     assert offered[1].label.startswith(f"{layer}.{head}: ")
     app = ok(offered[1].click().run())
-    assert app.subheader[0].value.startswith(f"Layer {layer} head {head} in both")
+    assert app.header[0].value.startswith(f"Layer {layer} head {head} in both")
     assert app.query_params["compare_head"] == f"{layer}.{head}"
 
 

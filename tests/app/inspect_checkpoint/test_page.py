@@ -287,7 +287,7 @@ def test_bad_files_are_told_and_mended_by_choices(
     app.toggle(key="inspect_skip").set_value(True)
     app = ok(ran(app.run()))
     assert "1 bad row was left out" in said(app)
-    assert "1 example" in " ".join(header.value for header in app.subheader)
+    assert "1 example" in " ".join(header.value for header in app.header)
 
 
 @pytest.mark.parametrize("content", ["", "text,label\n", b"\xff\xfe\x00", 'text,label\n"a,b\n'])

@@ -72,8 +72,8 @@ def test_every_strip_is_the_measure_of_the_core(page: AppTest, bert: Bert) -> No
     for name, values in expected.items():
         wanted = normalize_rows(values)[MASK].numpy()
         np.testing.assert_allclose(drawn[NAMES[name]], wanted, atol=1e-5, err_msg=name)
-    titles = [markdown.value for markdown in app.markdown]
-    assert r"#### Where does “\[MASK\]” get its information?" in titles
+    titles = [header.value for header in app.header]
+    assert r"Where does “\[MASK\]” get its information?" in titles
     assert "Attention is not explanation" in said(app)
 
 

@@ -21,6 +21,7 @@ const PAIR: StripData = {
 test("a token is told by its id, position, segment and characters", () => {
   assert.equal(details(PAIR, 2), "id 8 \u00b7 position 2 \u00b7 segment 0 \u00b7 characters 3 to 5 of sentence A");
   assert.equal(details(PAIR, 4), "id 9 \u00b7 position 4 \u00b7 segment 1 \u00b7 characters 0 to 4 of sentence B");
+  assert.match(details({ ...PAIR, marked: [4] }, 4), /crossed out$/);
   assert.equal(details(PAIR, 5), "id 102 \u00b7 position 5 \u00b7 segment 1 \u00b7 added");
 });
 
