@@ -1496,6 +1496,7 @@ ${this.parts.join("\n")}
       const part = PART_OF_STEP[steps[step].part];
       this.opener.style.display = part && !this.isAlone ? "" : "none";
       this.opener.textContent = part ? `${PAGES[part]} \u2192` : "";
+      this.opener.ariaLabel = part ? `${PAGES[part]}: open the page about this step` : "";
     }
     openStep() {
       const { header: { steps, predictions, num_layers: layers }, step } = this.model;

@@ -131,6 +131,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     const part = PART_OF_STEP[steps[step].part];
     this.opener.style.display = part && !this.isAlone ? "" : "none";
     this.opener.textContent = part ? `${PAGES[part]} \u2192` : "";
+    this.opener.ariaLabel = part ? `${PAGES[part]}: open the page about this step` : "";
   }
 
   private openStep(): void {

@@ -69,7 +69,15 @@ def ok(app: AppTest) -> AppTest:
 
 def said(app: AppTest) -> str:
     """Return all that a page says, without Markdown's backslashes."""
-    boxes = (*app.error, *app.warning, *app.info, *app.success, *app.caption, *app.markdown)
+    boxes = (
+        *app.error,
+        *app.warning,
+        *app.info,
+        *app.success,
+        *app.caption,
+        *app.markdown,
+        *app.header,
+    )
     return " ".join(str(box.value) for box in boxes).replace("\\", "")
 
 
