@@ -47,10 +47,8 @@ OVERVIEW = Picture(
     how=(
         "One picture per head; rows are layers, columns heads, both counted from 0. The diagonal "
         "is attention to the token itself, a line beside it to a neighbour, a vertical stripe a "
-        "token that all attend to. Point at a head for its numbers; click to open it below. "
-        "*Measure* writes one number under each head: sort by it and dim the rest to find the "
-        "head with the most. The page Heads measures the same over many sentences, and "
-        "grammatical relations too."
+        "token that all attend to. Click a head to open it below. *Measure* writes a number under "
+        "each head, to sort and to dim by; the page Heads measures many sentences."
     ),
     code="""
 from bertcore.analysis.heads.measures import measure_heads
@@ -64,10 +62,10 @@ LINES = Picture(
     table=lambda arguments: layer_arrays(*arguments),
     how=(
         "Each line goes from a token (left) to a token it attends to (right); colour is the head, "
-        "strength the weight. The weights that leave a token in one head sum to 100%; those of "
-        "hidden lines are not redistributed. Shift and a click choose several tokens: what they "
-        "attend to is averaged, what they get is summed. Each weight here is within 0.3 percentage "
-        "points; the heat map and the NPZ below the view are exact. Attention says where a head "
+        "strength the weight. The weights that leave a token in one head sum to 100%, hidden "
+        "lines included. Shift-click adds tokens: what they attend to is averaged, what they "
+        "receive is summed. Weights are within 0.3 percentage points here, exact in the heat map "
+        "and the NPZ. Attention says where a head "
         "takes information from, not why BERT decides as it does."
     ),
     code=_WEIGHTS_CODE,

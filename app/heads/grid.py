@@ -32,11 +32,10 @@ MEASURE = Field("heads_measure", "to_previous")
 OPEN = Field("heads_open", HIGHEST)
 
 _HOW = (
-    "Each cell is a head; its number is the mean over {sentences} sentences (for a relation: how "
-    "often it is right), in percent where it is a fraction. {opening}The bars show all habits of "
-    "the open head with 95% intervals: of 1,000 draws of as many sentences, 950 have a mean "
-    "within. The orange marks are a head that attends to all tokens alike and so has no habit. "
-    "Habits may overlap: a full stop before \\[SEP\\] is both the token before and punctuation."
+    "Each cell is a head, its number the mean over {sentences} sentences (for a relation: how "
+    "often it is right). {opening}The bars are all habits of the open head with 95% bootstrap "
+    "intervals; the orange marks, a head that attends to all tokens alike. Habits overlap: a full "
+    "stop before \\[SEP\\] is both the token before and punctuation."
 )
 OPEN_EXAMPLE = "See it in a sentence"
 """The link to a sentence on the page Attention."""

@@ -6,7 +6,8 @@ PAGE = PageInfo(
     name="inspect",
     title="Inspect",
     purpose=(
-        "What a fine-tuned checkpoint answers, why, what would change its mind, where it fails."
+        "What a fine-tuned checkpoint answers, why, what would change its answer, and where it "
+        "fails."
     ),
     icon=":material/troubleshoot:",
 )

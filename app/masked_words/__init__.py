@@ -5,8 +5,6 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="masked-words",
     title="Masked words",
-    purpose=(
-        "Hide words and see what BERT puts in their place, and in which layer it gets the idea."
-    ),
+    purpose=("Hide words and see what BERT puts in their place, and from which layer on."),
     icon=":material/edit_note:",
 )
