@@ -49,8 +49,8 @@ def _show_example(page: frame.Page) -> frame.Page:
     name = plain(sidebar.brief_name(page.bert_key.source))
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(
-        f"**Example:** the classifier **{EXAMPLE}**{on} since {name} predicts words, not "
-        "labels, and has no decision to inspect.",
+        f"**Example:** the classifier **{EXAMPLE}**{on} since {name} has no head for a "
+        "task, and so has no decision to inspect.",
         width="stretch",
     )
     if page.has_text:
@@ -58,9 +58,10 @@ def _show_example(page: frame.Page) -> frame.Page:
     with row.popover("Your own checkpoint"):
         st.markdown(
             "Choose a fine-tuned BERT in the sidebar, or fine-tune one on a table with a text and "
-            "a label in each row. Read are classifiers, taggers, regression and question "
-            "answering models made by BertScope or as BERT's classes in `transformers`, such as "
-            "`BertForSequenceClassification`; not yet those of its relatives."
+            "a label in each row. This page reads classifiers, taggers, regression and question "
+            "answering models of BertScope or of BERT's classes in `transformers`, such as "
+            "`BertForSequenceClassification`; the heads of DistilBERT, RoBERTa and other relatives "
+            "are read on *What if?* only."
         )
         st.code(FINETUNE, language="bash")
     key = sidebar.key_of(EXAMPLE)

@@ -1,11 +1,11 @@
-"""What a reader must know of the checkpoint that ships before reading its heads and positions."""
+"""What training did not form in the checkpoints that ship: their cards say more."""
 
 PLANTED_HEADS = (
-    "The four heads of layer 0 of the shipped checkpoint did not arise in training alone: they "
-    "began as patterns for the tokens one and two places before and after (`--start warm`), and "
-    "training kept them."
+    "The four heads of layer 0 of this checkpoint did not arise in training alone: they began as "
+    "patterns for the tokens one and two places before and after (`--start warm`), and training "
+    "kept them."
 )
 PLANTED_POSITIONS = (
-    "The position table of the shipped checkpoint began as sinusoids (`--start warm`); its trained "
-    "rows still have a mean cosine of 0.80 with them."
+    "The position table of this checkpoint began as sinusoids (`--start warm`); its trained rows "
+    "still have a mean cosine of 0.80 with them."
 )

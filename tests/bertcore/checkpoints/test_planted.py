@@ -8,10 +8,10 @@ from bertcore.analysis.heads.report import report_heads
 from bertcore.analysis.heads.texts import bundled_sentences, bundled_trees
 from bertcore.checkpoints import read_card
 from bertcore.checkpoints.planted import PLANTED_HEADS, PLANTED_POSITIONS
-from bertcore.checkpoints.source import DEFAULT_FOLDER
+from bertcore.checkpoints.source import DEFAULT, SHIPPED
 from bertcore.network.embeddings import sinusoids
 
-CARD = read_card(DEFAULT_FOLDER) or ""
+CARD = read_card(SHIPPED[DEFAULT]) or ""
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +19,9 @@ def shipped() -> Bert:
     return load()
 
 
-def test_the_position_table_is_as_near_to_sinusoids_as_stated(shipped: Bert) -> None:
-    table = shipped.module.embeddings.position_embeddings.weight.detach()
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_position_table_is_as_near_to_sinusoids_as_stated(name: str) -> None:
+    table = load(name).module.embeddings.position_embeddings.weight.detach()
     cosine = torch.cosine_similarity(table, sinusoids(*table.shape), dim=1).mean()
     assert f"mean cosine of {cosine:.2f}" in PLANTED_POSITIONS
     assert f"mean cosine of {cosine:.2f}" in CARD
