@@ -119,8 +119,13 @@ def figures_call_no_model(source: Source) -> list[str]:
 
 
 def caches_live_in_one_file(source: Source) -> list[str]:
-    """Only app/shell/cache.py caches: what is shared between visitors is decided in one place."""
-    if source.path == "app/shell/cache.py" or not source.lies_in("app", "pages"):
+    """Only app/shell/cache.py caches: what is shared between visitors is decided in one place.
+
+    What one visitor has, app/access/visits.py ties to the visitor's sessions in the same way.
+    """
+    if source.path in ("app/shell/cache.py", "app/access/visits.py") or not source.lies_in(
+        "app", "pages"
+    ):
         return []
     return names_used(source, ("cache_data", "cache_resource", "experimental_memo"))
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from bertcore.checkpoints import read_card
 
+from ..access.policy import policy
 from ..plots import theme
 from ..plots.untrusted_text import plain, safe_card
 from ..shell import cache, frame, sidebar
@@ -19,6 +20,9 @@ HOW_TO_OPEN = (
     "pretrain` and transformers write them. A hub id is fetched from the Hugging Face hub, the "
     "only time that the app uses the network."
 )
+HOW_TO_CHOOSE = (
+    "This server opens the checkpoints that the sidebar lists, and those that you upload here."
+)
 NO_CARD = (
     "This checkpoint has no model card (README.md), so what it was trained on is not documented."
 )
@@ -29,7 +33,11 @@ HOW_MEMORY = (
 
 
 def choose() -> None:
-    """Draw the box for a folder or hub id."""
+    """Draw the box for a folder or hub id; on a closed server, what can be opened instead."""
+    if policy().is_closed:
+        st.caption(HOW_TO_CHOOSE)
+        offer_upload()
+        return
     with st.form("open_checkpoint", border=False):
         row = st.container(horizontal=True, vertical_alignment="bottom")
         row.text_input(
@@ -73,12 +81,13 @@ def show_memory(page: frame.Page) -> None:
     st.caption(HOW_MEMORY)
 
 
+MEMORY = "Memory"
 VIEWS = {
     "What was read": show_tensors,
     "Doctor": show_doctor,
     "Shape": show_shape,
     "Model card": show_card,
-    "Memory": show_memory,
+    MEMORY: show_memory,
 }
 VIEW = Field("checkpoint_view", next(iter(VIEWS)), tuple(VIEWS))
 
@@ -89,6 +98,8 @@ def draw() -> None:
     choose()
     page = frame.page_without_text()
     st.header(plain(sidebar.short_name(page.bert_key.source)), anchor=False)
-    view = one_of("About it", list(VIEWS), VIEW)
+    # What others have open is nobody's business on a closed server.
+    views = [view for view in VIEWS if view != MEMORY or not policy().is_closed]
+    view = one_of("About it", views, VIEW)
     with frame.guard():
         VIEWS[view](page)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ..access import checkpoints
+from ..access.policy import policy
 from ..shell import frame, sidebar, uploads
 
 HOW_TO_ZIP = (
     "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
-    "unpacked, on the machine where BertScope runs. The last five uploads are kept there."
+    "unpacked, on the machine where BertScope runs. "
 )
+LAST_FIVE = "The last five uploads are kept there."
+OF_VISIT = "Nobody else can open it, and it is deleted when your visit ends."
 _KEY = "checkpoint_zip"
 
 
@@ -20,10 +24,10 @@ def offer_upload() -> None:
             "Zip file",
             type="zip",
             key=_KEY,
-            max_upload_size=uploads.MAX_MEGABYTES,
+            max_upload_size=uploads.max_megabytes(),
             label_visibility="collapsed",
         )
-        st.caption(HOW_TO_ZIP)
+        st.caption(HOW_TO_ZIP + (OF_VISIT if policy().is_closed else LAST_FIVE))
         icon = ":material/folder_zip:"
         st.button("Open the upload", icon=icon, disabled=upload is None, on_click=_open)
 
@@ -33,4 +37,4 @@ def _open() -> None:
     upload = st.session_state.get(_KEY)
     if upload is not None:
         with frame.guard():
-            sidebar.choose(str(uploads.receive(upload)))
+            sidebar.choose(checkpoints.name_of(uploads.receive(upload)))

@@ -16,6 +16,7 @@ from bertcore.analysis.compare.untrained import untrained
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 from bertcore.checkpoints.source import DEFAULT, SHIPPED
 
+from ..access import checkpoints
 from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.task_views import view_of
 from ..plots.formats import shorten
@@ -128,7 +129,7 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
         page: Whose checkpoint is the first.
         chosen: A source, UNTRAINED or SUGGESTED.
     """
-    source = suggested(page.bert_key.source) if chosen == SUGGESTED else chosen
+    source = suggested(page.bert_key) if chosen == SUGGESTED else chosen
     is_untrained = source == UNTRAINED
     key = page.bert_key
     if not is_untrained:
@@ -150,7 +151,7 @@ def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
         other: The one that it is compared with.
         chosen: A source, UNTRAINED or SUGGESTED.
     """
-    is_origin = chosen == SUGGESTED and began_with(current.key.source) == other.key.source
+    is_origin = chosen == SUGGESTED and began_with(current.key) == other.key.source
     return (other, current) if is_origin and not other.is_untrained else (current, other)
 
 
@@ -164,21 +165,23 @@ def wants_pair(side: Side) -> bool:
         return False
 
 
-def suggested(source: str) -> str:
+def suggested(key: cache.BertKey) -> str:
     """Return what to compare a checkpoint with: its origin, what came of it, or UNTRAINED."""
-    return began_with(source) or (EXAMPLE if source == DEFAULT else UNTRAINED)
+    return began_with(key) or (EXAMPLE if key.source == DEFAULT else UNTRAINED)
 
 
-def began_with(source: str) -> str | None:
+def began_with(key: cache.BertKey) -> str | None:
     """Return what a checkpoint was fine-tuned from, if its folder names it and it is there."""
-    place = SHIPPED.get(source, Path(source).expanduser())
+    place = SHIPPED.get(key.place, Path(key.place).expanduser())
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
         began = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return None
-    is_there = isinstance(began, str) and (began in SHIPPED or Path(began).is_dir())
-    return began if is_there and began != source else None
+    if not isinstance(began, str):  # the file may be a visitor's own
+        return None
+    source = checkpoints.source_of(began)
+    return None if source == key.source else source
 
 
 def swap(first: str, second: str) -> None:
@@ -241,9 +244,7 @@ def shown_names(sources: Sequence[str]) -> dict[str, str]:
 
 def choices() -> list[str]:
     """Return the sources that are offered as second checkpoint."""
-    default = state.default_source()
-    recent = [key.source for key in reversed(list(cache.loaded()))]
-    sources = [UNTRAINED, default, *SHIPPED, *recent, *sidebar.local_checkpoints()]
+    sources = [UNTRAINED, state.default_source(), *SHIPPED, *sidebar.known_sources()]
     return list(dict.fromkeys(sources))
 
 
@@ -269,7 +270,7 @@ def _decisions(bert: Model, side: Side) -> Decisions:
     if side.is_untrained:
         reason = "an untrained network has no task head."
         return Decisions(pretraining_decisions(side.bert), reason)
-    return open_decisions(bert, side.key.source)
+    return open_decisions(bert, side.key.place)
 
 
 def _questions(bert: Model, first: Side, second: Side) -> tuple[Question, ...]:

@@ -9,9 +9,12 @@ import streamlit as st
 from bertcore.analysis.compare.checkpoints import limits
 from bertcore.checkpoints.folder import OnlyPickleError
 
+from ..access import checkpoints
+from ..access.policy import policy
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame, sidebar
-from ..training.fields import FOLDER, RUN
+from ..training.fields import RUN
+from ..training.folder_choice import choose_folder
 from ..training.runs import default_folder
 from . import saved_checkpoints
 from .case import (
@@ -29,8 +32,7 @@ from .case import (
 from .fields import SECOND, SUGGESTED
 
 HELP = (
-    "Pick one, or type the path of a folder or the id of a model on the Hugging Face hub. The "
-    "sidebar's checkpoint is the first of the two, unless it is compared with what it was "
+    "The sidebar's checkpoint is the first of the two, unless it is compared with what it was "
     "fine-tuned from: then the order is before, after."
 )
 FINE_TUNED_FROM = (
@@ -73,21 +75,22 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     chosen = SECOND.value or SUGGESTED
     options = list(dict.fromkeys([SUGGESTED, *choices(), chosen]))
     names = shown_names(options)
-    hint = _hint(own_source)
+    hint = _hint(page.bert_key)
     row.selectbox(
         f"Compare {plain(shown_name(own_source))} with",
         options,
         key=SECOND.key(),
-        accept_new_options=True,
+        accept_new_options=not policy().is_closed,
         format_func=lambda source: (
             hint if source == SUGGESTED else names.get(source) or shown_name(source)
         ),
         on_change=lambda: sidebar.allow(SECOND.value),
-        help=HELP,
+        help=f"{sidebar.how_to_choose()} {HELP}",
         width=420,
     )
     chosen = (SECOND.value or SUGGESTED).strip()
-    own_side, other_side = sides(page, chosen)
+    with frame.guard(stop=True):
+        own_side, other_side = sides(page, chosen)
     first_side, second_side = in_order(own_side, other_side, chosen)
     row.button(
         "Swap",
@@ -96,10 +99,10 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
         args=(first_side.key.source, second_side.key.source),
         disabled=other_side.is_untrained,
     )
-    with row.popover("Two checkpoints of a run", icon=":material/history:"):
-        _choose_saved(own_source)
+    with row.popover("Two checkpoints of a run", icon=":material/history:"), frame.guard():
+        _choose_saved(page.bert_key)
     _open(other_side)
-    if began_with(second_side.key.source) == first_side.key.source and not second_side.is_untrained:
+    if began_with(second_side.key) == first_side.key.source and not second_side.is_untrained:
         names = {
             "first": plain(first_side.name),
             "second": plain(second_side.name),
@@ -109,10 +112,10 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     return first_side, second_side
 
 
-def _hint(first: str) -> str:
+def _hint(key: cache.BertKey) -> str:
     """Return what the suggestion is called in the list."""
-    source = suggested(first)
-    why = "what it was fine-tuned from" if source == began_with(first) else "suggested"
+    source = suggested(key)
+    why = "what it was fine-tuned from" if source == began_with(key) else "suggested"
     return f"{shown_name(source)} ({why})"
 
 
@@ -138,7 +141,7 @@ def _open(side: Side) -> None:
         try:
             cache.opened(side.key)
         except OnlyPickleError:
-            asks_consent = True
+            asks_consent = not policy().is_closed
             raise
         return
     if asks_consent:
@@ -167,36 +170,28 @@ def _note_limits(first: Side, second: Side) -> None:
         st.warning("\n\n".join(plain(sentence) for sentence in limitations))
 
 
-def _choose_saved(first: str) -> None:
+def _choose_saved(key: cache.BertKey) -> None:
     """Draw the choice of a run, by default the page's, and of two of its saved checkpoints."""
     default, own_prefix = default_folder(), ""
-    own_run = saved_checkpoints.own_run(Path(first).expanduser())
+    own_run = saved_checkpoints.own_run(Path(key.place).expanduser())
     if own_run is not None:
         default, own_prefix = own_run
-    typed = st.text_input(
-        "Folder of the runs",
-        key=FOLDER.key(default=str(default)),
-        help=HELP_FOLDER,
+    folder = choose_folder(st.container(), default, HELP_FOLDER)
+    runs = {} if folder is None else saved_checkpoints.of_runs(folder)
+    if not runs:
+        st.caption(NO_RUNS)
+        return
+    names = list(runs)
+    usual = next((name for name in names if own_prefix and name.startswith(own_prefix)), names[0])
+    run = st.selectbox("Run", names, key=RUN.key(default=usual, options=names))
+    paths = {saved_checkpoints.label(path): path for path in runs[run]}
+    left, right = st.columns(2)
+    one = left.selectbox("First checkpoint", list(paths), key=f"compare_step_1_{run}")
+    two = right.selectbox(
+        "Second checkpoint", list(paths), index=len(paths) - 1, key=f"compare_step_2_{run}"
     )
-    folder = Path(typed.strip() or default).expanduser().absolute()
-    with frame.guard():
-        runs = saved_checkpoints.of_runs(folder)
-        if not runs:
-            st.caption(NO_RUNS)
-            return
-        names = list(runs)
-        usual = next(
-            (name for name in names if own_prefix and name.startswith(own_prefix)), names[0]
-        )
-        run = st.selectbox("Run", names, key=RUN.key(default=usual, options=names))
-        paths = {saved_checkpoints.label(path): str(path) for path in runs[run]}
-        left, right = st.columns(2)
-        one = left.selectbox("First checkpoint", list(paths), key=f"compare_step_1_{run}")
-        two = right.selectbox(
-            "Second checkpoint", list(paths), index=len(paths) - 1, key=f"compare_step_2_{run}"
-        )
-        st.button(
-            "Compare these checkpoints",
-            on_click=compare_saved,
-            args=(paths[one], paths[two]),
-        )
+    st.button(
+        "Compare these checkpoints",
+        on_click=compare_saved,
+        args=tuple(checkpoints.name_of(paths[label]) for label in (one, two)),
+    )

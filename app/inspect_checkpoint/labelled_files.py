@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
 import threading
@@ -13,6 +14,9 @@ from typing import IO
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.finetuning import Columns
 
+from ..access import visits
+from ..access.policy import policy
+from ..access.room import check_room
 from ..shell import background, cache
 from ..shell.background import Work
 from . import model as inspection
@@ -41,7 +45,11 @@ class Stop:
 
 
 def receive(upload: IO[bytes], name: str) -> Path:
-    """Save an uploaded file with its suffix; delete the oldest beyond MAX_KEPT."""
+    """Save an uploaded file with its suffix; delete the oldest beyond MAX_KEPT.
+
+    Raises:
+        ValueError: If this server is closed and has no room for it.
+    """
     digest = hashlib.sha256()
     upload.seek(0)
     while chunk := upload.read(_CHUNK):
@@ -52,6 +60,8 @@ def receive(upload: IO[bytes], name: str) -> Path:
     # Our own name: the visitor's could lead elsewhere.
     path = folder / f"labelled{''.join(Path(name).suffixes[-2:])[:20].lower()}"
     if not path.is_file():
+        check_room(upload.seek(0, os.SEEK_END))
+        upload.seek(0)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as target:
             shutil.copyfileobj(upload, target, _CHUNK)
         Path(target.name).rename(path)
@@ -92,6 +102,8 @@ def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
 
 
 def _root() -> Path:
+    if policy().is_closed:
+        return visits.current().place("labelled")
     folder = Path(tempfile.gettempdir()) / f"bertscope-labelled-{Path.home().name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_mode & 0o077:

@@ -96,7 +96,7 @@ def model(key: cache.BertKey) -> TaskModel:
         ValueError: If it has no head for a task that answers one text at a time.
         RuntimeError: If its head is damaged.
     """
-    task_model: TaskModel = cache.call(_model, key, key.source, key.allow_pickle)
+    task_model: TaskModel = cache.call(_model, key, key.place, key.allow_pickle)
     return task_model
 
 

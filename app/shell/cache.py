@@ -23,6 +23,8 @@ import bertcore
 from bertcore import Bert, Model, Trace
 from bertcore.checkpoints.source import SHIPPED
 
+from ..access import checkpoints
+
 T = TypeVar("T")
 
 MAX_CHECKPOINT_BYTES = 6 * 2**30
@@ -36,7 +38,9 @@ class BertKey(NamedTuple):
     """What identifies an opened checkpoint; small and hashable."""
 
     source: str
-    """The name of one that ships, a folder or a hub id."""
+    """The name of one that ships, a folder or a hub id; on a closed server its name."""
+    place: str
+    """What `bertcore.load` opens: the same, or what the name stands for. Visitors do not see it."""
     device: str
     dtype: str
     stamp: tuple[tuple[str, int, int], ...]
@@ -139,8 +143,13 @@ def _results() -> Store:
 def bert_key(
     source: str, device: str = "auto", dtype: str = "auto", *, allow_pickle: bool = False
 ) -> BertKey:
-    """Return the key of a checkpoint; it changes when files of a folder change."""
-    return BertKey(source, device, dtype, _stamp(source), allow_pickle)
+    """Return the key of a checkpoint; it changes when files of a folder change.
+
+    Raises:
+        NotOfferedError: If visitors of this server may not open it.
+    """
+    place = checkpoints.place(source)
+    return BertKey(source, place, device, dtype, _stamp(place), allow_pickle)
 
 
 def bert(source: str, device: str = "auto", dtype: str = "auto") -> Model:
@@ -166,7 +175,7 @@ def opened(key: BertKey) -> Model:
         model: Model = _berts().get(
             key,
             lambda: bertcore.load(
-                key.source, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
+                key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
             ),
         )
     except Exception as error:
@@ -309,10 +318,10 @@ def _trace(
     return model.trace(text_a, text_b, segment_ids=segment_ids, position_ids=position_ids)
 
 
-def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
-    folder = Path(source).expanduser()
+def _stamp(place: str) -> tuple[tuple[str, int, int], ...]:
+    folder = Path(place).expanduser()
     try:
-        if source in SHIPPED or not folder.is_dir():
+        if place in SHIPPED or not folder.is_dir():
             return ()
         stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
     except OSError:

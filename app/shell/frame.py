@@ -13,6 +13,9 @@ import streamlit as st
 from bertcore import Model, Trace
 from bertcore.checkpoints.folder import OnlyPickleError
 
+from ..access import places
+from ..access.checkpoints import NotOfferedError
+from ..access.policy import policy
 from ..plots.special_tokens import Marks, marks_of, own_markdown
 from ..plots.untrusted_text import plain
 from . import cache, sidebar, state
@@ -153,7 +156,9 @@ def header(info: PageInfo) -> None:
 
 def open_checkpoint() -> cache.BertKey:
     """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
-    key, is_open, asks_consent = sidebar.chosen_key(), False, False
+    is_open, asks_consent = False, False
+    with guard(stop=True):
+        key = sidebar.chosen_key()
     if sidebar.awaits_consent(key):
         st.info(HUB_LINK.format(source=plain(key.source)))
         st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
@@ -162,7 +167,7 @@ def open_checkpoint() -> cache.BertKey:
         try:
             cache.opened(key)
         except OnlyPickleError:
-            asks_consent = True
+            asks_consent = not policy().is_closed
             raise
         is_open = True
         st.session_state[_SHOWN] = shown()._replace(key=key)
@@ -208,7 +213,8 @@ def _guard(stop: bool) -> Iterator[None]:
         yield
         return
     except (ValueError, OSError, RuntimeError) as error:
-        log.info("shown to the visitor: %s", error)
+        if not policy().is_closed:  # a message may hold what the visitor wrote
+            log.info("shown to the visitor: %s", error)
         st.error(plain(sentence_of(error)))
     except MemoryError:
         st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
@@ -220,14 +226,17 @@ def _guard(stop: bool) -> Iterator[None]:
 
 
 def sentence_of(error: Exception) -> str:
-    """Return an error's message as a sentence: capital first, one line."""
-    message = " ".join(str(error).split()) or type(error).__name__
+    """Return an error's message as a sentence: capital first, one line, no path if closed."""
+    message = places.hide(" ".join(str(error).split())) or type(error).__name__
     return message[0].upper() + message[1:]
 
 
 def own_tokens(text: str) -> str:
     """Return our Markdown with the chosen checkpoint's special tokens in place of BERT's."""
-    chosen = sidebar.chosen_key()
+    try:
+        chosen = sidebar.chosen_key()
+    except NotOfferedError:
+        return text
     if chosen in cache.loaded():
         return own_markdown(text, marks_of(cache.opened(chosen).tokenizer))
     return text

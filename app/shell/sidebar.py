@@ -15,6 +15,8 @@ from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.device import DTYPES, available_devices
 
+from ..access import checkpoints
+from ..access.policy import policy
 from ..plots import theme
 from ..plots.untrusted_text import plain
 from . import cache, state
@@ -43,12 +45,20 @@ _SAYS_LITTLE = re.compile(
 
 
 def chosen_key() -> cache.BertKey:
-    """Return the key of the checkpoint, device and precision that are chosen."""
+    """Return the key of the checkpoint, device and precision that are chosen.
+
+    Raises:
+        NotOfferedError: If visitors of this server may not open it.
+    """
     return key_of(CHECKPOINT.value or state.default_source())
 
 
 def key_of(source: str) -> cache.BertKey:
-    """Return the key of a source on the chosen device and in the chosen precision."""
+    """Return the key of a source on the chosen device and in the chosen precision.
+
+    Raises:
+        NotOfferedError: If visitors of this server may not open it.
+    """
     source = source.strip()
     return cache.bert_key(source, DEVICE.value, DTYPE.value, allow_pickle=has_agreed(source))
 
@@ -63,8 +73,11 @@ def agree(source: str) -> None:
 
 
 def has_agreed(source: str) -> bool:
-    """Return whether the visitor trusts the pickled weights of a source."""
-    return source in st.session_state.get(_AGREED, ())
+    """Return whether the visitor trusts the pickled weights of a source.
+
+    Nobody's trust is enough on a closed server: its visitors may have made the file themselves.
+    """
+    return not policy().is_closed and source in st.session_state.get(_AGREED, ())
 
 
 _CHOSEN = "_sources_chosen"
@@ -84,6 +97,8 @@ def allow(source: str) -> None:
 
 def awaits_consent(key: cache.BertKey) -> bool:
     """Return whether a link asks for a hub checkpoint that nobody here has agreed to fetch."""
+    if policy().is_closed:  # what it offers was chosen by whoever started it
+        return False
     known = {state.default_source(), *st.session_state.get(_CHOSEN, ())}
     return key.source not in known and key not in cache.loaded() and is_remote(key.source)
 
@@ -100,8 +115,8 @@ def draw() -> None:
         _choose_checkpoint()
         with st.expander("Size, device, memory"):
             _choose_device()
-            key = chosen_key()
             try:
+                key = chosen_key()
                 bert = None if awaits_consent(key) else cache.opened(key)
             except (ValueError, OSError, RuntimeError):
                 bert = None
@@ -134,18 +149,32 @@ def _choose_device() -> None:
 def _choose_checkpoint() -> None:
     default = state.default_source()
     chosen = CHECKPOINT.value or default
-    recent = [key.source for key in reversed(list(cache.loaded()))]
-    offered = list(dict.fromkeys([default, *SHIPPED, chosen, *recent, *local_checkpoints()]))
+    offered = list(dict.fromkeys([default, *SHIPPED, chosen, *known_sources()]))
     names = distinct_names(offered)
     st.selectbox(
         "Checkpoint",
         offered,
         key=CHECKPOINT.key(default=default),
-        accept_new_options=True,
+        accept_new_options=not policy().is_closed,
         format_func=lambda source: names.get(source) or short_name(source),
         on_change=lambda: choose(CHECKPOINT.value),
-        help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
+        help=how_to_choose(),
     )
+
+
+def how_to_choose() -> str:
+    """Return the help of a list of checkpoints."""
+    if policy().is_closed:
+        return "Those that this server offers, and your own."
+    return "Pick one, or type the path of a folder or the id of a model on the Hugging Face hub."
+
+
+def known_sources() -> list[str]:
+    """Return what lists of checkpoints offer: opened ones and folders, or names if closed."""
+    if policy().is_closed:
+        return checkpoints.names()
+    recent = [key.source for key in reversed(list(cache.loaded()))]
+    return [*recent, *local_checkpoints()]
 
 
 def local_checkpoints() -> list[str]:
@@ -228,19 +257,25 @@ def _memory() -> None:
             format_func=str.upper,
             help="What the camera in a figure's corner saves.",
         )
-        sizes = cache.loaded()
-        for key, size in sizes.items():
-            st.markdown(f"{plain(short_name(key.source))}: {theme.megabytes(size)}")
-        st.markdown(f"Kept results: {theme.megabytes(cache.result_bytes())}")
-        used = process_bytes()
-        if used is not None:
-            st.markdown(f"The whole server: {theme.megabytes(used)}")
-        st.button(
-            "Unload everything",
-            on_click=cache.unload,
-            help="Frees the memory of all checkpoints and results, for everybody on this server. "
-            "What is in use opens again.",
-        )
+        if not policy().is_closed:
+            _shared_memory()
+
+
+def _shared_memory() -> None:
+    """Draw what all visitors share; on a closed server that is nobody's business."""
+    sizes = cache.loaded()
+    for key, size in sizes.items():
+        st.markdown(f"{plain(short_name(key.source))}: {theme.megabytes(size)}")
+    st.markdown(f"Kept results: {theme.megabytes(cache.result_bytes())}")
+    used = process_bytes()
+    if used is not None:
+        st.markdown(f"The whole server: {theme.megabytes(used)}")
+    st.button(
+        "Unload everything",
+        on_click=cache.unload,
+        help="Frees the memory of all checkpoints and results, for everybody on this server. "
+        "What is in use opens again.",
+    )
 
 
 def process_bytes() -> int | None:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import streamlit as st
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ..access.policy import policy
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
@@ -118,8 +121,12 @@ class Field(Generic[T]):
 
 
 def default_source() -> str:
-    """Return the checkpoint that opens first: the setting of the environment, or "default"."""
-    return os.environ.get(CHECKPOINT_VARIABLE) or "default"
+    """Return the checkpoint that opens first: the setting of the environment, or "default".
+
+    Visitors of a closed server are told its name and no path.
+    """
+    chosen = os.environ.get(CHECKPOINT_VARIABLE) or "default"
+    return Path(chosen).name if policy().is_closed else chosen
 
 
 def used() -> set[str]:

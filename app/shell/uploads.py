@@ -11,6 +11,10 @@ from typing import IO
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 
+from ..access import visits
+from ..access.policy import policy
+from ..access.room import check_room, left
+
 MAX_KEPT = 5
 """Uploads kept on the disk, shared by all visitors of this server."""
 MAX_MEGABYTES = 1000
@@ -18,8 +22,19 @@ MAX_MEGABYTES = 1000
 _CHUNK = 1 << 20
 
 
+def max_megabytes() -> int:
+    """Return the size of the largest zip file that this server takes."""
+    limits = policy().uploads
+    return MAX_MEGABYTES if limits is None else limits.megabytes
+
+
 def root() -> Path:
-    """Return the folder of the uploads, readable by this server's user alone."""
+    """Return the folder of the uploads, readable by this server's user alone.
+
+    On a closed server it is the visitor's own, and goes when the visit ends.
+    """
+    if policy().is_closed:
+        return visits.current().place("uploads")
     folder = Path(tempfile.gettempdir()) / f"bertscope-uploads-{Path.home().name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_mode & 0o077:
@@ -31,7 +46,8 @@ def receive(upload: IO[bytes]) -> Path:
     """Unpack an uploaded zip file, unless the same was uploaded before; return its checkpoint.
 
     Raises:
-        ValueError: If it holds no checkpoint, or is hostile; see `unpack_checkpoint`.
+        ValueError: If it holds no checkpoint, or is hostile (see `unpack_checkpoint`), or there is
+            no room for it.
         RuntimeError: If it is damaged.
     """
     digest = hashlib.sha256()
@@ -41,9 +57,10 @@ def receive(upload: IO[bytes]) -> Path:
     upload.seek(0)
     target = root() / digest.hexdigest()[:16]
     if not target.is_dir():
+        check_room(0)
         with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as place:
             fresh = Path(place) / "new"
-            unpack_checkpoint(upload, fresh)
+            unpack_checkpoint(upload, fresh, max_bytes=left())
             if not target.is_dir():
                 fresh.rename(target)
     target.touch()

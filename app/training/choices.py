@@ -7,6 +7,8 @@ import streamlit as st
 from bertcore.checkpoints import DEFAULT
 from bertcore.pretraining.data.bundled import NOVEL
 
+from ..access import training
+from ..access.policy import policy
 from ..shell import sidebar, state
 from ..shell.one_of import one_of
 from .fields import (
@@ -24,6 +26,8 @@ PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
 ROW_LENGTHS = (32, 64, 128, 256, 512)
 BATCH_SIZES = (8, 16, 32, 64, 128)
 KEPT_CHECKPOINTS = 20
+KEPT_OF_VISITOR = 3
+"""On a closed server, where a visitor has limited room."""
 LEARNS = {"mlm+nsp": "Words and pairs", "mlm": "Words alone"}
 
 HOW_NOVEL = (
@@ -51,7 +55,10 @@ HELP_OBJECTIVE = (
 
 def choose_text() -> str:
     """Draw the choice of text; return the key of SOURCES."""
-    source = one_of("Text to learn from", SOURCES, SOURCE, with_label=True)
+    offered = SOURCES
+    if policy().is_closed:  # its files are nobody's business
+        offered = {name: title for name, title in SOURCES.items() if name != "path"}
+    source = one_of("Text to learn from", offered, SOURCE, with_label=True)
     if source == "novel":
         st.caption(HOW_NOVEL.format(title=NOVEL.title))
     elif source == "upload":
@@ -82,6 +89,13 @@ def choose_text() -> str:
 def choose_length() -> list[str]:
     """Draw the choice of length; return it as options of the command."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
+    limits = training.limits()
+    if limits is not None:
+        usual = min(3.0, limits.minutes)
+        minutes = row.number_input(
+            "Minutes", 0.1, limits.minutes, usual, 0.5, key="length_minutes", width=150
+        )
+        return ["--minutes", f"{minutes:g}"]
     unit = one_of("How long", LENGTH_UNITS, LENGTH_UNIT, where=row, with_label=True)
     if unit == "steps":
         steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
@@ -96,6 +110,11 @@ def choose_kind() -> tuple[str, str]:
     start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
     objective = one_of("Learns", LEARNS, OBJECTIVE, where=row, with_label=True, help=HELP_OBJECTIVE)
     return start, objective
+
+
+def kept_checkpoints() -> int:
+    """Return how many checkpoints of a run are kept."""
+    return KEPT_CHECKPOINTS if training.limits() is None else KEPT_OF_VISITOR
 
 
 Options = dict[str, object]
@@ -144,15 +163,16 @@ def _choose_row() -> int:
 
 def _choose_checkpoint() -> str:
     chosen = sidebar.CHECKPOINT.value or state.default_source()
-    known = list(dict.fromkeys([chosen, DEFAULT, *sidebar.local_checkpoints()]))
+    offered = sidebar.known_sources() if policy().is_closed else sidebar.local_checkpoints()
+    known = list(dict.fromkeys([chosen, DEFAULT, *offered]))
     names = sidebar.distinct_names(known)
     source = st.selectbox(
         "Checkpoint to start from",
         known,
         key="start_checkpoint",
-        accept_new_options=True,
+        accept_new_options=not policy().is_closed,
         format_func=lambda source: names.get(source) or sidebar.short_name(source),
-        help="Pick one, or type the path of a folder or the id of a model on the Hugging Face hub.",
+        help=sidebar.how_to_choose(),
     )
     st.caption("It brings its own layers, width and word pieces. A copy is kept in the run.")
     return source or chosen
@@ -182,7 +202,7 @@ def _choose_schedule() -> Options:
             100_000,
             100,
             key="shape_save",
-            help=f"The newest {KEPT_CHECKPOINTS} checkpoints are kept.",
+            help=f"The newest {kept_checkpoints()} checkpoints are kept.",
         )
     return {
         "--batch-size": batch,
@@ -191,5 +211,5 @@ def _choose_schedule() -> Options:
         **({"--muon-learning-rate": f"{rate:g}"} if optimizer == "muon" else {}),
         "--evaluate-every": every,
         "--save-every": save,
-        "--keep-checkpoints": KEPT_CHECKPOINTS,
+        "--keep-checkpoints": kept_checkpoints(),
     }

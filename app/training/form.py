@@ -9,16 +9,20 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertcore.checkpoints.source import resolve
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.split import split_held_out
 
+from ..access import checkpoints, places, training, visits
+from ..access.policy import policy
+from ..access.room import check_room as check_disk
 from ..shell import frame
 from . import choices, process
 from .fields import RUN, VIEW, WATCH
 from .runs import check_room, list_runs
 
 SUFFIXES = (".txt", ".xz", ".gz")
-
+FROM = "--from-checkpoint"
 
 FORBIDDEN = (
     "This server starts no runs from the browser. They can be watched here; `bertscope pretrain` "
@@ -61,7 +65,7 @@ def show_form(folder: Path) -> None:
         st.rerun()
     st.caption("The same in a terminal:")
     st.code(
-        shlex.join(["bertscope", "pretrain", "--out", str(folder / name), *options])
+        shlex.join(["bertscope", "pretrain", "--out", places.hide(str(folder / name)), *options])
         + " --corpus ... --valid ...",
         language="shell",
         wrap_lines=True,
@@ -90,11 +94,11 @@ def _read_choice(source: str) -> Corpus:
     """
     if source == "novel":
         return Corpus((NOVEL.train,), NOVEL.valid)
-    if source == "path":
+    if source == "path" and not policy().is_closed:
         return corpus_of_path(
             st.session_state.get("corpus_path", ""), st.session_state.get("valid_path", "")
         )
-    if not st.session_state.get("corpus_upload"):
+    if source != "upload" or not st.session_state.get("corpus_upload"):
         raise ValueError("no text was uploaded. Choose a text file above.")
     return Corpus((), None)  # written beside the run, once its name is settled
 
@@ -132,7 +136,17 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
     """
     process.check_name(name)
     run = folder / name
+    options = [
+        checkpoints.place(value) if option == FROM else value
+        for option, value in zip(["", *options], options, strict=False)
+    ]
     known = list_runs(folder)
+    training.check_start(
+        run,
+        minutes=_minutes(options),
+        num_bytes=written_bytes(options),
+        active=sum(other.is_active for other in known),
+    )
     if name in [other.name for other in known if other.is_active] or run.exists():
         raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
     check_room(known)
@@ -149,12 +163,37 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
     process.start(run, [*files, "--valid", str(valid), *options])
 
 
+def _minutes(options: Sequence[str]) -> float | None:
+    """Return the length of a run; None if it is given in steps."""
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    return float(given["--minutes"]) if "--minutes" in given else None
+
+
+def written_bytes(options: Sequence[str]) -> int:
+    """Estimate what a run writes: its checkpoints, each with the optimizer's two moments.
+
+    Args:
+        options: Of the command, each followed by its value.
+    """
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    if FROM in given:
+        num_bytes = visits.bytes_below(resolve(given[FROM]))
+    else:
+        hidden, layers = int(given["--hidden"]), int(given["--layers"])
+        vectors = int(given["--vocab-size"]) + int(given["--max-seq-length"])
+        num_bytes = 4 * hidden * (vectors + 12 * hidden * layers)
+    # One more is there while the oldest is deleted.
+    return 3 * num_bytes * (int(given["--keep-checkpoints"]) + 1)
+
+
 def _write_upload(run: Path) -> tuple[Path, ...]:
     """Write the uploaded files beside the run, under our own names."""
     text_folder = run.with_name(f"{run.name}-text")
+    uploads = st.session_state["corpus_upload"]
+    check_disk(2 * sum(upload.size for upload in uploads))  # and what is held out of them
     text_folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for number, upload in enumerate(st.session_state["corpus_upload"]):
+    for number, upload in enumerate(uploads):
         suffix = Path(upload.name).suffix.lower()
         path = text_folder / f"upload-{number}{suffix if suffix in SUFFIXES else '.txt'}"
         path.write_bytes(upload.getvalue())

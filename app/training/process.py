@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -9,8 +10,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from ..access import training, visits
+from ..access.policy import TrainingLimits
+
+log = logging.getLogger("bertscope.app")
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_RUNNING = 2
@@ -23,6 +30,12 @@ CAN_STOP = os.name == "posix"
 NO_TRAINING = "BERTSCOPE_NO_TRAINING"
 """Environment variable that forbids starting, resuming or stopping runs from the browser."""
 
+PREPARING_SECONDS = 300.0
+"""For the vocabulary and the text of a visitor's run, besides its minutes."""
+_CHECK_SECONDS = 2.0
+_PATIENCE_SECONDS = 30.0
+"""For saving, between the signal to stop and the one that ends at once."""
+
 _children: dict[Path, subprocess.Popen[bytes]] = {}
 """Processes that this server started. They outlive it."""
 _lock = threading.Lock()
@@ -30,7 +43,7 @@ _lock = threading.Lock()
 
 def may_start() -> bool:
     """Return whether visitors may start, resume and stop runs; a shared server may forbid it."""
-    return os.environ.get(NO_TRAINING, "0") in ("", "0")
+    return training.is_allowed() and os.environ.get(NO_TRAINING, "0") in ("", "0")
 
 
 def log_file(run: Path) -> Path:
@@ -88,6 +101,39 @@ def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
         )
     with _lock:
         _children[run.resolve()] = child
+    limits = training.limits()
+    if limits is not None:
+        threading.Thread(target=_hold, args=(child, run.parent, limits), daemon=True).start()
+
+
+def _hold(child: subprocess.Popen[bytes], folder: Path, limits: TrainingLimits) -> None:
+    """Stop a visitor's process that takes longer or writes more than it may."""
+    end = time.monotonic() + 60 * limits.minutes + PREPARING_SECONDS
+    while child.poll() is None:
+        if time.monotonic() > end or visits.bytes_below(folder) > limits.megabytes * 1e6:
+            log.warning("stopped a visitor's run that went beyond its limits")
+            _end(child)
+            return
+        time.sleep(_CHECK_SECONDS)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.terminate()
+    try:
+        child.wait(_PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+
+
+def _end_below(folder: Path) -> None:
+    """End what still works in the folder of a visit."""
+    with _lock:
+        theirs = [c for run, c in _children.items() if run.is_relative_to(folder.resolve())]
+    for child in theirs:
+        child.kill()
+
+
+visits.before_end(_end_below)
 
 
 def pid_of(run: Path) -> int | None:

@@ -13,6 +13,7 @@ from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.training.probes import Probe
 
+from ..access import places
 from ..layer_map.layer_watch import layer_watch
 from ..plots import theme
 from ..shell import frame
@@ -106,7 +107,7 @@ def show_replay(path: Path) -> None:
             st.info(NO_PROBES)
             return
         _play(path, recorded)
-        HEADS.show(None, head_history(recorded), setup="", path=str(path))
+        HEADS.show(None, head_history(recorded), setup="", path=places.hide(str(path)))
 
 
 @st.fragment
@@ -142,7 +143,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
         },
         setup="",
         with_caption=False,
-        path=str(path),
+        path=places.hide(str(path)),
         sentence=sentence,
         layer=layer,
         head=max(head, 0),

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from bertcore.pretraining import RunFolder
 from bertcore.training.run_lock import lock_holder
 
+from ..access import training
 from ..shell import cache
 from . import process
 
@@ -101,6 +102,7 @@ def list_runs(folder: Path) -> list[Run]:
         if (match := re.fullmatch(r"\.(.+)\.partial", name)) and lock_holder(entries[name])
     }
     names |= {name.removesuffix(".log") for name in entries if name.endswith(".log")}
+    names = {name for name in names if training.shows(folder / name)}
     ordered = sorted(names, key=lambda name: _started(folder, name), reverse=True)
     return [read_run(folder / name) for name in ordered[:MAX_RUNS]]
 

@@ -13,6 +13,7 @@ from bertcore.analysis.health.run_coach import check_run
 from bertcore.cli.progress import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 
+from ..access import checkpoints, places
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, sidebar
 from ..shell.picture import Picture
@@ -24,10 +25,10 @@ from .runs import (
     Run,
     best_checkpoint,
     check_room,
-    checkpoints,
     list_runs,
     metrics,
 )
+from .runs import checkpoints as saved
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
@@ -180,7 +181,7 @@ def _show_state(run: Run) -> None:
     if run.detail and run.state in ("damaged", "not started"):
         st.error(plain(frame.sentence_of(ValueError(run.detail))))
     elif run.detail and run.state == "stopped":
-        st.warning(f"It stopped by itself: {plain(run.detail)}")
+        st.warning(f"It stopped by itself: {plain(places.hide(run.detail))}")
     if run.state == "preparing":
         st.info(PREPARING)
     if run.step:
@@ -256,14 +257,14 @@ def _show_curves(run: Run) -> None:
         table,
         drawn={"unigram_entropy": run.unigram_entropy, "chance": chance},
         setup="",
-        path=str(run.path / "metrics.jsonl"),
+        path=places.hide(str(run.path / "metrics.jsonl")),
         columns=columns,
         unigrams="" if run.unigram_entropy is None else UNIGRAMS,
     )
 
 
 def _show_checkpoints(path: Path) -> None:
-    folders = checkpoints(path)
+    folders = saved(path)
     st.header("Checkpoints of the run", anchor=False)
     if not folders:
         st.caption("No checkpoint is saved yet.")
@@ -272,7 +273,8 @@ def _show_checkpoints(path: Path) -> None:
     best = best_checkpoint(path)
     for folder in reversed(folders):
         row = st.container(horizontal=True, vertical_alignment="center")
-        chosen = sidebar.CHECKPOINT.value == str(folder)
+        source = checkpoints.name_of(folder)
+        chosen = sidebar.CHECKPOINT.value == source
         marks = [mark for mark, holds in (("best", folder == best), ("open here", chosen)) if holds]
         more = f" ({', '.join(marks)})" if marks else ""
         row.markdown(f"**{folder.name.replace('-', ' ')}**{more}")
@@ -280,21 +282,21 @@ def _show_checkpoints(path: Path) -> None:
             "Open here",
             key=f"open_{folder.name}",
             on_click=_open,
-            args=(folder,),
+            args=(source,),
             disabled=chosen,
             type="tertiary",
             icon=":material/folder_open:",
         )
         links = [
-            f"[{title}]({page}?{urlencode({'checkpoint': str(folder)})})"
+            f"[{title}]({page}?{urlencode({'checkpoint': source})})"
             for page, title in LINKED_PAGES.items()
         ]
         row.markdown("in a new tab: " + " · ".join(links))
 
 
-def _open(folder: Path) -> None:
+def _open(source: str) -> None:
     """Open a checkpoint of the run on all pages."""
-    sidebar.choose(str(folder))
+    sidebar.choose(source)
     st.session_state[_OPENED] = True
 
 

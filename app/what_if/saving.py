@@ -10,6 +10,9 @@ import streamlit as st
 from bertcore.interventions.what_if import Changes, every_head
 from bertcore.pruning import save_pruned
 
+from ..access import checkpoints, places, visits
+from ..access.policy import policy
+from ..access.room import check_room
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, sidebar
 from .changes import forget_all
@@ -40,24 +43,29 @@ def show_saving(page: frame.Page, changes: Changes) -> None:
             _save(page.bert_key, off, name or "without-some-heads")
         saved = st.session_state.get(_SAVED)
         if saved is not None:
-            st.success(f"Saved in {plain(str(saved))}")
+            st.success(f"Saved in {plain(places.hide(str(saved)))}")
             st.button("Open it", on_click=_open, args=(saved,), icon=":material/folder_open:")
 
 
 def _save(key: cache.BertKey, off: list[tuple[int, int]], name: str) -> None:
-    """Save below the folder that the server was started in; the sidebar lists what is there."""
+    """Save below the folder that the server was started in; the sidebar lists what is there.
+
+    On a closed server it is saved in the visitor's own folder, and goes when the visit ends.
+    """
     st.session_state[_SAVED] = None
     if not _NAME.fullmatch(name):
         raise ValueError(
             f"{name[:60]!r} cannot be a folder's name. Use letters, digits, dots and dashes."
         )
-    target = Path.cwd() / "checkpoints" / name
-    st.session_state[_SAVED] = save_pruned(cache.opened(key), off, target)
+    check_room(cache.loaded().get(key, 0))
+    is_closed = policy().is_closed
+    place = visits.current().place("saved") if is_closed else Path.cwd() / "checkpoints"
+    st.session_state[_SAVED] = save_pruned(cache.opened(key), off, place / name)
 
 
 def _open(folder: Path) -> None:
     """Open the saved checkpoint on all pages, with all of its heads on."""
-    sidebar.choose(str(folder))
+    sidebar.choose(checkpoints.name_of(folder))
     forget_all()
     st.session_state[_SAVED] = None
     st.session_state[_OPENED] = True

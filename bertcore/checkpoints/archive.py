@@ -22,7 +22,9 @@ _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"}
 _CHUNK = 1 << 20
 
 
-def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
+def unpack_checkpoint(
+    archive: Path | IO[bytes], folder: Path, *, max_bytes: float = MAX_BYTES
+) -> Path:
     """Unpack the checkpoint in a zip file and return the folder that holds it.
 
     Only files that a checkpoint can have are written (by their endings), with the names and
@@ -32,6 +34,7 @@ def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
     Args:
         archive: A path or an open file.
         folder: Empty or new. Files already written stay after an error.
+        max_bytes: Of all unpacked files together; MAX_BYTES at most.
 
     Raises:
         ValueError: If it is no zip file, is encrypted, holds no checkpoint or several, has paths
@@ -40,9 +43,9 @@ def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
     """
     try:
         with zipfile.ZipFile(archive) as opened:
-            entries = _checked(opened.infolist())
+            left = int(min(max_bytes, MAX_BYTES))
+            entries = _checked(opened.infolist(), left)
             folder.mkdir(parents=True, exist_ok=True)
-            left = MAX_BYTES
             for entry, name in entries:
                 left -= _write(opened, entry, folder / name, left)
     except zipfile.BadZipFile as error:
@@ -54,7 +57,9 @@ def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
     return find_checkpoint(folder)
 
 
-def _checked(infos: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
+def _checked(
+    infos: list[zipfile.ZipInfo], max_bytes: int
+) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
     """Return the entries to unpack with their names; refuse malicious archives."""
     if len(infos) > MAX_ENTRIES:
         raise ValueError(
@@ -70,9 +75,9 @@ def _checked(infos: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, PurePo
             raise ValueError(f"{info.filename!r} in the zip file is encrypted. Zip it without.")
         chosen.append((info, name))
     total = sum(info.file_size for info, _ in chosen)
-    if total > MAX_BYTES:
+    if total > max_bytes:
         raise ValueError(
-            f"the zip file unpacks to {total / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are "
+            f"the zip file unpacks to {total / 1e9:.1f} GB; at most {max_bytes / 1e9:.1f} GB are "
             "allowed. Copy the folder to this machine and open it there."
         )
     packed = sum(info.compress_size for info, _ in chosen)

@@ -71,9 +71,8 @@ def start(
         typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
-        open_app.open_app(
-            port=port, address=address, no_browser=no_browser, no_training=no_training
-        )
+        visitors = open_app.Visitors(no_training=no_training)
+        open_app.serve(port=port, address=address, no_browser=no_browser, visitors=visitors)
 
 
 app = build_app()

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -20,6 +21,7 @@ import typer
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
+DEFAULT_MINUTES = 10.0
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
 Address = Annotated[
@@ -39,6 +41,89 @@ NoTraining = Annotated[
         help="Visitors cannot start, resume or stop training runs, only watch them.",
     ),
 ]
+Open = Annotated[
+    bool | None,
+    typer.Option(
+        "--open/--closed",
+        help="Whether visitors may open folders of this machine and checkpoints of the hub, and "
+        "train. Without either: open on localhost, closed on any other address.",
+    ),
+]
+Checkpoints = Annotated[
+    Path | None,
+    typer.Option(help="Folder whose checkpoints and runs visitors of a closed server may open."),
+]
+AllowTraining = Annotated[
+    bool,
+    typer.Option(
+        "--allow-training",
+        help="Visitors of a closed server may train, one run at a time, which is deleted when "
+        "their visit ends.",
+    ),
+]
+TrainingMinutes = Annotated[
+    float, typer.Option(min=0.1, help="With --allow-training: the longest run.")
+]
+Key = Annotated[
+    str,
+    typer.Option(
+        envvar="BERTSCOPE_KEY",
+        show_default=False,
+        help="Key that visitors are asked for. Other users of this machine see it in the command: "
+        "the variable or --key-file keeps it from them.",
+    ),
+]
+KeyFile = Annotated[
+    Path | None, typer.Option(help="File that holds the key that visitors are asked for.")
+]
+Host = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Name under which visitors reach the server, such as class.example.org; may be given "
+        "more than once. Without one: any address, and the names of this machine."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Visitors:
+    """What visitors of the server may do, as the command states it."""
+
+    is_open: bool | None = None
+    """None: the address decides."""
+    checkpoints: Path | None = None
+    training_minutes: float = 0.0
+    """0: none."""
+    no_training: bool = False
+    key: str = field(default="", repr=False)
+    hosts: tuple[str, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that state it to the app; see `app/access/policy.py`.
+
+        Raises:
+            ValueError: If it contradicts itself.
+        """
+        if self.no_training and self.training_minutes:
+            raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
+        if self.is_open and (self.checkpoints or self.training_minutes):
+            raise ValueError(
+                "--checkpoints and --allow-training are for a closed server, and this one is open: "
+                "its visitors open any folder and train. Leave them out, or pass --closed."
+            )
+        if self.checkpoints is not None and not self.checkpoints.is_dir():
+            raise ValueError(f"there is no folder {str(self.checkpoints)!r}. Pass another one.")
+        stated = {
+            "BERTSCOPE_ACCESS": {None: "", True: "open", False: "closed"}[self.is_open],
+            "BERTSCOPE_CHECKPOINTS": str(self.checkpoints.resolve()) if self.checkpoints else "",
+            "BERTSCOPE_ALLOW_TRAINING": f"{self.training_minutes:g}"
+            if self.training_minutes
+            else "",
+            "BERTSCOPE_NO_TRAINING": "1" if self.no_training else "",
+            "BERTSCOPE_KEY": self.key,
+            "BERTSCOPE_HOSTS": ",".join(self.hosts),
+        }
+        return {name: value for name, value in stated.items() if value}
 
 
 def register(app: typer.Typer) -> None:
@@ -51,13 +136,52 @@ def open_app(
     address: Address = DEFAULT_ADDRESS,
     no_browser: NoBrowser = False,
     no_training: NoTraining = False,
+    is_open: Open = None,
+    checkpoints: Checkpoints = None,
+    allow_training: AllowTraining = False,
+    training_minutes: TrainingMinutes = DEFAULT_MINUTES,
+    key: Key = "",
+    key_file: KeyFile = None,
+    host: Host = None,
 ) -> None:
-    """Open the app in the browser.
+    """Open the app in the browser, or serve it to a class.
+
+    On any address but localhost the server is closed: visitors open the checkpoints that ship and
+    those of --checkpoints, by name, and what they upload, and train only with --allow-training.
 
     \b
     Examples:
       bertscope app --port 8600
-      bertscope app --address 0.0.0.0 --no-browser --no-training
+      bertscope app --address 0.0.0.0 --no-browser --checkpoints ~/course --key-file key.txt
+      bertscope app --address 0.0.0.0 --no-browser --open
+    """
+    visitors = Visitors(
+        is_open=is_open,
+        checkpoints=None if checkpoints is None else checkpoints.expanduser(),
+        training_minutes=training_minutes if allow_training else 0.0,
+        no_training=no_training,
+        key=_key(key, key_file),
+        hosts=tuple(host or ()),
+    )
+    serve(port=port, address=address, no_browser=no_browser, visitors=visitors)
+
+
+def _key(key: str, file: Path | None) -> str:
+    """Return the key of the command or of a file."""
+    if file is None:
+        return key
+    lines = file.expanduser().read_text(encoding="utf-8").strip().splitlines()
+    if len(lines) != 1:
+        raise ValueError(f"{file} holds {len(lines)} lines; expected one, the key.")
+    return lines[0].strip()
+
+
+def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> None:
+    """Run the server in place of this process.
+
+    Raises:
+        RuntimeError: If Streamlit or the app's files are missing.
+        ValueError: If it cannot listen there, or what is asked contradicts itself.
     """
     if importlib.util.find_spec("streamlit") is None:
         raise RuntimeError(
@@ -67,9 +191,7 @@ def open_app(
     root = find_app_root()
     check_port(address, port)
     command = streamlit_command(root, port=port, address=address, headless=no_browser)
-    environment = {**os.environ, "PYTHONPATH": _python_path(root)}
-    if no_training:
-        environment["BERTSCOPE_NO_TRAINING"] = "1"
+    environment = {**os.environ, "PYTHONPATH": _python_path(root), **visitors.environment()}
     typer.echo(_where(address, port))
     _replace_process(command, environment)
 

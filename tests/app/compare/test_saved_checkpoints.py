@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.compare import case as compare
 from app.compare import saved_checkpoints
-from app.shell import sidebar
+from app.shell import cache, sidebar
 from app.training import runs as training_runs
 
 RUN = "lr-0.0003-seed-1"
@@ -78,8 +78,11 @@ def test_where_a_checkpoint_comes_from(tmp_path: Path) -> None:
     assert saved_checkpoints.own_run(downloaded) is None
     assert saved_checkpoints.own_run(Path("epoch-1")) is None
     # What an epoch began with is suggested beside it, as beside the result.
-    assert compare.suggested(str(epoch)) == compare.suggested(str(sst2)) == "default"
-    assert compare.suggested(str(step)) == compare.UNTRAINED
+    of_epoch, of_sst2, of_step = (
+        compare.suggested(cache.bert_key(str(path))) for path in (epoch, sst2, step)
+    )
+    assert of_epoch == of_sst2 == "default"
+    assert of_step == compare.UNTRAINED
 
 
 def test_epochs_are_in_the_list_of_checkpoints(tmp_path: Path, monkeypatch) -> None:

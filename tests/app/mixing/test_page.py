@@ -187,7 +187,7 @@ def test_switching_off_or_elsewhere_gives_the_work_up(
 
 
 def test_estimates_grow_as_the_work_does(checkpoint: str) -> None:
-    key = cache.BertKey(checkpoint, "cpu", "float32", ())
+    key = cache.BertKey(checkpoint, checkpoint, "cpu", "float32", ())
     short, long = (Texts(key, "the " * count, None) for count in (20, 42))  # 22 and 44 tokens
     choice = Choice(layer=1, head=None, token=0, target=None)
     for rows, power in ((1, 3), (None, 4)):

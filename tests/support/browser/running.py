@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.access.policy import ACCESS
 from app.shell.state import CHECKPOINT_VARIABLE
 from bertcore.cli.open_app import config_flags
 
@@ -54,8 +55,8 @@ def running_app(
     else:
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]
         command += config_flags(ROOT / ".streamlit" / "config.toml")
-        command += ["--server.headless", "true", "--server.port"]
-    env = {k: v for k, v in os.environ.items() if k != CHECKPOINT_VARIABLE}
+        command += ["--server.headless", "true", "--server.address", "localhost", "--server.port"]
+    env = {k: v for k, v in os.environ.items() if k not in (CHECKPOINT_VARIABLE, ACCESS)}
     env |= {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), **environ}
     if checkpoint is not None:
         is_folder = Path(checkpoint).is_dir()

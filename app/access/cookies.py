@@ -1,0 +1,32 @@
+"""The cookie that tells visitors of this server apart: random, and signed by this process.
+
+It names nobody, is kept by the browser until that is closed, and means nothing to another server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+
+COOKIE = "bertscope_visit"
+_SECRET = secrets.token_bytes(32)
+
+
+def new_visit() -> str:
+    """Return the value of the cookie of a new visit."""
+    name = secrets.token_urlsafe(24)
+    return f"{name}.{_signature(name)}"
+
+
+def visit_of(cookies: Mapping[str, str]) -> str | None:
+    """Return the value of a visitor's cookie if this process made it, else None."""
+    value = cookies.get(COOKIE, "")
+    name, _, signature = value.partition(".")
+    is_ours = hmac.compare_digest(_signature(name).encode(), signature.encode("utf-8", "replace"))
+    return value if is_ours else None
+
+
+def _signature(name: str) -> str:
+    return hmac.new(_SECRET, name.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

@@ -1,0 +1,174 @@
+"""The policy of this server: what its visitors may open, upload and train.
+
+`bertscope app` states it in environment variables. A server that is started without them, by
+`streamlit run`, is closed unless it listens to this computer alone: unset, Streamlit's
+`server.address` means every network that reaches the machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamlit import config
+
+ACCESS = "BERTSCOPE_ACCESS"
+"""Environment variable: "open" or "closed"; unset, the address decides."""
+CHECKPOINTS = "BERTSCOPE_CHECKPOINTS"
+"""Environment variable: folder of the checkpoints that visitors of a closed server may open."""
+ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
+"""Environment variable: minutes that a visitor's run on a closed server may take; unset, none."""
+KEY = "BERTSCOPE_KEY"
+"""Environment variable: key of the class, which visitors are asked for."""
+HOSTS = "BERTSCOPE_HOSTS"
+"""Environment variable: names under which visitors reach the server, with commas between."""
+
+MIN_KEY_LENGTH = 8
+"""A hundred guesses a minute find a shorter one within a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLimits:
+    """What a visitor of a closed server may train."""
+
+    minutes: float
+    """Of one run."""
+    megabytes: int = 500
+    """Of all files of a visitor, and so of a run."""
+    runs: int = 1
+    """At work at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """What visitors of a closed server may upload; a file is kept until the visit ends."""
+
+    megabytes: int = 50
+    """Of one file."""
+    files: int = 10
+    """Of one visitor, kept at once."""
+    megabytes_of_visitor: int = 200
+    """Of one visitor, packed and unpacked."""
+    megabytes_of_all: int = 4000
+    """Of all visitors together."""
+    megabytes_left_free: int = 1000
+    """On the disk, after an upload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What this server lets its visitors do."""
+
+    is_closed: bool
+    is_local: bool
+    """Whether only this computer reaches it."""
+    checkpoints: Path | None = None
+    """Folder of the checkpoints of a closed server, besides those that ship."""
+    may_train: bool = True
+    training: TrainingLimits | None = None
+    """None: no limits, and no training at all if `may_train` is False."""
+    uploads: UploadLimits | None = None
+    """None: no limits besides those of each page."""
+    key: str = field(default="", repr=False)
+    """Empty: nobody is asked."""
+    hosts: tuple[str, ...] = ()
+    """Names that the server answers to; empty: addresses, and the machine's own name."""
+
+
+@functools.cache
+def policy() -> Policy:
+    """Return the policy of this process, decided at the first call.
+
+    Raises:
+        ValueError: If an environment variable holds what it cannot.
+    """
+    decided = decide(os.environ, config.get_option("server.address"))
+    os.environ.pop(KEY, None)  # processes that are started from here need not know it
+    return decided
+
+
+def decide(environ: Mapping[str, str], address: str | None) -> Policy:
+    """Return the policy that environment variables and an address state.
+
+    Args:
+        environ: With the variables of this module.
+        address: Streamlit's `server.address`; None listens to every network.
+
+    Raises:
+        ValueError: If a variable holds what it cannot.
+    """
+    access = environ.get(ACCESS, "")
+    if access not in ("", "open", "closed"):
+        raise ValueError(f"{ACCESS} is {access!r}; expected open or closed, or unset it.")
+    is_local = is_this_computer(address)
+    is_closed = access == "closed" or (access == "" and not is_local)
+    key = environ.get(KEY, "")
+    check_key(key)
+    hosts = tuple(name.strip() for name in environ.get(HOSTS, "").split(",") if name.strip())
+    if not is_closed:
+        return Policy(False, is_local, key=key, hosts=hosts)
+    limits = _training(environ.get(ALLOW_TRAINING, ""))
+    return Policy(
+        True,
+        is_local,
+        checkpoints=_folder(environ.get(CHECKPOINTS, "")),
+        may_train=limits is not None,
+        training=limits,
+        uploads=UploadLimits(),
+        key=key,
+        hosts=hosts,
+    )
+
+
+def is_this_computer(address: str | None) -> bool:
+    """Return whether a server that listens on `address` is reached from this computer alone."""
+    if not address:
+        return False
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address.lower() == "localhost"
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that guessing finds.
+
+    Raises:
+        ValueError: If it is not empty and too short.
+    """
+    if key and len(key) < MIN_KEY_LENGTH:
+        raise ValueError(
+            f"the key has {len(key)} characters; expected at least {MIN_KEY_LENGTH}. Choose a "
+            "longer one, such as four words."
+        )
+
+
+def _folder(name: str) -> Path | None:
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise ValueError(
+            f"there is no folder {name!r} of checkpoints. Pass another one with --checkpoints "
+            f"({CHECKPOINTS})."
+        )
+    return folder.resolve()
+
+
+def _training(minutes: str) -> TrainingLimits | None:
+    if minutes in ("", "0"):
+        return None
+    try:
+        number = float(minutes)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ValueError(
+            f"{ALLOW_TRAINING} is {minutes!r}; expected the minutes of a run, such as 10."
+        )
+    return TrainingLimits(minutes=number)

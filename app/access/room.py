@@ -1,0 +1,48 @@
+"""Room for what visitors of a closed server write: uploads, saved checkpoints, runs."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+
+from . import visits
+from .policy import policy
+
+log = logging.getLogger("bertscope.app")
+
+
+def check_room(num_bytes: float) -> None:
+    """Refuse to write so many bytes for this visitor; an open server never refuses.
+
+    Raises:
+        ValueError: If the visitor's files, or those of all visitors, would exceed their limits, or
+            too little of the disk would stay free.
+    """
+    limits = policy().uploads
+    if limits is None:
+        return
+    more = num_bytes / 1e6
+    own = visits.current().num_bytes / 1e6
+    if own + more > limits.megabytes_of_visitor:
+        log.warning("refused: a visitor's files would exceed the limit of one visitor")
+        raise ValueError(
+            f"this takes {more:.0f} MB, and your files have {own:.0f} of the "
+            f"{limits.megabytes_of_visitor} MB that this server gives each visitor. Choose a "
+            "smaller one; your files go when your visit ends."
+        )
+    free = shutil.disk_usage(visits.root()).free / 1e6 - more
+    everybody = visits.bytes_of_all() / 1e6 + more
+    if everybody > limits.megabytes_of_all or free < limits.megabytes_left_free:
+        log.warning("refused: no room left for visitors' files")
+        raise ValueError(
+            "this server has no room left for files of visitors; nothing was saved. Try again when "
+            "others have left, or ask whoever runs it."
+        )
+
+
+def left() -> float:
+    """Return how many bytes this visitor may still write; infinite on an open server."""
+    limits = policy().uploads
+    if limits is None:
+        return float("inf")
+    return max(0.0, limits.megabytes_of_visitor * 1e6 - visits.current().num_bytes)

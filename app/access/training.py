@@ -1,0 +1,113 @@
+"""What a visitor may train on this server, and where the runs go.
+
+For whatever starts a process of training: `check_start` before it, `limits` for its options, and
+`runs_folder` for its place.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from bertcore.checkpoints.folder import is_checkpoint
+
+from . import visits
+from .policy import TrainingLimits, policy
+
+log = logging.getLogger("bertscope.app")
+
+OWN, SHARED = "own", "shared"
+"""Names of the folders of runs of a closed server: the visitor's, and that of --checkpoints."""
+
+
+def is_allowed() -> bool:
+    """Return whether visitors may start, resume and stop runs."""
+    return policy().may_train
+
+
+def limits() -> TrainingLimits | None:
+    """Return the limits of a visitor's runs; None where there are none."""
+    return policy().training
+
+
+def own_folder() -> Path | None:
+    """Return the folder that all runs of this visitor go to; None if visitors choose it themselves.
+
+    It goes with the visit, and what still works in it is stopped then.
+    """
+    return visits.current().place("runs") if policy().is_closed else None
+
+
+def runs_folders() -> dict[str, Path]:
+    """Return the folders of runs that a visitor of a closed server may look at, by name."""
+    shared = policy().checkpoints
+    folders = {OWN: visits.current().place("runs")} if policy().may_train else {}
+    return folders | ({SHARED: shared} if shared is not None else {})
+
+
+def runs_folder(chosen: str) -> Path:
+    """Return the folder of runs that a visitor chose: a path, or a name on a closed server.
+
+    Raises:
+        ValueError: If this server is closed and offers no such folder.
+    """
+    if not policy().is_closed:
+        return Path(chosen).expanduser().absolute()
+    folder = runs_folders().get(chosen)
+    if folder is None:
+        log.warning("refused: a visitor asked for a folder of runs that is not offered")
+        raise ValueError(
+            "this server shows no runs in that folder. Choose one that the page offers."
+        )
+    return folder
+
+
+def shows(run: Path) -> bool:
+    """Return whether visitors may look at a run: on a closed server, at none behind a link.
+
+    Checkpoints lie beside runs there, and are none.
+    """
+    if not policy().is_closed:
+        return True
+    return run.resolve().parent == run.parent.resolve() and not is_checkpoint(run)
+
+
+def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: int) -> None:
+    """Refuse a run that this visitor may not start.
+
+    Args:
+        run: Its folder, which need not be there yet.
+        minutes: Its length; None if it is not given in minutes.
+        num_bytes: Of all that it will write, estimated.
+        active: Runs of this visitor that are at work.
+
+    Raises:
+        ValueError: If visitors may start none, or not there, or not so long, so large or so many.
+    """
+    if not is_allowed():
+        raise ValueError(
+            "this server lets visitors start no training runs. Whoever runs it can allow them with "
+            "--allow-training."
+        )
+    limit = limits()
+    if limit is None:
+        return
+    own = visits.current()
+    if run.parent != own.place("runs"):
+        log.warning("refused: a visitor's run outside of the visit's folder")
+        raise ValueError("runs of visitors have their own folder on this server. Give no other.")
+    if minutes is None or not 0 < minutes <= limit.minutes:
+        log.warning("refused: a visitor's run that is too long")
+        raise ValueError(
+            f"a run on this server takes at most {limit.minutes:g} minutes. Choose minutes, and a "
+            "number up to that."
+        )
+    if active >= limit.runs:
+        raise ValueError("a run of yours is at work already. Stop it, or wait until it has ended.")
+    if own.num_bytes + num_bytes > limit.megabytes * 1e6:
+        log.warning("refused: a visitor's run that is too large")
+        raise ValueError(
+            f"this run would write {num_bytes / 1e6:.0f} MB, and your files have "
+            f"{own.num_bytes / 1e6:.0f} of the {limit.megabytes} MB that this server gives each "
+            "visitor. Choose a smaller model."
+        )

@@ -1,0 +1,165 @@
+"""Visits to a closed server, each with a folder of its own that goes when the visit ends.
+
+A visit is a browser (see `gate`), or one session of a client that keeps no cookie. It ends some
+minutes after its last session, so that a page can be opened anew without losing what it made.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from . import cookies
+
+GRACE_SECONDS = 300.0
+"""Between the end of a visit's last session and its own."""
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """What one visitor has on this server."""
+
+    folder: Path
+    """Readable by the server's user alone; its name cannot be guessed."""
+    num_sessions: int = 0
+    ending: threading.Timer | None = field(default=None, repr=False)
+
+    def place(self, name: str) -> Path:
+        """Return a folder below the visit's own, made if it is not there."""
+        folder = self.folder / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    @property
+    def num_bytes(self) -> int:
+        """Size of all of its files."""
+        return bytes_below(self.folder)
+
+
+_visits: dict[str, Visit] = {}
+"""By the value of the cookie, or a random text for a session without one."""
+_lock = threading.Lock()
+_endings: list[Callable[[Path], None]] = []
+"""Called with the folder of a visit before it is deleted."""
+
+
+def before_end(ending: Callable[[Path], None]) -> None:
+    """Call `ending` with the folder of each visit that ends, before it is deleted."""
+    _endings.append(ending)
+
+
+def current() -> Visit:
+    """Return the visit that this run of a page belongs to."""
+    return _of_session().visit
+
+
+def bytes_of_all() -> int:
+    """Return the size of the files of all visits."""
+    return bytes_below(root())
+
+
+def bytes_below(folder: Path) -> int:
+    """Return the size of all files below a folder; files that vanish meanwhile count nothing."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(place) / name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+@cache
+def root() -> Path:
+    """Return the folder of this server's visits, which goes with the process."""
+    parent = Path(tempfile.gettempdir()) / f"bertscope-visits-{Path.home().name}"
+    parent.mkdir(mode=0o700, exist_ok=True)
+    if parent.is_symlink() or parent.stat().st_mode & 0o077:
+        raise RuntimeError(f"{parent} may be read by others. Remove it, then start again.")
+    for left in parent.glob("*-*"):  # by a server that was killed
+        if not _is_another(left.name.partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
+    atexit.register(end_all)
+    return folder
+
+
+def end_all() -> None:
+    """End all visits, as the server stops."""
+    with _lock:
+        ended = [*_visits.values()]
+        _visits.clear()
+    for visit in ended:
+        _end(visit)
+    shutil.rmtree(root(), ignore_errors=True)
+
+
+def _is_another(process: str) -> bool:
+    """Return whether a process is alive and not this one, which may have a dead one's number."""
+    if os.name == "nt":  # asking would end it
+        return True
+    try:
+        if int(process) == os.getpid():
+            return False
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@dataclass(slots=True, eq=False)
+class _Session:
+    name: str
+    visit: Visit
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: _leave(session))
+def _of_session() -> _Session:
+    name = cookies.visit_of(st.context.cookies) or cookies.new_visit()
+    with _lock:
+        if name not in _visits:
+            _visits[name] = Visit(Path(tempfile.mkdtemp(prefix="visit-", dir=root())))
+        visit = _visits[name]
+        visit.num_sessions += 1
+        if visit.ending is not None:
+            visit.ending.cancel()
+            visit.ending = None
+    return _Session(name, visit)
+
+
+def _leave(session: _Session) -> None:
+    with _lock:
+        visit = session.visit
+        visit.num_sessions -= 1
+        if visit.num_sessions == 0:
+            visit.ending = threading.Timer(GRACE_SECONDS, _forget, (session.name,))
+            visit.ending.daemon = True
+            visit.ending.start()
+
+
+def _forget(name: str) -> None:
+    with _lock:
+        visit = _visits.get(name)
+        if visit is None or visit.num_sessions:
+            return
+        del _visits[name]
+    _end(visit)
+
+
+def _end(visit: Visit) -> None:
+    """Stop what the visit has at work and delete its files."""
+    for ending in _endings:
+        ending(visit.folder)
+    shutil.rmtree(visit.folder, ignore_errors=True)

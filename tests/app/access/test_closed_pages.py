@@ -1,0 +1,141 @@
+"""Pages of a closed server: what a visitor names is looked up, and never becomes a path."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+import bertcore
+from app.access import checkpoints, training, visits
+from app.access.checkpoints import NotOfferedError
+from bertcore.checkpoints import hub
+from tests.support.closed import closed
+from tests.support.opened import complaints, ok, page_of, said
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
+
+
+@pytest.fixture
+def shared(tmp_path: Path, saved: Path) -> Path:
+    """The folder of --checkpoints: one checkpoint, a run with a step, and links that lead out."""
+    folder = tmp_path / "shared"
+    shutil.copytree(saved, folder / "law")
+    shutil.copytree(saved, folder / "run" / "checkpoints" / "step-5")
+    shutil.copytree(saved, tmp_path / "secret")
+    (folder / "out").symlink_to(tmp_path / "secret")
+    (folder / "up").symlink_to(tmp_path)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def server(monkeypatch: pytest.MonkeyPatch, shared: Path) -> Iterator[None]:
+    st.cache_resource.clear()
+    with closed(monkeypatch, shared):
+        be(monkeypatch, shared.parent / "visit")
+        yield
+
+
+def be(monkeypatch: pytest.MonkeyPatch, folder: Path) -> visits.Visit:
+    """Become the visitor whose files are in a folder: AppTest has no cookies."""
+    folder.mkdir(exist_ok=True)
+    visit = visits.Visit(folder)
+    monkeypatch.setattr(visits, "current", lambda: visit)
+    return visit
+
+
+def not_offered(tmp_path: Path) -> list[str]:
+    """What a visitor may try to open."""
+    secret = tmp_path / "secret"
+    return [
+        str(secret),
+        f"../{secret.name}",
+        "law/../../secret",
+        "./law",
+        "law/",
+        str(tmp_path / "shared" / "law"),
+        "out",
+        "up/secret",
+        "run",
+        "~/secret",
+        "/",
+        ".",
+        "",
+        "\0",
+        "law\0",
+        "bert-base-uncased",
+        "google-bert/bert-base-uncased",
+        "https://example.org/law",
+        "own:../../secret",
+        "own:",
+        "x" * 100_000,
+    ]
+
+
+def test_what_is_not_offered_is_refused_before_anything_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(bertcore, "load", lambda source, **_: asked.append(source))
+    monkeypatch.setattr(hub, "download", lambda source, **_: asked.append(source))
+    for source in not_offered(tmp_path):
+        with pytest.raises(NotOfferedError, match="by name") as error:
+            checkpoints.place(source)
+        assert len(str(error.value)) < 250
+    assert asked == []
+    assert len(caplog.records) == len(not_offered(tmp_path))
+    assert "secret" not in caplog.text
+    assert sorted(checkpoints.names()) == ["default", "law", "run/checkpoints/step-5"]
+    assert checkpoints.place("law") == str(tmp_path / "shared" / "law")
+
+
+def test_a_page_says_so_in_one_sentence_and_opens_what_is_offered(tmp_path: Path) -> None:
+    for source in (str(tmp_path / "secret"), "bert-base-uncased", "no-such"):
+        app = page_of("tokens", checkpoint=source).run()
+        assert complaints(app).count("by name") == 1
+    app = ok(page_of("tokens", checkpoint="law").run())
+    assert str(tmp_path) not in said(app)
+
+
+@pytest.mark.parametrize("name", ["compare_with", "checkpoint"])
+def test_compare_opens_neither_side_by_path(name: str, tmp_path: Path) -> None:
+    app = page_of("compare", **{"checkpoint": "law", name: str(tmp_path / "secret")}).run()
+    assert "by name" in complaints(app)
+
+
+def test_no_folder_of_runs_is_taken_from_a_visitor(tmp_path: Path) -> None:
+    for typed in (str(tmp_path), "..", "~", "/"):
+        app = page_of("training", runs=typed).run()
+        assert "no runs in that folder" in complaints(app)
+    assert training.runs_folders() == {training.SHARED: tmp_path / "shared"}
+    app = page_of("training", runs=training.SHARED).run()
+    assert app.selectbox(key="run").options == ["run"]
+    assert str(tmp_path) not in said(app)
+
+
+def test_an_upload_has_a_name_for_its_visitor_alone(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.shell import uploads
+
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as target:
+        for file in saved.iterdir():
+            target.write(file, f"mine/{file.name}")
+    mine = be(monkeypatch, tmp_path / "mine")
+    name = checkpoints.name_of(uploads.receive(archive))
+    assert name.startswith("own:uploads/")
+    assert checkpoints.place(name).startswith(str(mine.folder))
+    be(monkeypatch, tmp_path / "theirs")
+    for source in (name, str(mine.folder), name.replace("own:", f"own:../{mine.folder.name}/")):
+        with pytest.raises(NotOfferedError):
+            checkpoints.place(source)

@@ -1,0 +1,73 @@
+"""What a server allows, by how it was started."""
+
+from pathlib import Path
+
+import pytest
+
+from app.access import policy as policies
+from app.access.policy import decide
+
+
+@pytest.mark.parametrize("address", ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1"])
+def test_a_server_for_this_computer_is_open(address: str) -> None:
+    decided = decide({}, address)
+    assert (decided.is_closed, decided.is_local, decided.may_train) == (False, True, True)
+    assert decided.training is None
+    assert decided.uploads is None
+
+
+@pytest.mark.parametrize(
+    "address", [None, "", "0.0.0.0", "::", "192.168.0.7", "class.example.org", "localhost.evil.org"]
+)
+def test_any_other_address_is_closed_and_trains_nothing(address: str | None) -> None:
+    decided = decide({}, address)
+    assert (decided.is_closed, decided.is_local, decided.may_train) == (True, False, False)
+    assert decided.uploads is not None
+
+
+def test_the_word_of_whoever_starts_it_is_taken() -> None:
+    assert not decide({policies.ACCESS: "open"}, "0.0.0.0").is_closed
+    assert decide({policies.ACCESS: "closed"}, "localhost").is_closed
+
+
+def test_training_has_limits() -> None:
+    decided = decide({policies.ALLOW_TRAINING: "2.5"}, None)
+    assert decided.may_train
+    assert decided.training is not None
+    assert (decided.training.minutes, decided.training.runs) == (2.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (policies.ACCESS, "Open", "open or closed"),
+        (policies.ACCESS, "1", "open or closed"),
+        (policies.ALLOW_TRAINING, "many", "minutes"),
+        (policies.ALLOW_TRAINING, "-1", "minutes"),
+        (policies.ALLOW_TRAINING, "nan", "minutes"),
+        (policies.ALLOW_TRAINING, "inf", "minutes"),
+        (policies.CHECKPOINTS, "/no/such/folder", "--checkpoints"),
+        (policies.KEY, "1234567", "at least 8"),
+    ],
+)
+def test_a_mistake_stops_the_start(name: str, value: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        decide({name: value}, None)
+
+
+def test_the_key_is_in_no_message(tmp_path: Path) -> None:
+    decided = decide({policies.KEY: "river bank", policies.CHECKPOINTS: str(tmp_path)}, None)
+    assert decided.key == "river bank"
+    assert "river" not in repr(decided)
+    with pytest.raises(ValueError, match="7 characters") as error:
+        decide({policies.KEY: "riverba"}, None)
+    assert "riverba" not in str(error.value)
+
+
+def test_streamlit_alone_is_closed_unless_it_listens_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(policies.ACCESS)
+    for address, is_closed in ((None, True), ("0.0.0.0", True), ("localhost", False)):
+        monkeypatch.setattr(policies.config, "get_option", {"server.address": address}.get)
+        policies.policy.cache_clear()
+        assert policies.policy().is_closed is is_closed
+    policies.policy.cache_clear()

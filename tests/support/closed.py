@@ -1,0 +1,37 @@
+"""A closed server's policy for pages that run without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.access import policy as policies
+from app.access import visits
+
+
+@contextmanager
+def closed(
+    monkeypatch: pytest.MonkeyPatch, checkpoints: Path | None = None, **environ: str
+) -> Iterator[None]:
+    """Close this process's server inside the block, its visits ended after it.
+
+    Args:
+        monkeypatch: Sets the variables.
+        checkpoints: Folder of the checkpoints that visitors may open.
+        environ: More variables.
+    """
+    if checkpoints is not None:
+        environ[policies.CHECKPOINTS] = str(checkpoints)
+    for name, value in {policies.ACCESS: "closed", **environ}.items():
+        monkeypatch.setenv(name, value)
+    policies.policy.cache_clear()
+    try:
+        yield
+    finally:
+        monkeypatch.undo()
+        policies.policy.cache_clear()
+        visits.end_all()
+        visits.root.cache_clear()
