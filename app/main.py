@@ -1,4 +1,7 @@
-"""The entry of the app: `streamlit run app/main.py`, from a checkout or from a wheel's folder."""
+"""The entry of the app: `streamlit run app/main.py`, from a checkout or from a wheel's folder.
+
+It is the server; what it runs for each visitor is `run.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,72 +12,14 @@ ROOT = Path(__file__).resolve().parents[1]
 if sys.path[0] != str(ROOT):  # in front: a file app.py elsewhere must not be taken for our `app`
     sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry != str(ROOT))]
 
-import streamlit as st  # noqa: E402
-from streamlit.navigation.page import Page as StreamlitPage  # noqa: E402
+from streamlit.starlette import App  # noqa: E402
 
-from app.navigation import GROUPS, PAGES  # noqa: E402
-from app.shell import frame, sidebar, state  # noqa: E402
+from app.access.policy import policy  # noqa: E402
+from app.access.server import lifespan, middleware  # noqa: E402
 
-OF_TOKENS = {"token", "view"}
-"""In a link that version 0.1.0 made of its first page, Tokens & embeddings."""
+try:
+    layers = middleware(policy())
+except ValueError as error:
+    raise SystemExit(f"Error: {error}") from error
 
-
-def main() -> None:
-    """Draw the frame and run the chosen page."""
-    st.set_page_config(
-        page_title="BertScope",
-        page_icon=str(ROOT / "app" / "shell" / "icon.svg"),  # a named icon comes from another host
-        layout="wide",
-    )
-    st.html(ROOT / "app" / "shell" / "style.css")
-    state.begin_run()
-    first, *_ = PAGES
-    pages = {
-        folder: st.Page(
-            ROOT / "pages" / f"{folder}.py",
-            title=page.title,
-            icon=page.icon,
-            url_path="" if folder == first else page.name,
-            default=folder == first,
-        )
-        for folder, page in PAGES.items()
-    }
-    # Streamlit serves the first page at / alone, and would report its name as not found.
-    alias = st.Page(
-        ROOT / "pages" / f"{first}.py",
-        title=PAGES[first].title,
-        url_path=PAGES[first].name,
-        visibility="hidden",
-    )
-    groups: dict[str, list[StreamlitPage]] = {
-        group: [pages[folder] for folder in folders] for group, folders in GROUPS.items()
-    }
-    groups[next(iter(groups))].append(alias)
-    # Expanded, so that no page hides behind "View 3 more".
-    chosen = st.navigation(groups, expanded=True)
-    if chosen is alias:
-        state.go_to(pages[first])
-    if chosen is pages[first] and state.in_url(OF_TOKENS):
-        state.go_to(pages["tokens"])
-    try:
-        with frame.guard():
-            sidebar.draw()
-            chosen.run()
-            _offer_next(chosen, pages)
-    finally:  # a page that ends early has done it in frame.end_page
-        state.sync_url()
-
-
-def _offer_next(chosen: StreamlitPage, pages: dict[str, StreamlitPage]) -> None:
-    """Draw a link to the page after the chosen one, with the question that it answers."""
-    order = list(pages)
-    following = order[1:]
-    for folder, other in zip(order, following, strict=False):
-        if pages[folder] is chosen:
-            row = st.container(horizontal=True, vertical_alignment="center", key="next_page")
-            icon = ":material/arrow_forward:"
-            row.page_link(pages[other], label=f"Next: {PAGES[other].title}", icon=icon)
-            row.caption(PAGES[other].purpose)
-
-
-main()
+server = App(ROOT / "app" / "run.py", lifespan=lifespan, middleware=layers)

@@ -104,7 +104,8 @@ def notebooks_leave_no_name_behind(source: Source) -> list[str]:
 
 def app_imports_itself_relatively(source: Source) -> list[str]:
     """Modules of app import each other relatively: notebooks have them as bertscope.app."""
-    if not source.lies_in("app") or source.path == "app/main.py":  # streamlit runs main as a script
+    # streamlit runs these two as scripts
+    if not source.lies_in("app") or source.path in ("app/main.py", "app/run.py"):
         return []
     absolute = [node for node in ast.walk(source.tree) if not getattr(node, "level", 0)]
     names = {name for node in absolute for name in source.imported_by(node)}

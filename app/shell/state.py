@@ -95,7 +95,7 @@ class Field(Generic[T]):
         pages[name] = page
         kept[name] = chosen
         if not st.session_state.get(_RUNNING, False):
-            sync_url()  # a fragment's own run: main.py is not there to do it
+            sync_url()  # a fragment's own run: run.py is not there to do it
         return name
 
     @property

@@ -86,14 +86,17 @@ def browser() -> Iterator[Browser]:
 def new_visit(browser: Browser, url: str) -> Iterator[Callable[..., Visit]]:
     """Open a tab of a new visitor, who shares nothing with others; keywords go to the context.
 
+    The keyword `url` leads to another server.
+
     When the test ends, each tab is asked whether it saw an error or asked for another host.
     """
     visits: list[Visit] = []
 
     def make(**options: Any) -> Visit:
         options = {"viewport": {"width": 1280, "height": 900}, **options}
+        address = options.pop("url", url)
         context = browser.new_context(service_workers="block", **options)
-        visits.append(Visit(context, url))
+        visits.append(Visit(context, address))
         return visits[-1]
 
     yield make

@@ -17,7 +17,7 @@ from app.shell.sentence_box import examples
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
-MAIN = Path(__file__).parents[3] / "app" / "main.py"
+MAIN = Path(__file__).parents[3] / "app" / "run.py"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,17 +30,24 @@ class Running:
     """Without a slash at the end."""
     process: int
     """The server's id."""
+    log: Path
+    """What it wrote; gone when it has ended."""
 
 
 @contextmanager
 def running_app(
-    checkpoint: str | Path | None = None, *, script: Path | None = None, **environ: str
+    checkpoint: str | Path | None = None,
+    *,
+    script: Path | None = None,
+    arguments: Sequence[str] = (),
+    **environ: str,
 ) -> Iterator[Running]:
     """Start the app from an empty folder, as a visitor may; it ends with the block.
 
     Args:
         checkpoint: That it opens; None for the one that ships.
         script: Run by Streamlit in place of the app's own.
+        arguments: Of `bertscope app`, or of `streamlit run` with a script.
         environ: Variables that it gets besides those of this process.
 
     Raises:
@@ -51,11 +58,13 @@ def running_app(
         port = probe.getsockname()[1]
     url = f"http://localhost:{port}"
     if script is None:
-        command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser", "--port"]
+        command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser"]
+        command += [*arguments, "--port"]
     else:
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]
         command += config_flags(ROOT / ".streamlit" / "config.toml")
-        command += ["--server.headless", "true", "--server.address", "localhost", "--server.port"]
+        command += ["--server.headless", "true", "--server.address", "localhost"]
+        command += [*arguments, "--server.port"]
     env = {k: v for k, v in os.environ.items() if k not in (CHECKPOINT_VARIABLE, ACCESS)}
     env |= {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), **environ}
     if checkpoint is not None:
@@ -69,7 +78,7 @@ def running_app(
             )
         try:
             _wait(url, process, path)
-            yield Running(url, process.pid)
+            yield Running(url, process.pid, path)
         finally:
             process.terminate()
             process.wait(timeout=60)

@@ -1,6 +1,6 @@
 """The app, with work beside its pages that begins only when a file is there.
 
-Run by Streamlit as `app/main.py` is; the file's path is in the environment.
+Run by Streamlit as `app/run.py` is; the file's path is in the environment.
 """
 
 import os
@@ -35,4 +35,4 @@ if __name__ == "__main__":  # as Streamlit runs it; pytest reads it for doctests
         )
         background.is_slow = True  # type: ignore[attr-defined]
 
-    runpy.run_path(str(ROOT / "app" / "main.py"), run_name="__main__")
+    runpy.run_path(str(ROOT / "app" / "run.py"), run_name="__main__")

@@ -1,0 +1,162 @@
+"""The gate: the cookie that tells visitors apart, and the class key before anything else."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import logging
+import time
+from collections import OrderedDict, deque
+from html import escape
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from . import cookies
+from .door import refuse
+
+log = logging.getLogger("bertscope.app")
+
+HEALTH = "/_stcore/health"
+"""Says that the server is up, and nothing else."""
+MINUTE = 60.0
+MAX_WRONG = 10
+"""Wrong keys from one address in a minute; a class may share one."""
+MAX_WRONG_OF_ALL = 100
+"""Wrong keys from all addresses in a minute."""
+MAX_ADDRESSES = 10_000
+MAX_FORM_BYTES = 4096
+
+_FORM = Path(__file__).with_name("key.html").read_text(encoding="utf-8")
+WRONG = "That is not the key. Ask whoever runs this server."
+TOO_MANY = "Too many wrong keys. Wait a minute, then try again."
+
+
+class Attempts:
+    """The wrong keys of the last minute, by address; in memory alone."""
+
+    def __init__(self) -> None:
+        self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
+        self._all: deque[float] = deque()
+
+    def are_too_many(self, address: str) -> bool:
+        """Return whether no more keys are compared for now."""
+        own = self._by_address.get(address, deque())
+        return _recent(own) >= MAX_WRONG or _recent(self._all) >= MAX_WRONG_OF_ALL
+
+    def note(self, address: str) -> None:
+        """Remember a wrong key."""
+        now = time.monotonic()
+        self._all.append(now)
+        self._by_address.setdefault(address, deque()).append(now)
+        self._by_address.move_to_end(address)
+        while len(self._by_address) > MAX_ADDRESSES:
+            self._by_address.popitem(last=False)
+        log.warning("refused: a wrong key, %d in this minute", _recent(self._all))
+
+
+def _recent(times: deque[float]) -> int:
+    while times and time.monotonic() - times[0] > MINUTE:
+        times.popleft()
+    return len(times)
+
+
+class Gate:
+    """ASGI middleware that gives each browser a cookie; with a key, to those alone who have it."""
+
+    def __init__(self, app: ASGIApp, *, key: str = "") -> None:
+        self.app = app
+        self.key = key
+        self.attempts = Attempts()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a known visitor on, ask a new one for the key, or give a cookie."""
+        if scope["type"] not in ("http", "websocket") or scope["path"] == HEALTH:
+            await self.app(scope, receive, send)
+            return
+        is_known = cookies.visit_of(HTTPConnection(scope).cookies) is not None
+        if is_known:
+            await self.app(scope, receive, send)
+        elif not self.key:
+            await self.app(scope, receive, _with_cookie(scope, send))
+        elif scope["type"] == "websocket":
+            await refuse(scope, receive, send, 403, "This server asks for a key.")
+        else:
+            response = await self._ask(Request(scope, receive))
+            await response(scope, receive, send)
+
+    async def _ask(self, request: Request) -> Response:
+        """Return the form, or what follows from the key that was typed."""
+        if request.method != "POST":
+            return _form(401)
+        address = network_of(request.client.host if request.client else "")
+        if self.attempts.are_too_many(address):
+            return _form(429, TOO_MANY)
+        if not hmac.compare_digest((await _typed_key(request)).encode(), self.key.encode()):
+            self.attempts.note(address)
+            return _form(403, WRONG)
+        # One slash: two would name another server.
+        path = "/" + request.url.path.lstrip("/\\")
+        target = f"{path}?{request.url.query}" if request.url.query else path
+        response = RedirectResponse(target, 303)
+        _set_cookie(response, request)
+        return response
+
+
+def network_of(address: str) -> str:
+    """Return what stands for an address in counting: of IPv6 the half that names a network."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False))
+
+
+async def _typed_key(request: Request) -> str:
+    """Return the key of the form; "" if what was sent is no form or too long."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_FORM_BYTES:
+            return ""
+    try:
+        return parse_qs(body.decode("ascii"), max_num_fields=5).get("key", [""])[0].strip()
+    except ValueError:
+        return ""
+
+
+def _form(status: int, complaint: str = "") -> Response:
+    headers = {"Cache-Control": "no-store"} | ({"Retry-After": "60"} if status == 429 else {})
+    return HTMLResponse(_FORM.replace("{complaint}", escape(complaint)), status, headers)
+
+
+def _set_cookie(response: Response, connection: HTTPConnection) -> None:
+    response.set_cookie(
+        cookies.COOKIE,
+        cookies.new_visit(),
+        httponly=True,
+        samesite="lax",
+        secure=connection.url.scheme == "https",
+    )
+
+
+def _with_cookie(scope: Scope, send: Send) -> Send:
+    """Return what sends the answer to a request for a page, with a new visitor's cookie."""
+    connection = HTTPConnection(scope)
+    if scope["type"] != "http" or "text/html" not in connection.headers.get("accept", ""):
+        return send
+    given = Response()
+    _set_cookie(given, connection)
+    cookie = next(pair for pair in given.raw_headers if pair[0] == b"set-cookie")
+
+    async def send_with_cookie(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], cookie]
+        await send(message)
+
+    return send_with_cookie

@@ -1,0 +1,119 @@
+"""A closed server in a real browser: the key, every page under the content policy, no frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_walk import first_picture
+from tests.support.browser.running import Running, running_app
+from tests.support.browser.visit import TITLES, Visit
+
+pytestmark = pytest.mark.browser
+
+KEY = "the river bank"
+VIEWS = (
+    ("attention", {"view": "bertviz"}),
+    ("attention", {"view": "map"}),
+    ("attention", {"view": "neurons"}),
+    ("layer-map", {"map_dims": "3"}),
+    ("tokens", {"view": "Nearest words"}),
+)
+"""What draws in other ways: BertViz in frames, WebGL."""
+
+
+@pytest.fixture(scope="module")
+def server(tiny_folder: Path) -> Iterator[Running]:
+    """A server that others reach, with a key and a folder of checkpoints."""
+    options = ["--address", "0.0.0.0", "--checkpoints", str(tiny_folder.parent)]
+    with running_app(None, arguments=options, BERTSCOPE_KEY=KEY) as running:
+        yield running
+
+
+@pytest.fixture
+def enter(server: Running, new_visit: Callable[..., Visit]) -> Callable[..., Visit]:
+    """Open a tab of a new visitor who has given the key."""
+
+    def entered(**options: object) -> Visit:
+        visit = new_visit(url=server.url, **options)
+        visit.page.goto(server.url)
+        give(visit.page, KEY)
+        visit.arrive("glance")
+        (asked,) = visit.complaints  # the form is answered with 401, which the console tells
+        assert "401" in asked
+        visit.complaints.clear()
+        return visit
+
+    return entered
+
+
+def give(page: Page, key: str) -> None:
+    page.get_by_label("Key").fill(key)
+    page.get_by_role("button", name="Open").click()
+
+
+def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{server.url}/tokens?text_a=The+river.")
+    expect(page.get_by_label("Key")).to_be_focused()
+    give(page, "the wrong bank")
+    expect(page.get_by_role("alert")).to_contain_text("not the key")
+    assert {url.partition("?")[0] for url in asked} <= {f"{server.url}/tokens"}
+    give(page, KEY)
+    expect(page.locator(".st-key-text_a textarea")).to_have_value("The river.")
+    page.reload()
+    expect(page.locator(".st-key-text_a textarea")).to_have_value("The river.")
+    assert "script" not in page.evaluate("document.cookie + location.href")
+    assert page.evaluate("document.cookie").count("bertscope") == 0  # no script may read it
+    context.close()
+
+
+@pytest.mark.slow
+def test_every_page_runs_under_the_content_policy(enter: Callable[..., Visit]) -> None:
+    visit = enter()
+    for name in TITLES:
+        visit.open(name)
+        if name != "training":
+            first_picture(visit, name)
+        visit.check()
+    for name, query in VIEWS:
+        visit.open(name, **query)
+        visit.check()
+        for frame in visit.page.locator("iframe").all():
+            expect(frame.content_frame.locator("svg").first).to_be_visible()
+
+
+def test_a_picture_is_saved(enter: Callable[..., Visit]) -> None:
+    visit = enter(accept_downloads=True)
+    visit.open("masked-words")
+    visit.picture("figure_surprise")
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name="CSV").first.click()
+    assert Path(download.value.path()).stat().st_size > 0
+
+
+def test_no_page_of_another_shows_it_in_a_frame(server: Running, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.set_content(f"<iframe src='{server.url}'></iframe>")
+    page.wait_for_timeout(1000)
+    assert any("frame" in text.lower() for text in said)
+    assert page.locator("iframe").content_frame.get_by_label("Key").count() == 0
+    context.close()
+
+
+def test_what_is_not_offered_is_one_sentence(enter: Callable[..., Visit]) -> None:
+    visit = enter()
+    visit.open("tokens", checkpoint="/etc")
+    (sentence,) = visit.errors()
+    assert "by name" in sentence
+    visit.open("tokens", checkpoint="tiny")
+    visit.check()
