@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = {
     "default-src": "'self'",
-    "script-src": "'self' 'unsafe-inline'",
+    "script-src": "'self' 'unsafe-inline' blob:",
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
     "font-src": "'self' data:",

@@ -28,8 +28,13 @@ def offer_upload() -> None:
             label_visibility="collapsed",
         )
         st.caption(HOW_TO_ZIP + (OF_VISIT if policy().is_closed else LAST_FIVE))
-        icon = ":material/folder_zip:"
-        st.button("Open the upload", icon=icon, disabled=upload is None, on_click=_open)
+        st.button(
+            "Open the upload",
+            key="open_upload",
+            icon=":material/folder_zip:",
+            disabled=upload is None,
+            on_click=_open,
+        )
 
 
 def _open() -> None:

@@ -274,11 +274,12 @@ def _first_valid(
             if candidate in options:
                 return candidate
             continue
-        if (low is not None or high is not None) and isinstance(candidate, int | float):
-            # NaN fails both comparisons and must not reach a slider.
-            if candidate != candidate:
+        if low is not None or high is not None:
+            # NaN fails both comparisons and must not reach a slider; a client may send anything.
+            if not isinstance(candidate, int | float) or candidate != candidate:
                 continue
             candidate = candidate if low is None else max(candidate, type(candidate)(low))
-            return candidate if high is None else min(candidate, type(candidate)(high))
+            candidate = candidate if high is None else min(candidate, type(candidate)(high))
+            return int(candidate) if isinstance(default, int) else candidate
         return candidate
     return options[0] if options else default

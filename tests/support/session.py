@@ -7,6 +7,7 @@ so that thousands of changes cost only what they cost the server.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -36,18 +37,31 @@ class Session:
 
     Args:
         url: Of the app, such as http://localhost:8501.
+        headers: Sent besides the usual ones.
+        keeps_messages: Whether `messages` is filled.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(
+        self, url: str, *, headers: Mapping[str, str] | None = None, keeps_messages: bool = False
+    ) -> None:
         self._stack = ExitStack()
         self._socket = self._stack.enter_context(
             connect(
                 f"{url.replace('http', 'ws', 1)}/_stcore/stream",
                 subprotocols=["streamlit"],  # type: ignore[list-item]  # a name is a string
+                additional_headers=headers,
                 max_size=None,
                 proxy=None,
             )
         )
+        self.id = ""
+        """Streamlit's name of the session, under which its files are uploaded."""
+        self.messages: list[bytes] = []
+        """All that the server sent, if it is to be kept.
+
+        Not the messages in which Streamlit begins a run: it tells there where its script lies.
+        """
+        self._keeps_messages = keeps_messages
         self.widgets: dict[str, Widget] = {}
         """What was drawn last, by the key that the app gave it."""
         self.pages: dict[str, str] = {}
@@ -84,7 +98,10 @@ class Session:
 
     def set(self, key: str, value: str | float | list[str] | list[float]) -> None:
         """Change the value of a text box or list, a number, a row of choices, or a slider."""
-        widget = self.widgets[key]
+        self.send(self.widgets[key], value)
+
+    def send(self, widget: Widget, value: str | float | list[str] | list[float]) -> None:
+        """Change the value of a widget, which need not be on the page."""
         state = WidgetState(id=widget.id)
         if isinstance(value, str):
             state.string_value = value
@@ -99,8 +116,20 @@ class Session:
 
     def press(self, key: str) -> None:
         """Press a button."""
-        widget = self.widgets[key]
+        self.send_press(self.widgets[key])
+
+    def send_press(self, widget: Widget) -> None:
+        """Press a button, which need not be on the page."""
         self._run(widget.fragment, WidgetState(id=widget.id, trigger_value=True))
+
+    def attach(self, key: str, file_id: str) -> None:
+        """Give an upload box a file that was uploaded under this id."""
+        widget = self.widgets[key]
+        state = WidgetState(id=widget.id)
+        file = state.file_uploader_state_value.uploaded_file_info.add()
+        file.file_id, file.name, file.size = file_id, file_id, 1
+        self._states[widget.id] = state
+        self._run(widget.fragment)
 
     def report(self, key: str, event: str, value: Any) -> None:
         """Let a component of ours report that something happened in it, such as a click."""
@@ -140,6 +169,8 @@ class Session:
             self.num_bytes += len(message)
             heard = ForwardMsg.FromString(message)
             kind = heard.WhichOneof("type")
+            if self._keeps_messages and kind != "new_session":
+                self.messages.append(message)
             if kind == "script_finished":
                 # A run that another one cut short is followed by that one.
                 if heard.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
@@ -156,6 +187,8 @@ class Session:
                 self._timer = heard.auto_rerun.fragment_id
             elif kind == "page_info_changed":
                 self.query = heard.page_info_changed.query_string
+            elif kind == "new_session":
+                self.id = heard.new_session.initialize.session_id
             elif kind == "delta":
                 self._hear(heard.delta)
             elif kind in ("session_event", "page_not_found"):

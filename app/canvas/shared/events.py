@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+log = logging.getLogger("bertscope.app")
+
 
 def hear(key: str, name: str, listener: Callable[[Any], None]) -> Callable[[], None]:
     """Return a function that hands a component's new value to `listener`, unless there is none.
+
+    A value of a form that no view of ours reports is left out: a client may send anything.
 
     Args:
         key: Of the component in the session.
@@ -19,14 +24,20 @@ def hear(key: str, name: str, listener: Callable[[Any], None]) -> Callable[[], N
 
     def changed() -> None:
         value = st.session_state[key].get(name)
-        if value is not None:
+        if value is None:
+            return
+        try:
             listener(value)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            log.warning(
+                "ignored: a value of %s that no view reports (%s)", key, type(error).__name__
+            )
 
     return changed
 
 
 def last_revision(key: str) -> int:
     """Return the number of the selection that a view reported last, 0 before the first."""
-    selection = (st.session_state.get(key) or {}).get("selection") or {}
-    revision: int = selection.get("revision", 0)
-    return revision
+    selection = (st.session_state.get(key) or {}).get("selection")
+    revision = selection.get("revision") if isinstance(selection, dict) else None
+    return revision if isinstance(revision, int) else 0

@@ -1,0 +1,343 @@
+"""An intruder who speaks the websocket of a closed server, and sends what no page offers."""
+
+from __future__ import annotations
+
+import io
+import re
+import secrets
+import shutil
+import urllib.error
+import urllib.parse
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from app.navigation import PAGES
+from tests.support.browser.running import ROOT, Running, running_app
+from tests.support.session import Session
+from tests.support.tiny import tiny_bert
+
+pytestmark = pytest.mark.slow
+
+TEXT = "my own secret words"
+"""Of a visitor: no log may hold it."""
+_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Place(NamedTuple):
+    """A closed server and what lies on its disk."""
+
+    server: Running
+    shared: Path
+    """The folder of --checkpoints."""
+    secret: Path
+    """A checkpoint beside it."""
+
+    @property
+    def log(self) -> str:
+        """All that the server wrote so far."""
+        return self.server.log.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, tiny: Path) -> Iterator[Place]:
+    root = tmp_path_factory.mktemp("disk")
+    shared, secret = root / "shared", root / "secret-place"
+    shutil.copytree(tiny, shared / "law")
+    shutil.copytree(tiny, secret)
+    (shared / "link").symlink_to(secret)
+    with running_app(arguments=["--address", "0.0.0.0", "--checkpoints", str(shared)]) as server:
+        yield Place(server, shared, secret)
+
+
+@pytest.fixture
+def intruder(place: Place) -> Iterator[Session]:
+    with Session(place.server.url, keeps_messages=True) as session:
+        yield session
+
+
+@pytest.fixture(autouse=True)
+def nothing_got_out(place: Place) -> Iterator[None]:
+    """After each attempt: the server goes on, and its log holds no words of visitors."""
+    yield
+    with Session(place.server.url) as visitor:
+        visitor.open("tokens", f"text_a={TEXT}")
+        assert visitor.errors == []
+    for bug in ("unexpected error", "Uncaught app", "a job failed"):
+        assert bug not in place.log
+    assert TEXT not in place.log
+    assert str(place.secret) not in place.log
+
+
+def hostile_sources(place: Place) -> list[str]:
+    return [
+        str(place.secret),
+        f"{place.shared}/../{place.secret.name}",
+        f"../{place.secret.name}",
+        f"law/../../{place.secret.name}",
+        str(place.shared / "law"),
+        "link",
+        "~",
+        "/etc",
+        "google-bert/bert-base-uncased",
+        "bert-base-uncased",
+        "https://example.org/bert",
+        "own:uploads",
+        "law\0",
+        "x" * 200_000,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [("tokens", "checkpoint"), ("checkpoints", "checkpoint"), ("compare", "compare_with")],
+)
+def test_a_link_opens_no_other_checkpoint(place: Place, page: str, name: str) -> None:
+    for source in hostile_sources(place):
+        refused = place.log.count("refused")
+        with Session(place.server.url) as visitor:
+            visitor.open(page, urllib.parse.urlencode({name: source}))
+            assert len(visitor.errors) == 1, source[:80]
+            assert "by name" in visitor.errors[0]
+            assert len(visitor.errors[0]) < 250
+        assert place.log.count("refused") > refused
+
+
+@pytest.mark.parametrize(("key", "page"), [("checkpoint", "tokens"), ("compare_with", "compare")])
+def test_no_widget_opens_another_checkpoint(
+    intruder: Session, place: Place, key: str, page: str
+) -> None:
+    intruder.open(page)
+    for source in hostile_sources(place):
+        intruder.errors.clear()
+        intruder.set(key, source)
+        assert len(intruder.errors) == 1, source[:80]
+        assert "by name" in intruder.errors[0]
+    intruder.errors.clear()
+    intruder.set(key, "law")
+    assert intruder.errors == []
+
+
+def test_what_an_open_server_draws_is_nothing_here(intruder: Session, place: Place) -> None:
+    """The states of boxes and buttons that this server does not draw are not read."""
+    with running_app() as server, Session(server.url) as visitor:
+        visitor.open("checkpoints")
+        typed, press = (
+            visitor.widgets[key] for key in ("open_source", "FormSubmitter:open_checkpoint-Open")
+        )
+        visitor.open("training", "training_view=Start+a+run&corpus=path")
+        folder, path, steps = (
+            visitor.widgets[key] for key in ("runs", "corpus_path", "length_minutes")
+        )
+        assert visitor.errors == []
+    intruder.open("checkpoints")
+    intruder.send(typed, str(place.secret))
+    intruder.send_press(press)
+    assert "open_source" not in intruder.widgets
+    assert "checkpoint=" not in intruder.query
+    intruder.open("training", "training_view=Start+a+run&corpus=path")
+    for widget, value in (
+        (folder, str(place.secret.parent)),
+        (path, "/etc/hostname"),
+        (steps, 1e9),
+    ):
+        intruder.send(widget, value)
+    assert not {"corpus_path", "run_name"} & {*intruder.widgets}
+    assert b"secret-place" not in b"".join(intruder.messages)
+
+
+@pytest.mark.parametrize("folder", ["/etc", "..", "~", "own", "."])
+def test_no_folder_of_runs_is_shown(place: Place, folder: str) -> None:
+    for page in ("training", "compare"):
+        with Session(place.server.url) as visitor:
+            visitor.open(page, urllib.parse.urlencode({"runs": folder}))
+            assert any("no runs in that folder" in error for error in visitor.errors), folder
+
+
+def test_no_message_tells_where_anything_lies(intruder: Session, place: Place) -> None:
+    own = [str(place.shared), str(ROOT), str(Path.home()), "bertscope-visits"]
+    for page in PAGES.values():
+        for checkpoint in ("law", "default"):
+            intruder.open(page.name, f"checkpoint={checkpoint}")
+    sent = b"".join(intruder.messages)
+    for told in own:
+        assert told.encode() not in sent, told
+
+
+def test_events_that_no_component_sends(intruder: Session) -> None:
+    intruder.open("attention")
+    hostile = (
+        {"layer": 99, "heads": [99]},
+        {"layer": -1, "heads": "all"},
+        {"layer": {"a": 1}},
+        [],
+        None,
+        "x" * 100_000,
+        {"layer": float("1e308"), "heads": [[]] * 1000},
+    )
+    for value in hostile:
+        intruder.report("attention_overview", "picked", value)
+        intruder.report("attention_overview", "no-such-event", value)
+    assert not [error for error in intruder.errors if "should not have" in error], intruder.errors
+
+
+def test_a_text_of_thirty_megabytes_ends_that_visit_alone(place: Place) -> None:
+    with Session(place.server.url) as session:
+        session.open("tokens")
+        with pytest.raises(ConnectionClosed):
+            session.set("text_a", "word " * 6_000_000)
+
+
+def test_a_long_text_is_refused_in_one_sentence(intruder: Session) -> None:
+    intruder.open("tokens")
+    intruder.set("text_a", "word " * 400_000)
+    assert len(intruder.errors) <= 1
+
+
+# ---- uploads ----
+
+
+def request(
+    place: Place, method: str, path: str, data: bytes = b"", headers: Mapping[str, str] = {}
+) -> tuple[int, str]:
+    """Return the status and body of the answer."""
+    asked = urllib.request.Request(
+        f"{place.server.url}{path}", data or None, {**headers}, method=method
+    )
+    try:
+        with _direct.open(asked, timeout=60) as answer:
+            return answer.status, answer.read().decode(errors="replace")
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(errors="replace")
+
+
+@pytest.fixture
+def upload(place: Place) -> Callable[..., tuple[int, str]]:
+    """Send a file to the upload endpoint, as a browser does."""
+    with _direct.open(f"{place.server.url}/_stcore/health") as answer:
+        cookie = next(
+            (c for c in answer.headers.get_all("set-cookie", []) if "_streamlit_xsrf" in c), ""
+        )
+    token = re.findall(r"_streamlit_xsrf=([^;]+)", cookie)
+
+    def send(session: str, file: str, content: bytes, **headers: str) -> tuple[int, str]:
+        part = secrets.token_hex(8)
+        body = (
+            f'--{part}\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n'
+            "Content-Type: application/zip\r\n\r\n"
+        ).encode() + content
+        body += f"\r\n--{part}--\r\n".encode()
+        usual = {
+            "Content-Type": f"multipart/form-data; boundary={part}",
+            "X-Xsrftoken": token[0] if token else "",
+            "Cookie": f"_streamlit_xsrf={token[0]}" if token else "",
+        }
+        path = f"/_stcore/upload_file/{session}/{file}"
+        return request(place, "PUT", path, body, {**usual, **headers})
+
+    return send
+
+
+def zipped(folder: Path) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        for file in sorted(folder.iterdir()):
+            target.write(file, f"mine/{file.name}")
+    return out.getvalue()
+
+
+def test_an_upload_is_its_visitors_alone(
+    place: Place, upload: Callable[..., tuple[int, str]], tiny: Path
+) -> None:
+    visits = [Session(place.server.url) for _ in range(3)]
+    with visits[0] as owner, visits[1] as intruder, visits[2] as follower:
+        owner.open("checkpoints")
+        assert upload(owner.id, "mine", zipped(tiny)) == (204, "")
+        owner.attach("checkpoint_zip", "mine")
+        owner.press("open_upload")
+        assert owner.errors == []
+        name = urllib.parse.parse_qs(owner.query)["checkpoint"][0]
+        assert name.startswith("own:uploads/")
+        intruder.open("checkpoints")
+        intruder.attach("checkpoint_zip", "mine")  # the other's file in one's own box
+        intruder.press("open_upload")
+        assert "checkpoint" not in urllib.parse.parse_qs(intruder.query)
+        follower.open("tokens", urllib.parse.urlencode({"checkpoint": name}))
+        assert "by name" in follower.errors[0]
+
+
+def test_uploads_have_limits(place: Place, upload: Callable[..., tuple[int, str]]) -> None:
+    with Session(place.server.url) as session:
+        session.open("checkpoints")
+        assert upload("no-such-session", "a", b"x")[0] == 400
+        assert upload(session.id, "a", b"x", **{"X-Xsrftoken": "no"})[0] == 403
+        assert upload(session.id, "a", b"x", Origin="http://evil.example.org")[0] == 403
+        assert upload(session.id, "a", b"x", **{"Content-Length": "60000000"})[0] == 413
+        assert upload(session.id, "a", b"x", **{"Content-Length": "-1"})[0] in (400, 411)
+        answers = [upload(session.id, f"file-{number}", b"x") for number in range(11)]
+        assert [status for status, _ in answers] == [204] * 10 + [429]
+        assert "10 files" in answers[-1][1]
+        assert upload(session.id, "file-3", b"y")[0] == 204  # in place of the one before
+    assert "refused: an upload" in place.log
+
+
+# ---- names and origins ----
+
+
+def opened(place: Place, **headers: str) -> int:
+    """Return the status with which a websocket is opened."""
+    try:
+        with Session(place.server.url, headers=headers):
+            return 101
+    except InvalidStatus as error:
+        return error.response.status_code
+
+
+def test_other_names_and_origins_are_refused(place: Place) -> None:
+    host = place.server.url.removeprefix("http://")
+    assert opened(place) == 101
+    assert opened(place, Origin=place.server.url) == 101
+    for origin in (
+        "http://evil.example.org",
+        "null",
+        f"http://{host}.evil.org",
+        "http://localhost",
+    ):
+        assert opened(place, Origin=origin) == 403, origin
+    for name in ("evil.example.org", "localhost.evil.org", "127.0.0.1.evil.org", "a@localhost", ""):
+        status, said = request(place, "GET", "/", headers={"Host": name})
+        assert status in (400, 421), name
+        assert "<html" not in said
+    assert request(place, "GET", "/", headers={"Host": "192.168.7.7:8501"})[0] == 200
+    assert request(place, "GET", "/_stcore/metrics")[0] == 404
+    assert request(place, "GET", "/_stcore/health")[0] == 200
+
+
+def test_no_path_of_the_address_leads_to_a_file(place: Place) -> None:
+    law = "law/model.safetensors"
+    for path in (f"/{law}", f"/media/../{law}", f"/static/..%2f..%2f{law}", f"/app/static/{law}"):
+        status, said = request(place, "GET", path)
+        assert status in (400, 403, 404) or "<!doctype html>" in said.lower(), path
+
+
+def test_a_message_that_is_none(place: Place) -> None:
+    with Session(place.server.url) as session:
+        session._socket.send(b"\xff" * 1000)
+    with Session(place.server.url) as session:
+        message = BackMsg()
+        message.load_git_info = True
+        session._socket.send(message.SerializeToString())
+        message = BackMsg()
+        message.debug_shutdown_runtime = True
+        session._socket.send(message.SerializeToString())
