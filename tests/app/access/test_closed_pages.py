@@ -15,6 +15,7 @@ import bertcore
 from app.access import checkpoints, training, visits
 from app.access.checkpoints import NotOfferedError
 from bertcore.checkpoints import hub
+from bertcore.checkpoints.source import SHIPPED
 from tests.support.closed import closed
 from tests.support.opened import complaints, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -94,7 +95,7 @@ def test_what_is_not_offered_is_refused_before_anything_is_looked_at(
     assert asked == []
     assert len(caplog.records) == len(not_offered(tmp_path))
     assert "secret" not in caplog.text
-    assert sorted(checkpoints.names()) == ["default", "law", "run/checkpoints/step-5"]
+    assert {*checkpoints.names()} == {*SHIPPED, "law", "run/checkpoints/step-5"}
     assert checkpoints.place("law") == str(tmp_path / "shared" / "law")
 
 

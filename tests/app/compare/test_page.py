@@ -14,6 +14,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.compare import case as app_compare
+from app.shell import cache
 from bertcore import Bert, Tokenizer, load
 from bertcore.analysis.compare.checkpoints import (
     TextComparison,
@@ -192,19 +193,23 @@ def test_the_same_twice_is_zero_and_said(page: AppTest, folders: dict[str, Path]
     assert (numbers(charts(app)["heads"][0]["z"]) == 0).all()
 
 
+def suggestion(folder: Path) -> str:
+    return app_compare.suggested(cache.bert_key(str(folder)))
+
+
 def test_nothing_chosen_suggests_what_it_came_from(
     page: AppTest, folders: dict[str, Path], tmp_path: Path
 ) -> None:
     del page.query_params["compare_with"]
     app = ok(page.run())
     assert "untrained has the shape and the vocabulary of start" in said(app).replace("*", "")
-    assert "default" not in app_compare.suggested(str(folders["start"]))
+    assert "default" not in suggestion(folders["start"])
     settings = {"checkpoint": str(folders["start"])}
     (tmp_path / "finetune.json").write_text(json.dumps(settings), encoding="utf-8")
-    assert app_compare.suggested(str(tmp_path)) == str(folders["start"])
+    assert suggestion(tmp_path) == str(folders["start"])
     for wrong in ("[]", "{", json.dumps({"checkpoint": str(tmp_path / "gone")})):
         (tmp_path / "finetune.json").write_text(wrong, encoding="utf-8")
-        assert app_compare.suggested(str(tmp_path)) == app_compare.UNTRAINED
+        assert suggestion(tmp_path) == app_compare.UNTRAINED
 
 
 def test_other_shapes_are_said_and_the_rest_is_shown(
