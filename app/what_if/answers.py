@@ -17,17 +17,14 @@ from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
-from .changes import Case, Compared, compare, task_head
+from .changes import LAYERS_SKIPPED, Case, Compared, compare, task_head
 from .task_answer_figures import task_figure, task_table
 
 TOP_WORDS = 5
 MOST_NAMED = 8
 """Words with another tag that are named."""
 
-NO_CHANGES = (
-    "Nothing is changed yet, so before and after are the same. Click a head, or choose another "
-    "pattern."
-)
+NO_CHANGES = "Nothing is changed yet: before and after are the same. Click a head, or"
 NO_QUESTION = (
     "Nothing is hidden and there is no pair, so BERT has no question to answer. Click a token "
     "above to hide it. Below is what changes inside."
@@ -110,12 +107,19 @@ TASK_DETAILS = {
 """What is drawn of a task's answers, by `TaskShift.kind`."""
 
 
+def _offer_change(layer: int) -> None:
+    """Say that nothing is changed, and offer a layer to skip."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(NO_CHANGES)
+    row.button(f"Skip layer {layer}", on_click=LAYERS_SKIPPED.put, args=([layer],))
+
+
 def show_answers(page: frame.Page, case: Case) -> Compared:
     """Draw the answers of both runs: task, words, next sentence; return the comparison."""
     compared = compare(page.bert_key, case, TOP_WORDS)
     runs = compared.runs
     if not case.changes:
-        st.info(NO_CHANGES)
+        _offer_change(page.bert.config.num_hidden_layers // 2)
     is_tuned = _show_task(page, case, compared)
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     if runs.shifts:

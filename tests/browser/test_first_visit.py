@@ -16,11 +16,12 @@ PICTURES = "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-test
 
 
 @pytest.mark.parametrize("name", ORDER)
-def test_every_page_opens_with_a_picture_and_no_alert(visit: Visit, name: str) -> None:
+def test_every_page_opens_with_a_picture_and_without_a_warning(visit: Visit, name: str) -> None:
     visit.open(name)
     main = visit.page.get_by_test_id("stMain")
     expect(main.locator(PICTURES).locator("visible=true").first).to_be_visible()
-    expect(main.get_by_test_id("stAlert")).to_have_count(0)
+    for kind in ("Error", "Warning"):
+        expect(main.get_by_test_id(f"stAlertContent{kind}")).to_have_count(0)
     visit.check()
 
 

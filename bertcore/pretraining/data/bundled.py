@@ -23,3 +23,7 @@ NOVEL = BundledText(
     _FOLDER / "austen_valid.txt.xz",
 )
 """56 and 5 chapters of a novel; `texts/README.md` says where it is from."""
+
+RECORDED_RUN = Path(__file__).parents[1] / "recorded" / "from-noise"
+"""A small run from noise, to be replayed: settings, scores and probes, without weights; its
+`README.md` says how it was made."""
