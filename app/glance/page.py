@@ -75,8 +75,13 @@ drawn.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
 
 
 @st.fragment
-def show(page: frame.Page) -> None:
-    """Draw the network; runs alone when another step is chosen."""
+def show(page: frame.Page, first_step: int) -> None:
+    """Draw the network; runs alone when another step is chosen.
+
+    Args:
+        page: The page.
+        first_step: The step that was open when the page was drawn.
+    """
     bert = page.bert
     is_hidden = "mask" in bert.capabilities
     allowed = [place for place, text in enumerate(page.trace.text_ids) if text >= 0]
@@ -84,19 +89,21 @@ def show(page: frame.Page) -> None:
     glance: Glance = cache.call(summarize, page.bert_key, page.text_a, page.text_b, masked)
     steps = walk(bert, glance, page.marks)
     STEP.key(low=0, high=len(steps) - 1)
+    first_step = max(0, min(first_step, len(steps) - 1))
 
     def opened(chosen: Opened) -> None:
         _choose(chosen, glance)
         st.session_state[_OPENED] = PAGE_OF_PART[chosen["part"]]
 
-    data = drawing.message(bert, glance, steps, STEP.value)
+    # The browser knows which step it shows: with it in the message all would be sent again.
+    data = drawing.message(bert, glance, steps, first_step)
     drawing.draw(data, key="glance", on_open=opened, on_step=STEP.put)
     page_name = st.session_state.pop(_OPENED, None)
     if page_name is not None:
         st.switch_page(PAGES / f"{page_name}.py")
 
     def part() -> Part:
-        return part_of_bundle(drawing.BUNDLE, [data])
+        return part_of_bundle(drawing.BUNDLE, [drawing.message(bert, glance, steps, STEP.value)])
 
     texts = "trace.text_a, trace.text_b"
     masks = tuple(one.position for one in glance.predictions if one.original is not None)
@@ -136,4 +143,4 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     with frame.guard():
-        show(page)
+        show(page, STEP.value)
