@@ -86,7 +86,7 @@ def show_mixing(
         heads="mean(0)" if head is None else "select(0, head)",
     )
     title = f"Where \u201c{trace.tokens[token][:40]}\u201d (token {token}) gets its information"
-    fits = int(fig.layout.height or 420)
+    fits = int(fig.height or 420)
     how = app_module("app.mixing.views").ONE_TOKEN.how
     return make_trace_view(
         trace, bert, title, chart.chart(fig), code, how, height or fits, table=table

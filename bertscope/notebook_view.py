@@ -85,7 +85,7 @@ def show_figures(
     """Return a view of Plotly figures, each with its caption; arguments as `make_view`."""
     chart = app_module("app.html_file.chart")
     parts = [chart.chart(one.fig).among_others(one.title, one.caption) for one in drawn]
-    height = sum(int(one.fig.layout.height or 420) + 130 for one in drawn)
+    height = sum(int(one.fig.height or 420) + 130 for one in drawn)
     return make_view(title, parts, bert, texts, code, height)
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.figure import Figure
 from ..plots.formats import shorten
 
 
@@ -27,10 +27,10 @@ class DecoderMap(NamedTuple):
     """The most probable next token after each, [Td]."""
 
 
-def decoder_map(attention_map: DecoderMap) -> go.Figure:
+def decoder_map(attention_map: DecoderMap) -> Figure:
     """Draw one map of a decoder."""
     weights, tokens, columns, written = attention_map
-    fig = go.Figure(
+    fig = Figure(
         {
             "type": "heatmap",
             # By the square root, as in the other maps, so that small weights are seen too.
@@ -53,7 +53,7 @@ def decoder_map(attention_map: DecoderMap) -> go.Figure:
     height = 110 + 22 * max(6, len(tokens))
     theme.plot_layout(fig, "", "token attended to", "decoder", height)
     for axis, names in (("xaxis", columns), ("yaxis", tokens)):
-        fig.layout[axis].update(
+        fig.settings[axis].update(
             tickmode="array",
             tickvals=list(range(len(names))),
             ticktext=[theme.escape(shorten(name)) for name in names],

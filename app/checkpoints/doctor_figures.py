@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.health.checkpoint_doctor import Diagnosis
 
 from ..plots import theme
+from ..plots.figure import Figure, heatmap
 
 KINDS = {
     "attention.query": "query",
@@ -26,12 +26,13 @@ TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
 """Of the logarithmic scale."""
 
 
-def spectrum_dots(diagnosis: Diagnosis) -> go.Figure:
+def spectrum_dots(diagnosis: Diagnosis) -> Figure:
     """Draw each matrix's largest singular value beside that of random numbers (the line at 1)."""
-    fig = go.Figure()
+    fig = Figure()
     for place, (part, kind) in enumerate(KINDS.items()):
         chosen = [m for m in diagnosis.matrices if m.name.endswith(f".{part}.weight")]
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=[int(matrix.name.split(".")[1]) for matrix in chosen],
             y=[matrix.edge for matrix in chosen],
             name=kind,
@@ -59,11 +60,11 @@ def spectrum_table(diagnosis: Diagnosis) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def entropy_map(diagnosis: Diagnosis) -> go.Figure:
+def entropy_map(diagnosis: Diagnosis) -> Figure:
     """Draw how evenly each head spreads its attention, layers from top to bottom."""
     num_layers, num_heads = diagnosis.entropies.shape
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=diagnosis.entropies.round(4),
             x=list(range(num_heads)),
             y=list(range(num_layers)),

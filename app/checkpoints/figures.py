@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
-
 from ..plots import theme
+from ..plots.figure import Figure, bar
 
 
-def parameter_bars(counts: Mapping[str, int]) -> go.Figure:
+def parameter_bars(counts: Mapping[str, int]) -> Figure:
     """Draw the number of parameters of each part, in their order.
 
     Args:
         counts: Part -> number of parameters.
     """
     total = sum(counts.values())
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=list(counts.values()),
             y=list(counts),
             orientation="h",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
+from ..plots.figure import Figure
 from ..plots.untrusted_text import label_name, plain
 from ..shell.picture import Picture
 from .case import Case, code_of, wants_pair
@@ -53,7 +53,7 @@ one and one.probabilities[:, {place_1}], two and two.probabilities[:, {place_2}]
 """
 
 
-def _layers_figure(followed: tuple[SelectedQuestion, str], *, names: tuple[str, str]) -> go.Figure:
+def _layers_figure(followed: tuple[SelectedQuestion, str], *, names: tuple[str, str]) -> Figure:
     selected, answer = followed
     return layer_lines(selected.sides, selected.places, answer, names)
 

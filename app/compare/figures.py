@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, difference
+from ..plots.figure import Figure, subplots
 from ..plots.formats import percent, shorten, signed
 from ..plots.untrusted_text import label_name
 
@@ -81,7 +80,7 @@ def answer_rows(
     return AnswerRows(names, (values[0], values[1]), max(0, total - len(names)))
 
 
-def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> go.Figure:
+def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:
     """Draw the answers as pairs of bars: the first checkpoint grey, the second blue.
 
     Args:
@@ -93,10 +92,11 @@ def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> go.Figur
     places = list(range(len(rows.names)))
     named = [label_name(name) for name in rows.names] if kind == "class" else rows.names
     labels = [theme.escape(shorten(name, 26)) for name in named]
-    fig = go.Figure()
+    fig = Figure()
     for values, name, colour, number in zip(rows.values, names, COLOURS, (0, 1), strict=True):
         form = "%{x:.4g}" if is_score else "%{x:.3%}"
-        fig.add_bar(
+        fig.add(
+            "bar",
             x=np.nan_to_num(values),
             y=places,
             orientation="h",
@@ -108,7 +108,8 @@ def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> go.Figur
         )
     first, second = rows.values
     top = float(np.nanmax(np.abs(np.stack(rows.values)), initial=1e-6))
-    fig.add_scatter(
+    fig.add(
+        "scatter",
         x=np.maximum(np.nan_to_num(np.fmax(first, second)), 0),
         y=places,
         mode="text",
@@ -159,7 +160,7 @@ def layer_lines(
     places: tuple[int, int],
     answer: str,
     names: tuple[str, str],
-) -> go.Figure:
+) -> Figure:
     """Draw the probability of an answer at each layer, with a ring where the decision settles.
 
     Args:
@@ -167,7 +168,7 @@ def layer_lines(
         answer: What is followed.
         names: Of the checkpoints; any text.
     """
-    fig = go.Figure()
+    fig = Figure()
     depth = 1
     for side, place, name, colour in zip(sides, places, names, COLOURS, strict=True):
         values = answer_curve(side, place, answer)
@@ -177,7 +178,8 @@ def layer_lines(
         answers = [theme.escape(shorten(side.names[i], 26)) for i in side.answers[:, place]]
         is_score = side.kind == "score"
         form = "%{y:.4g}" if is_score else "%{y:.2%}<br>its answer there: <b>%{customdata}</b>"
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=list(range(len(values))),
             y=values,
             mode="lines+markers",
@@ -189,7 +191,8 @@ def layer_lines(
         )
         settled = side.settled[place]
         if settled is not None:
-            fig.add_scatter(
+            fig.add(
+                "scatter",
                 x=[settled],
                 y=[values[settled]],
                 mode="markers",
@@ -255,7 +258,7 @@ def attribution_bars(
     fractions: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None],
     tokens: Sequence[str],
     names: tuple[str, str],
-) -> go.Figure:
+) -> Figure:
     """Draw each token's normalized attribution in both, and below it the difference.
 
     Args:
@@ -265,7 +268,7 @@ def attribution_bars(
         names: Of the checkpoints; any text.
     """
     both = fractions[0] is not None and fractions[1] is not None
-    fig = make_subplots(
+    fig = subplots(
         2 if both else 1,
         1,
         shared_xaxes=True,
@@ -277,7 +280,8 @@ def attribution_bars(
     for values, name, colour in zip(fractions, names, COLOURS, strict=True):
         if values is None:
             continue
-        fig.add_bar(
+        fig.add(
+            "bar",
             x=places,
             y=values,
             name=theme.escape(name),
@@ -289,7 +293,8 @@ def attribution_bars(
         )
     if fractions[0] is not None and fractions[1] is not None:
         change = fractions[1] - fractions[0]
-        fig.add_bar(
+        fig.add(
+            "bar",
             x=places,
             y=change,
             showlegend=False,

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
+from ..plots.figure import Figure
 from ..shell.picture import Picture
 from .case import Case, code_of
 from .figures import attribution_bars
@@ -28,7 +28,7 @@ class Attribution(NamedTuple):
     """The same, divided by the sum of absolute values."""
 
 
-def _bars(attribution: Attribution, *, names: tuple[str, str]) -> go.Figure:
+def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
     return attribution_bars(attribution.fractions, attribution.tokens, names)
 
 

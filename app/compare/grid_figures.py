@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift
 
 from ..plots import theme
+from ..plots.figure import Figure, Properties, bar, heatmap, scatter
 from ..plots.head_cells import add_cells
 
 MAX_NUMBERED = 16
@@ -23,14 +23,14 @@ MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
 _NAN = "not a number"
 
 
-def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> go.Figure:
+def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> Figure:
     """Draw how differently each head attends, bits [L, H]; the open head is framed.
 
     A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
     `customdata`.
     """
     num_layers, num_heads = change.shape
-    fig = go.Figure(_heat(change, 100 * change, num_heads, "bits"))
+    fig = Figure(_heat(change, 100 * change, num_heads, "bits"))
     add_cells(
         fig,
         num_layers,
@@ -46,7 +46,7 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     return fig
 
 
-def drift_grid(drift: WeightDrift, measure: str) -> go.Figure:
+def drift_grid(drift: WeightDrift, measure: str) -> Figure:
     """Draw how far each part of each layer moved; rows are layers.
 
     Args:
@@ -62,17 +62,18 @@ def drift_grid(drift: WeightDrift, measure: str) -> go.Figure:
         ]
     )
     heat = _heat(values, 100 * values if measure == "relative" else values, len(kinds), "")
-    heat.hoverinfo = None
-    heat.hovertemplate = "layer %{y}, %{x}: %{customdata}<extra></extra>"
-    heat.customdata = [
-        [drift_words(drift.layers.get((layer, kind))) for kind in kinds] for layer in layers
-    ]
-    decimals = "%{text:.1f}" if measure == "relative" else "%{text:.1g}"
-    heat.texttemplate = decimals
-    heat.x = kinds
-    heat.y = layers
-    heat.colorbar.tickformat = ".0%" if measure == "relative" else ".1g"
-    fig = go.Figure(heat)
+    heat |= {
+        "hoverinfo": None,
+        "hovertemplate": "layer %{y}, %{x}: %{customdata}<extra></extra>",
+        "customdata": [
+            [drift_words(drift.layers.get((layer, kind))) for kind in kinds] for layer in layers
+        ],
+        "texttemplate": "%{text:.1f}" if measure == "relative" else "%{text:.1g}",
+        "x": kinds,
+        "y": layers,
+    }
+    heat["colorbar"]["tickformat"] = ".0%" if measure == "relative" else ".1g"
+    fig = Figure(heat)
     theme.plot_layout(fig, "", "", "layer", min(44 * len(layers), 560) + 126)
     # Turned: side by side the names run into each other in a narrow window.
     fig.update_xaxes(side="bottom", showgrid=False, tickangle=-40)
@@ -83,13 +84,13 @@ def drift_grid(drift: WeightDrift, measure: str) -> go.Figure:
     return fig
 
 
-def other_bars(drift: WeightDrift, measure: str) -> go.Figure:
+def other_bars(drift: WeightDrift, measure: str) -> Figure:
     """Draw how far the parts outside the layers moved; parts that are not numbers say so."""
     names = list(reversed(list(drift.others)))
     values = [_measured(drift.others[name], measure) for name in names]
     drawn = [0.0 if not math.isfinite(value) else value for value in values]
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=drawn,
             y=names,
             orientation="h",
@@ -108,14 +109,13 @@ def other_bars(drift: WeightDrift, measure: str) -> go.Figure:
     return fig
 
 
-def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> go.Figure:
+def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> Figure:
     """Draw the CKA of every layer of the first (rows) with every layer of the second (columns)."""
     rows, columns = values.shape
     heat = _heat(values, 100 * values, columns, "CKA")
-    heat.zmax = 1.0
-    heat.hoverinfo = None
-    heat.hovertemplate = "layer %{y} and layer %{x}: CKA %{z:.3f}<extra></extra>"
-    fig = go.Figure(heat)
+    hover = "layer %{y} and layer %{x}: CKA %{z:.3f}<extra></extra>"
+    heat |= {"zmax": 1.0, "hoverinfo": None, "hovertemplate": hover}
+    fig = Figure(heat)
     first, second = (theme.escape(name) for name in names)
     height = map_height(rows)
     theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
@@ -128,11 +128,11 @@ def map_height(rows: int) -> int:
     return max(300, min(38 * rows, 520) + 80)
 
 
-def similarity_curve(values: NDArray[np.float64]) -> go.Figure:
+def similarity_curve(values: NDArray[np.float64]) -> Figure:
     """Draw the CKA of each layer with the layer of the same number, as far as both have it."""
     diagonal = np.diagonal(values)
-    fig = go.Figure(
-        go.Scatter(
+    fig = Figure(
+        scatter(
             x=list(range(len(diagonal))),
             y=diagonal,
             mode="lines+markers",
@@ -222,12 +222,12 @@ def _bits(value: float) -> str:
 
 def _heat(
     values: NDArray[np.floating], numbers: NDArray[np.floating], columns: int, unit: str
-) -> go.Heatmap:
+) -> Properties:
     """Return a heat map from 0 up, with a number in each cell where there is room; NaN is empty."""
     finite = values[np.isfinite(values)]
     top = float(finite.max(initial=0.0))
     numbered = columns <= MAX_NUMBERED
-    return go.Heatmap(
+    return heatmap(
         z=np.where(np.isfinite(values), values, np.nan),
         zmin=0,
         zmax=max(top, 1e-6),
@@ -242,7 +242,7 @@ def _heat(
     )
 
 
-def _square(fig: go.Figure, rows: int, columns: int) -> None:
+def _square(fig: Figure, rows: int, columns: int) -> None:
     fig.update_xaxes(range=[-0.5, columns - 0.5], dtick=1 if columns <= 24 else 4, showgrid=False)
     fig.update_yaxes(range=[rows - 0.5, -0.5], dtick=1 if rows <= 24 else 4, showgrid=False)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})

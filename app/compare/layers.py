@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore.analysis.compare.cka import LayerSimilarity
@@ -14,6 +13,7 @@ from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
 from ..heads import sources
 from ..heads.sources import Chosen
+from ..plots.figure import Figure
 from ..plots.untrusted_text import plain
 from ..shell import background, waiting
 from ..shell.background import Work
@@ -44,11 +44,11 @@ def _values(similarity: LayerSimilarity, estimate: str) -> Any:
     return similarity.plain if estimate == "plain" else similarity.debiased
 
 
-def _map(similarity: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> go.Figure:
+def _map(similarity: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> Figure:
     return similarity_map(_values(similarity, estimate), names)
 
 
-def _curve(similarity: LayerSimilarity, *, estimate: str) -> go.Figure:
+def _curve(similarity: LayerSimilarity, *, estimate: str) -> Figure:
     return similarity_curve(_values(similarity, estimate))
 
 

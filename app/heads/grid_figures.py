@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
@@ -15,6 +14,7 @@ from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ..plots import theme
+from ..plots.figure import Figure, bar, heatmap
 from ..plots.head_cells import add_cells
 from ..plots.special_tokens import BERT, Marks, relabelled
 from .names import HABITS, Measured, relation_title
@@ -40,7 +40,7 @@ class OneHead(NamedTuple):
 
 def head_grid(
     heads_of: MeasuredHeads, *, opened: tuple[int, int] | None, marks: Marks = BERT
-) -> go.Figure:
+) -> Figure:
     """Return the grid: rows are layers, columns heads, colour the mean of a measure.
 
     Args:
@@ -62,8 +62,8 @@ def head_grid(
     top = float(np.nanmax(values.mean, initial=0.0))
     numbered = num_heads <= MAX_NUMBERED
     numbers = np.round(100 * values.mean) if measured.is_fraction else np.round(values.mean, 1)
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=values.mean,
             zmin=0,
             zmax=max(top, 1e-6),
@@ -100,7 +100,7 @@ def head_grid(
     return relabelled(fig, marks)
 
 
-def head_bars(one: OneHead, *, marks: Marks = BERT) -> go.Figure:
+def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
     """Return a head's habits as bars with their intervals, and what a uniform head would have."""
     report, layer, head = one
     names, means, lows, highs, uniform, words = [], [], [], [], [], []
@@ -115,8 +115,8 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> go.Figure:
         highs.append(0.0 if math.isnan(high) else high - mean)
         uniform.append(measured.baseline(report))
         words.append(interval_text(measured, report, layer, head))
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=means,
             y=names,
             orientation="h",
@@ -135,7 +135,8 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> go.Figure:
             hovertemplate="<b>%{y}</b><br>%{text}<extra></extra>",
         )
     )
-    fig.add_scatter(
+    fig.add(
+        "scatter",
         x=uniform,
         y=names,
         mode="markers",

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import plotly.colors
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.heads.report import HeadReport
@@ -14,6 +13,7 @@ from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.analysis.heads.statistics import PATTERNS
 
 from ..plots import theme
+from ..plots.figure import Figure
 from ..plots.label_places import label_places
 from ..plots.special_tokens import BERT, Marks, relabelled
 from .names import HABITS
@@ -41,7 +41,7 @@ def head_scatter(
     colour: str,
     opened: tuple[int, int] | None = None,
     marks: Marks = BERT,
-) -> go.Figure:
+) -> Figure:
     """Return the map of heads.
 
     Args:
@@ -63,10 +63,11 @@ def head_scatter(
         for layer, head, habit in zip(layers.tolist(), heads.tolist(), habits, strict=True)
     ]
     names, colours = _groups(layers, habits, colour)
-    fig = go.Figure()
+    fig = Figure()
     if opened is not None:
         ring = opened[0] * num_heads + opened[1]
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=places[[ring], 0],
             y=places[[ring], 1],
             mode="markers",
@@ -77,7 +78,8 @@ def head_scatter(
         )
     for name in [name for name in colours if name in names]:
         chosen = np.array([entry == name for entry in names])
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=places[chosen, 0],
             y=places[chosen, 1],
             mode="markers+text" if len(places) <= MAX_LABELLED else "markers",

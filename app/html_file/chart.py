@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..bundle import read_bundle
+from ..plots.figure import Figure
 from .document import Part, Table, hash_of
 
 Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
@@ -26,7 +26,7 @@ MOST_ROWS = 500
 """Rows of a table that are written into the file; the CSV has all."""
 
 
-def chart(fig: go.Figure) -> Part:
+def chart(fig: Figure) -> Part:
     """Return a figure, as interactive as in the app: numbers on hover, zoom, legend."""
     figure = json.loads(fig.to_json())
     # Streamlit's template stands for colours that only Streamlit's page knows.

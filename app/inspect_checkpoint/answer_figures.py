@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import (
@@ -19,6 +18,7 @@ from bertcore.analysis.attribution import (
 )
 
 from ..plots import theme, token_flow
+from ..plots.figure import Figure, bar, scatter
 from ..plots.formats import display_width, percent, shorten
 from ..plots.untrusted_text import label_name
 
@@ -36,7 +36,7 @@ class TaggedText(NamedTuple):
     answer: TagAnswer
 
 
-def label_bars(answer: LabelAnswer, chosen: int) -> go.Figure:
+def label_bars(answer: LabelAnswer, chosen: int) -> Figure:
     """Draw the most probable labels of a text as bars, the one that is explained in its colour."""
     order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
     names = [label_name(answer.labels[i]) for i in order]
@@ -44,7 +44,7 @@ def label_bars(answer: LabelAnswer, chosen: int) -> go.Figure:
     return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
 
 
-def span_bars(answer: SpanAnswers, chosen: int) -> go.Figure:
+def span_bars(answer: SpanAnswers, chosen: int) -> Figure:
     """Draw the best answers, and that there is none, as bars."""
     names = [span.text for span in answer.spans] + ["no answer ([CLS])"]
     values = [span.probability for span in answer.spans] + [answer.no_answer]
@@ -53,10 +53,10 @@ def span_bars(answer: SpanAnswers, chosen: int) -> go.Figure:
     return _bars(names, values, colours)
 
 
-def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str]) -> go.Figure:
+def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str]) -> Figure:
     labels = [theme.escape(shorten(name, 60)) for name in names]
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=values,
             y=list(range(len(names))),
             orientation="h",
@@ -77,7 +77,7 @@ def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str])
     return fig
 
 
-def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
+def tagged_words(text: TaggedText, chosen: int) -> Figure:
     """Draw a sentence as boxes with each word's tag and its probability below.
 
     Args:
@@ -89,7 +89,7 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
     kinds = list(dict.fromkeys(_kind(label) for label in answer.labels))
     below = [_below(answer, place, word) for place, word in enumerate(words)]
     boxes = token_flow.place([word.text for word in words], below)
-    fig = go.Figure()
+    fig = Figure()
     groups: dict[str | None, list[int]] = {kind: [] for kind in (*kinds, None)}
     for place, word in enumerate(words):
         tag = _kind(answer.labels[best[place]])
@@ -101,7 +101,7 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
         if not members:
             continue
         fig.add_trace(
-            go.Bar(
+            bar(
                 base=[boxes[i].left for i in members],
                 x=[boxes[i].width for i in members],
                 y=[boxes[i].line for i in members],
@@ -126,7 +126,7 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
     pale = groups[None]
     # Text on the pale boxes takes the page's colour, which bars cannot.
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=[boxes[i].left + boxes[i].width / 2 for i in pale],
             y=[boxes[i].line for i in pale],
             mode="text",
@@ -138,7 +138,7 @@ def tagged_words(text: TaggedText, chosen: int) -> go.Figure:
     )
     box = boxes[chosen]
     fig.add_trace(
-        go.Bar(
+        bar(
             base=[box.left],
             x=[box.width],
             y=[box.line],

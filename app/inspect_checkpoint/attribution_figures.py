@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.attribution import Faithfulness, Word
 
 from ..plots import theme, token_flow
+from ..plots.figure import Figure, bar, heatmap, scatter, subplots
 from ..plots.formats import display_width, exactly, shorten, signed
 
 RANDOM = "Random order"
@@ -40,7 +39,7 @@ class Compared(NamedTuple):
     random: Sequence[Faithfulness]
 
 
-def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) -> go.Figure:
+def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) -> Figure:
     """Draw the text as boxes: blue speaks for what is explained, orange against it.
 
     Args:
@@ -61,8 +60,8 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
         f"<b>{theme.escape(shorten(word.text, 40))}</b>: {signed(float(value)) or '—'}"
         for word, value in zip(words, values, strict=True)
     ]
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             base=[box.left for box in boxes],
             x=[box.width for box in boxes],
             y=[box.line for box in boxes],
@@ -100,7 +99,7 @@ def method_rows(
     own_scale: bool = True,
     most_named: int = _MOST_NAMED,
     names: Mapping[str, str] | None = None,
-) -> go.Figure:
+) -> Figure:
     """Draw several methods' numbers as rows over one axis of words.
 
     Args:
@@ -115,8 +114,8 @@ def method_rows(
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
     drawn = values / (sizes if own_scale else sizes.max())
     labels = [theme.escape(shorten(word.text, 14)) for word in words]
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=drawn,
             x=list(range(len(words))),
             y=[theme.escape((names or {}).get(name, name)) for name in rows],
@@ -148,7 +147,7 @@ def method_rows(
     return fig
 
 
-def faithfulness_dots(result: Compared, *, unit: str) -> go.Figure:
+def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
     """Draw both measures of each method beside those of words in random order.
 
     Of the random orders the mean is drawn, and from the least to the most.
@@ -159,7 +158,7 @@ def faithfulness_dots(result: Compared, *, unit: str) -> go.Figure:
     """
     by_order, random = result
     names = [*by_order, RANDOM]
-    fig = make_subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
+    fig = subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
     for row, measure in enumerate(MEASURES, start=1):
         of_random = np.array([getattr(one, f"mean_{measure}") for one in random])
         values = [getattr(one, f"mean_{measure}") for one in by_order.values()]
@@ -167,7 +166,7 @@ def faithfulness_dots(result: Compared, *, unit: str) -> go.Figure:
         low, high = min([*values, least, 0]), max([*values, most, 0])
         room = max(float(high - low), 1e-3)
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=[*values, mean],
                 y=list(range(len(names))),
                 mode="markers",
@@ -193,7 +192,7 @@ def faithfulness_dots(result: Compared, *, unit: str) -> go.Figure:
         )
         # All numbers stand in one column at the right: no line and no dot runs through them.
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=[high + 0.12 * room] * len(names),
                 y=list(range(len(names))),
                 mode="text",

@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.attribution import FileRun, WrongAnswer
 from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..plots import theme
+from ..plots.figure import Figure, bar, heatmap, scatter, subplots, trace
 from ..plots.formats import display_width, shorten
 
 MOST_CLASSES = 40
@@ -35,7 +34,7 @@ class Confusion(NamedTuple):
     labels: Sequence[str]
 
 
-def confusion_map(result: Confusion) -> go.Figure:
+def confusion_map(result: Confusion) -> Figure:
     """Draw the confusion matrix: each row as fractions of its true label, counts in the cells.
 
     Of many labels those with most examples are drawn.
@@ -48,8 +47,8 @@ def confusion_map(result: Confusion) -> go.Figure:
     names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
     places = list(range(len(names)))
     counted = len(names) <= _NAMED
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=counts / totals,
             customdata=np.dstack(
                 [
@@ -83,7 +82,7 @@ def confusion_map(result: Confusion) -> go.Figure:
     return fig
 
 
-def _name_classes(fig: go.Figure, names: Sequence[str]) -> None:
+def _name_classes(fig: Figure, names: Sequence[str]) -> None:
     """Name the columns and rows of a square of classes; names that are too long are turned."""
     longest = max(map(display_width, names), default=0)
     turned = len(names) * (longest + 1) > _LETTERS
@@ -110,16 +109,16 @@ def _name_classes(fig: go.Figure, names: Sequence[str]) -> None:
         font_size=14,
         showarrow=False,
     )
-    fig.update_layout(margin={"t": 56, "b": below + 24}, height=fig.layout.height + below - 36)
+    fig.update_layout(margin={"t": 56, "b": below + 24}, height=(fig.height or 0) + below - 36)
 
 
-def reliability(calibration: Calibration) -> go.Figure:
+def reliability(calibration: Calibration) -> Figure:
     """Draw how often answers of each confidence are right, and how many there are."""
     middle = (calibration.edges[:-1] + calibration.edges[1:]) / 2
     width = float(calibration.edges[1] - calibration.edges[0])
-    fig = make_subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
+    fig = subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=[0, 1],
             y=[0, 1],
             mode="lines",
@@ -131,7 +130,7 @@ def reliability(calibration: Calibration) -> go.Figure:
         col=1,
     )
     fig.add_trace(
-        go.Bar(
+        bar(
             x=middle,
             y=calibration.accuracy,
             width=width * 0.92,
@@ -152,7 +151,7 @@ def reliability(calibration: Calibration) -> go.Figure:
         col=1,
     )
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=calibration.confidence,
             y=calibration.accuracy,
             mode="markers",
@@ -164,7 +163,7 @@ def reliability(calibration: Calibration) -> go.Figure:
         col=1,
     )
     fig.add_trace(
-        go.Bar(
+        bar(
             x=middle,
             y=calibration.counts,
             width=width * 0.92,
@@ -186,7 +185,7 @@ def reliability(calibration: Calibration) -> go.Figure:
 
 def slice_bars(
     slices: Mapping[str, Sequence[Slice]], *, by: str, mean: float, is_fraction: bool, name: str
-) -> go.Figure:
+) -> Figure:
     """Draw the mean of each slice with its 95% interval.
 
     Args:
@@ -200,8 +199,8 @@ def slice_bars(
     names = [theme.escape(shorten(one.name, 26)) for one in groups]
     values = np.array([one.mean for one in groups])
     low, high = np.array([one.low for one in groups]), np.array([one.high for one in groups])
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=values,
             y=list(range(len(groups))),
             orientation="h",
@@ -233,13 +232,14 @@ def slice_bars(
     return fig
 
 
-def score_dots(run: FileRun) -> go.Figure:
+def score_dots(run: FileRun) -> Figure:
     """Draw each predicted score over the true one; the dotted line is where both are the same."""
     gold, predicted = run.gold, run.predicted
     step = max(1, -(-len(gold) // MOST_DOTS))
     low, high = float(min(gold.min(), predicted.min())), float(max(gold.max(), predicted.max()))
-    fig = go.Figure(
-        go.Scattergl(
+    fig = Figure(
+        trace(
+            "scattergl",
             x=gold[::step],
             y=predicted[::step],
             mode="markers",
@@ -249,7 +249,7 @@ def score_dots(run: FileRun) -> go.Figure:
         )
     )
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=[low, high],
             y=[low, high],
             mode="lines",

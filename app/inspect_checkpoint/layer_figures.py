@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.attribution import Word
 
 from ..plots import theme
+from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import display_width, shorten
 from .attribution_figures import MEASURES, Compared
 
@@ -29,14 +28,14 @@ class LayerRows(NamedTuple):
     """Convergence delta of each layer, [L]."""
 
 
-def conductance_map(result: LayerRows, *, is_dark: bool) -> go.Figure:
+def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
     """Draw the conductance of each layer (row) and word (column)."""
     words, values, _ = result
     num_layers = len(values)
     names = [theme.escape(shorten(word.text, 14)) for word in words]
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=values,
             x=list(range(len(words))),
             y=list(range(num_layers)),
@@ -72,7 +71,7 @@ def conductance_arrays(result: LayerRows) -> dict[str, NDArray[Any]]:
     return {"conductance": result.values, "deltas": result.deltas}
 
 
-def layer_faithfulness(result: Compared, *, unit: str) -> go.Figure:
+def layer_faithfulness(result: Compared, *, unit: str) -> Figure:
     """Draw both measures of each layer's order of words over that of random orders (dotted).
 
     Args:
@@ -80,11 +79,11 @@ def layer_faithfulness(result: Compared, *, unit: str) -> go.Figure:
         unit: What is lost: "probability" or "score".
     """
     by_layer, random = list(result.by_order.values()), result.random
-    fig = make_subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
+    fig = subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
     layers = list(range(len(by_layer)))
     for column, measure in enumerate(MEASURES, start=1):
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=layers,
                 y=[getattr(one, f"mean_{measure}") for one in by_layer],
                 mode="lines+markers",

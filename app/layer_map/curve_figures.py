@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
+from ..plots.figure import Figure, Properties, scatter
 
 HEIGHT = 316
 
 
-def separation_curve(separation: Separation) -> go.Figure:
+def separation_curve(separation: Separation) -> Figure:
     """Draw how well the labels separate in the full space, layer by layer."""
-    fig = go.Figure(
+    fig = Figure(
         [
             _line(separation.purity, f"neighbours with the same label (of {separation.k})", 0),
             _line(separation.silhouette, "silhouette", 1, dash="dot"),
@@ -26,16 +26,19 @@ def separation_curve(separation: Separation) -> go.Figure:
     fig.add_hline(
         y=separation.chance,
         line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
-        annotation={"text": "purity by chance", "font": {"size": 11, "color": theme.SPECIAL}},
-        annotation_position="bottom right",
+        annotation={
+            "text": "purity by chance",
+            "font": {"size": 11, "color": theme.SPECIAL},
+            "yanchor": "top",  # below the line
+        },
     )
     low = min(0.0, float(separation.silhouette.min())) - 0.03
     return _over_layers(fig, "Where do the labels separate?", "fraction; silhouette", [low, 1.05])
 
 
-def isotropy_curve(isotropy: Isotropy) -> go.Figure:
+def isotropy_curve(isotropy: Isotropy) -> Figure:
     """Draw the mean cosine of a layer's vectors, of all pairs and of a repeated word."""
-    fig = go.Figure([_line(isotropy.any_pair, "any two points", 0)])
+    fig = Figure([_line(isotropy.any_pair, "any two points", 0)])
     # Where all points are one word both curves are the same.
     if np.isfinite(isotropy.same_word).any() and not np.allclose(
         isotropy.same_word, isotropy.any_pair
@@ -45,9 +48,9 @@ def isotropy_curve(isotropy: Isotropy) -> go.Figure:
     return _over_layers(fig, "How alike are the vectors?", "mean cosine", [low, 1.05])
 
 
-def faithfulness_curve(faithfulness: Faithfulness, layer_map: LayerMap) -> go.Figure:
+def faithfulness_curve(faithfulness: Faithfulness, layer_map: LayerMap) -> Figure:
     """Draw how much of the full space's neighbourhoods, and of its variance, the map keeps."""
-    fig = go.Figure(
+    fig = Figure(
         [
             _line(faithfulness.trustworthiness, "trustworthiness", 0),
             _line(faithfulness.overlap, f"shared neighbours (of {faithfulness.k})", 1, dash="dot"),
@@ -58,8 +61,8 @@ def faithfulness_curve(faithfulness: Faithfulness, layer_map: LayerMap) -> go.Fi
     return _over_layers(fig, "How faithful is the map?", "fraction", [-0.03, 1.05])
 
 
-def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "solid") -> go.Scatter:
-    return go.Scatter(
+def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "solid") -> Properties:
+    return scatter(
         x=list(range(len(values))),
         y=[None if value != value else float(value) for value in values.tolist()],
         mode="lines+markers",
@@ -70,10 +73,10 @@ def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "soli
     )
 
 
-def _over_layers(fig: go.Figure, title: str, unit: str, span: list[float]) -> go.Figure:
+def _over_layers(fig: Figure, title: str, unit: str, span: list[float]) -> Figure:
     theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
     fig.update_yaxes(range=span)
-    fig.update_xaxes(dtick=1 if len(fig.data[0].x) <= 13 else 2)
+    fig.update_xaxes(dtick=1 if len(fig.traces[0]["x"]) <= 13 else 2)
     fig.update_layout(
         legend={"y": -0.36, "yanchor": "top", "font": {"size": 11}},
         margin={"b": 8},

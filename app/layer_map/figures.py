@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import player, theme
+from ..plots.figure import Figure, Properties
 from .places import at, display_places, reach_of
-from .point_styles import Marks, names_at, parts_of, points, rings, trails
+from .point_styles import Marks, kind_of, names_at, parts_of, points, rings, trails
 
 MAX_TRAILS = 12
 """Paths through the layers are drawn for as many highlighted points."""
@@ -22,7 +22,7 @@ TWEENS = 6
 
 def travel(
     layer_map: LayerMap, marks: Marks, *, layer: int, ink: str = "", height: int = 600
-) -> go.Figure:
+) -> Figure:
     """Draw one layer's points, with a slider and a play button that move them through all layers.
 
     Args:
@@ -37,23 +37,23 @@ def travel(
     layer = min(max(layer, 0), num_layers - 1)
     parts = parts_of(marks)
     names = names_at(places, marks)
-    fig = go.Figure([points(places[layer], marks, part, names, ink) for part in parts])
+    fig = Figure([points(places[layer], marks, part, names, ink) for part in parts])
     moving = list(range(len(parts)))
     if marks.highlighted.any():
         if layer_map.space == "joint" and marks.highlighted.sum() <= MAX_TRAILS:
             fig.add_traces(trails(places[:, marks.highlighted], dims))
         fig.add_trace(rings(places[layer][marks.highlighted], dims))
-        moving.append(len(fig.data) - 1)
+        moving.append(len(fig.traces) - 1)
     rows = [part[0] for part in parts]
     if marks.highlighted.any():
         rows.append(np.flatnonzero(marks.highlighted))
-    kind = "scatter" if dims == 2 else "scatter3d"
-    fig.frames = [
-        go.Frame(
-            name=name,
-            data=[{"type": kind, **at(place[row], dims)} for row in rows],
-            traces=moving,
-        )
+    kind = kind_of(dims)
+    fig.stages = [
+        {
+            "name": name,
+            "data": [{"type": kind, **at(place[row], dims)} for row in rows],
+            "traces": moving,
+        }
         for name, place in _stations(places, dims)
     ]
     axes = [f"{layer_map.method.upper()} axis {axis + 1}" for axis in range(dims)]
@@ -91,11 +91,16 @@ def _stations(places: NDArray[np.floating], dims: int) -> list[tuple[str, NDArra
     return stations
 
 
-def _frame_axes(fig: go.Figure, places: NDArray[np.floating], names: list[str]) -> None:
+def _frame_axes(fig: Figure, places: NDArray[np.floating], names: list[str]) -> None:
     """Fix the axes over all layers, so that only the points move."""
     reach = reach_of(places)
     if places.shape[-1] == 2:
-        box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
+        box: Properties = {
+            "showline": True,
+            "mirror": True,
+            "linecolor": theme.GRID,
+            "showgrid": False,
+        }
         fig.update_xaxes(range=[-reach[0], reach[0]], showticklabels=False, **box)
         fig.update_yaxes(range=[-reach[1], reach[1]], showticklabels=False, **box)
         fig.update_yaxes(scaleanchor="x", scaleratio=1)
@@ -115,7 +120,7 @@ def _frame_axes(fig: go.Figure, places: NDArray[np.floating], names: list[str]) 
     fig.update_layout(scene={**axes, "aspectmode": "data", "camera": CAMERA})
 
 
-def _controls(fig: go.Figure, num_layers: int, layer: int, dims: int) -> None:
+def _controls(fig: Figure, num_layers: int, layer: int, dims: int) -> None:
     """Add the slider over layers and the buttons that play and stop."""
     smooth = {"duration": STEP_MS if dims == 2 else 0, "easing": "cubic-in-out"}
     redraw = dims == 3  # Plotly animates 2-D points; a 3-D scene is redrawn

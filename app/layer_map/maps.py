@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -13,6 +12,7 @@ from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
+from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture
 from .fields import LAYER
@@ -31,7 +31,7 @@ class Mapped(NamedTuple):
     marks: Marks
 
 
-def _travel(mapped: Mapped, *, layer: int, ink: str) -> go.Figure:
+def _travel(mapped: Mapped, *, layer: int, ink: str) -> Figure:
     return travel(mapped.layer_map, mapped.marks, layer=layer, ink=ink)
 
 
@@ -39,7 +39,7 @@ def _coordinates(mapped: Mapped) -> pd.DataFrame:
     return coordinates_table(mapped.table, mapped.layer_map)
 
 
-def _overview(mapped: Mapped) -> go.Figure:
+def _overview(mapped: Mapped) -> Figure:
     return overview(mapped.layer_map, mapped.marks)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
+from ..plots.figure import Figure, Properties, subplots
 from .places import display_places, reach_of, rounded
 from .point_styles import SYMBOLS, Marks
 
@@ -20,14 +19,14 @@ MAX_OVERVIEW = 600
 """Points in each small picture of the overview; they are spread evenly over the table."""
 
 
-def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figure:
+def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
     """Draw every layer as a small picture; a 3-D map shows its first two axes."""
     places = display_places(layer_map)
     num_layers = len(places)
     columns = min(columns, num_layers)
     num_rows = -(-num_layers // columns)
     height = 30 + 195 * num_rows
-    fig = make_subplots(
+    fig = subplots(
         num_rows,
         columns,
         subplot_titles=[layer_name(i) for i in range(num_layers)],
@@ -36,26 +35,23 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> go.Figur
     )
     kept = np.unique(np.linspace(0, places.shape[1] - 1, MAX_OVERVIEW).astype(int))
     marker = _small_marker(marks, kept)
-    fig.add_traces(
-        [
-            go.Scatter(
-                x=rounded(place[kept, 0]),
-                y=rounded(place[kept, 1]),
-                mode="markers",
-                marker=marker,
-                # The full hover texts of every layer would be most of the message.
-                hovertext=[marks.labels[i] for i in kept],
-                hoverinfo="text",
-                showlegend=False,
-            )
-            for place in places
-        ],
-        rows=[index // columns + 1 for index in range(num_layers)],
-        cols=[index % columns + 1 for index in range(num_layers)],
-    )
+    for index, place in enumerate(places):
+        fig.add(
+            "scatter",
+            row=index // columns + 1,
+            col=index % columns + 1,
+            x=rounded(place[kept, 0]),
+            y=rounded(place[kept, 1]),
+            mode="markers",
+            marker=marker,
+            # The full hover texts of every layer would be most of the message.
+            hovertext=[marks.labels[i] for i in kept],
+            hoverinfo="text",
+            showlegend=False,
+        )
     theme.plot_layout(fig, "", "", "", height)
     reach = reach_of(places[..., :2])
-    box = {
+    box: Properties = {
         "showticklabels": False,
         "ticks": "",
         "showgrid": False,

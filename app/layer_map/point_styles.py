@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.figure import Properties, trace
 from ..plots.label_places import label_places
 from .places import at
 from .points import Colouring
@@ -65,20 +65,25 @@ def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], lis
     return names, [side or "top center" for side in sides]
 
 
+def kind_of(dims: int) -> str:
+    """Return Plotly's type of points in so many dimensions."""
+    return "scatter" if dims == 2 else "scatter3d"
+
+
 def points(
     places: NDArray[np.floating],
     marks: Marks,
     part: tuple[NDArray[np.int64], int],
     names: tuple[list[str], list[str]],
     ink: str,
-) -> go.Scatter | go.Scatter3d:
+) -> Properties:
     """Return the marks of one group at one layer, with the names of those that have one."""
     rows, code = part
     dims = places.shape[-1]
     shown = [names[0][i] for i in rows]
-    trace = go.Scatter if dims == 2 else go.Scatter3d
     whole = {"cliponaxis": False} if dims == 2 else {}  # a name at the edge is not cut
     return trace(
+        kind_of(dims),
         **at(places[rows], dims),
         **whole,
         mode="markers+text" if any(shown) else "markers",
@@ -122,7 +127,7 @@ def _marker(
     return marker
 
 
-def rings(places: NDArray[np.floating], dims: int) -> go.Scatter | go.Scatter3d:
+def rings(places: NDArray[np.floating], dims: int) -> Properties:
     """Return a ring around each highlighted point."""
     look = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
     if dims == 2:
@@ -132,17 +137,17 @@ def rings(places: NDArray[np.floating], dims: int) -> go.Scatter | go.Scatter3d:
             "color": theme.ACCENT,
             "line": {"width": 2.5},
         }
-        return go.Scatter(**at(places, dims), marker=ring, **look)
+        return trace(kind_of(dims), **at(places, dims), marker=ring, **look)
     ring = {"size": 10, "symbol": "circle-open", "color": theme.ACCENT}
-    return go.Scatter3d(**at(places, dims), marker=ring, **look)
+    return trace(kind_of(dims), **at(places, dims), marker=ring, **look)
 
 
-def trails(places: NDArray[np.floating], dims: int) -> list[go.Scatter | go.Scatter3d]:
+def trails(places: NDArray[np.floating], dims: int) -> list[Properties]:
     """Return the path of each highlighted point through the layers, from [L+1, N, dims]."""
-    trace = go.Scatter if dims == 2 else go.Scatter3d
     line = {"color": theme.ACCENT, "width": 1 if dims == 2 else 2}
     return [
         trace(
+            kind_of(dims),
             **at(places[:, point], dims),
             mode="lines",
             line=line,

@@ -6,25 +6,25 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.words.lens import Lens, Trajectories
 
 from ..plots import theme
 from ..plots.cells import cell_text
+from ..plots.figure import Figure, heatmap, scatter
 from ..plots.formats import percent, shorten
 
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
 """Colours of the categorical scale that one may take for the accent."""
 
 
-def lens_figure(lens: Lens, *, whole_sentence: bool = False) -> go.Figure:
+def lens_figure(lens: Lens, *, whole_sentence: bool = False) -> Figure:
     """Draw the best words after each layer: of one mask, or of each token of a sentence."""
     return _lens_sentence(lens) if whole_sentence else _lens_mask(lens)
 
 
-def _lens_mask(lens: Lens) -> go.Figure:
+def _lens_mask(lens: Lens) -> Figure:
     """Draw the k best words at the lens's first position: rows are layers, upwards as computed."""
     count = lens.words.shape[-1]
     headings = ["best", "2nd", "3rd", *(f"{n}th" for n in range(4, count + 1))][:count]
@@ -32,12 +32,13 @@ def _lens_mask(lens: Lens) -> go.Figure:
     return word_grid(lens.words[:, 0], lens.probabilities[:, 0], rows, headings)
 
 
-def _lens_sentence(lens: Lens) -> go.Figure:
+def _lens_sentence(lens: Lens) -> Figure:
     """Draw the best word at every position: rows are tokens, columns are layers."""
     columns = layer_names(len(lens.words))
     words, probabilities = lens.words[..., 0].T, lens.probabilities[..., 0].T
     fig = word_grid(words, probabilities, lens.tokens, columns)
-    return fig.update_yaxes(range=[len(lens.tokens) - 0.5, -0.5])
+    fig.update_yaxes(range=[len(lens.tokens) - 0.5, -0.5])
+    return fig
 
 
 def word_grid(
@@ -45,7 +46,7 @@ def word_grid(
     probabilities: NDArray[np.float32],
     rows: Sequence[str],
     columns: Sequence[str],
-) -> go.Figure:
+) -> Figure:
     """Draw words in cells whose colour is their probability.
 
     Args:
@@ -62,8 +63,8 @@ def word_grid(
         ]
         for line, values, row in zip(words, probabilities, rows, strict=True)
     ]
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=probabilities,
             x=list(range(len(columns))),
             y=list(range(len(rows))),
@@ -106,19 +107,19 @@ def layer_names(num_states: int) -> list[str]:
     return ["embeddings", *(f"layer {i}" for i in range(1, num_states))]
 
 
-def rank_curves(trajectories: Trajectories, original: str | None = None) -> go.Figure:
+def rank_curves(trajectories: Trajectories, original: str | None = None) -> Figure:
     """Draw the rank of each chosen word from layer to layer; 1 is on top.
 
     Args:
         original: The hidden word, if known; its curve has the colour of its bar in `top_words`.
     """
-    fig = go.Figure()
+    fig = Figure()
     layers = list(range(len(trajectories.ranks)))
     colours = [c for c in theme.CATEGORICAL if c not in LIKE_ACCENT]
     for index, word in enumerate(trajectories.words):
         name = theme.escape(shorten(word))
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=layers,
                 y=trajectories.ranks[:, index],
                 mode="lines+markers",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from bertcore.analysis.words.masking_demo import Corruption
 
 from ..plots import theme, token_flow
+from ..plots.figure import Figure, bar, scatter
 
 ACTION_COLOURS = {"mask": theme.SEGMENT_A, "random": theme.SEGMENT_B, "kept": "#00805C"}
 ACTION_NAMES = {
@@ -16,7 +16,7 @@ ACTION_NAMES = {
 }
 
 
-def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
+def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> Figure:
     """Draw what the model gets in pretraining; the colour says what became of a chosen token."""
     below = [
         "" if action is None else "kept" if action == "kept" else f"was {token}"
@@ -24,13 +24,13 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
     ]
     boxes = token_flow.place(drawn.input_tokens, below)
     names = ACTION_NAMES | {"mask": f"became {theme.escape(mask)} (80%)"}
-    fig = go.Figure()
+    fig = Figure()
     for kind in ("mask", "random", "kept", None):
         members = [i for i, action in enumerate(drawn.actions) if action == kind]
         # A kind that was not drawn keeps its place in the legend.
         nothing: list[float | None] = [None]
         fig.add_trace(
-            go.Bar(
+            bar(
                 base=[boxes[i].left for i in members] or nothing,
                 x=[boxes[i].width for i in members] or nothing,
                 y=[boxes[i].line for i in members] or nothing,
@@ -54,7 +54,7 @@ def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> go.Figure:
     others = [i for i, action in enumerate(drawn.actions) if action is None]
     # Text on the pale boxes takes the page's colour, which bars cannot.
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=[boxes[i].left + boxes[i].width / 2 for i in others],
             y=[boxes[i].line for i in others],
             mode="text",

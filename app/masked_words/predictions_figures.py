@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.words.candidates import Candidate
 from bertcore.analysis.words.predictions import Filled, MaskPredictions
 
 from ..plots import theme
+from ..plots.figure import Figure, bar, scatter, subplots
 from ..plots.formats import percent, shorten
 from ..plots.untrusted_text import plain
 
@@ -20,7 +19,7 @@ MASKS_ABREAST = 3
 """Masks side by side."""
 
 
-def top_words(predictions: MaskPredictions) -> go.Figure:
+def top_words(predictions: MaskPredictions) -> Figure:
     """Draw the most probable words of each mask as bars, three masks abreast.
 
     Where the hidden token is known its bar stands out, and the heading says how it fares.
@@ -29,7 +28,7 @@ def top_words(predictions: MaskPredictions) -> go.Figure:
     words, probabilities = predictions.words, predictions.probabilities
     columns = min(MASKS_ABREAST, len(titles))
     rows = -(-len(titles) // columns)
-    fig = make_subplots(
+    fig = subplots(
         rows,
         columns,
         subplot_titles=titles,
@@ -43,7 +42,7 @@ def top_words(predictions: MaskPredictions) -> go.Figure:
         ]
         original = predictions.originals[index]
         colours = [theme.ACCENT if n == original else theme.SEGMENT_A for n in names]
-        bars = go.Bar(
+        bars = bar(
             x=values,
             y=list(range(len(names))),
             orientation="h",
@@ -62,8 +61,9 @@ def top_words(predictions: MaskPredictions) -> go.Figure:
     fig.update_xaxes(visible=False, range=[0, highest * (1.5, 2.1, 2.9)[columns - 1]])
     fig.update_yaxes(visible=False, autorange="reversed")
     fig.update_annotations(font_size=13, xanchor="left", align="left")
-    for index, annotation in enumerate(fig.layout.annotations):
-        annotation.x = fig.get_subplot(index // columns + 1, index % columns + 1).xaxis.domain[0]
+    for index, annotation in enumerate(fig.settings.get("annotations", ())):
+        (left, _), _ = fig.domain(index // columns + 1, index % columns + 1)
+        annotation["x"] = left
     return fig
 
 
@@ -93,7 +93,7 @@ def _mask_title(predictions: MaskPredictions, index: int) -> str:
     return f"{mask} at {predictions.positions[index]}<br>was <b>{token}</b>: rank {rank:,}"
 
 
-def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
+def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
     """Draw the scored candidates on a logarithmic scale, best first.
 
     A filled dot is the word's probability; a ring, for words of several pieces, its mean a piece.
@@ -102,13 +102,13 @@ def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
         (c for c in candidates if c.probability is not None),
         key=lambda c: -(c.log_probability or 0),
     )
-    fig = go.Figure()
+    fig = Figure()
     # Names may repeat once shortened, so rows are numbers with tick texts.
     rows = list(range(len(scored)))
     floor = 1e-12  # a logarithmic axis has no zero
     whole = [max(c.probability or 0.0, floor) for c in scored]
     fig.add_trace(
-        go.Bar(
+        bar(
             x=whole,
             y=rows,
             orientation="h",
@@ -122,7 +122,7 @@ def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
     several = [i for i in rows if len(scored[i].pieces) > 1]
     if several:
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=[max(scored[i].probability_per_piece or 0.0, floor) for i in several],
                 y=several,
                 mode="markers",
@@ -133,7 +133,7 @@ def candidate_dots(candidates: Sequence[Candidate]) -> go.Figure:
             )
         )
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=whole,
             y=rows,
             mode="markers+text",

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme, token_flow
+from ..plots.figure import Figure, bar
 from ..plots.formats import percent
 
 
-def replaced_strip(tokens: Sequence[str], probabilities: NDArray[np.float32]) -> go.Figure:
+def replaced_strip(tokens: Sequence[str], probabilities: NDArray[np.float32]) -> Figure:
     """Draw the sentence as boxes coloured by the probability that a token was replaced, [T]."""
     percentages = [percent(float(p)) for p in probabilities]
     boxes = token_flow.place(tokens, percentages)
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             base=[box.left for box in boxes],
             x=[box.width for box in boxes],
             y=[box.line for box in boxes],

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from bertcore.analysis.words.surprise import Surprise
 
 from ..plots import theme, token_flow
+from ..plots.figure import Figure, bar
 from ..plots.formats import percent
 
 CERTAIN_BITS = 12
 """Bits at the end of the surprise scale: one in 4,096."""
 
 
-def surprise_strip(surprise: Surprise) -> go.Figure:
+def surprise_strip(surprise: Surprise) -> Figure:
     """Draw the sentence as boxes coloured by surprise; below each, what BERT had expected."""
     expected = [
         "✓" if b == t else b for t, b in zip(surprise.tokens, surprise.best_words, strict=True)
@@ -33,8 +33,8 @@ def surprise_strip(surprise: Surprise) -> go.Figure:
         )
     ]
     capped = np.minimum(surprise.bits, CERTAIN_BITS)
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             base=[box.left for box in boxes],
             x=[box.width for box in boxes],
             y=[box.line for box in boxes],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore import Model
 
+from ..plots.figure import Figure
 from ..shell import cache, capabilities, frame
 from ..shell.picture import Picture
 from .next_words import show_next
@@ -20,7 +20,7 @@ NO_MASKED_WORDS = (
 )
 
 
-def _replaced_figure(result: tuple[list[str], list[float]]) -> go.Figure:
+def _replaced_figure(result: tuple[list[str], list[float]]) -> Figure:
     tokens, probabilities = result
     return replaced_strip(tokens, np.array(probabilities, dtype=np.float32))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore.analysis.compare.before_after import WordShift
 
 from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
+from ..plots.figure import Figure
 from ..shell import capabilities, frame
 from ..shell.picture import Picture
 from .compared import COMPARE_CODE, Compared
@@ -35,7 +35,7 @@ NO_MASKED_WORDS = (
 )
 
 
-def _words(shifts: Sequence[WordShift], *, mask: str = "[MASK]") -> go.Figure:
+def _words(shifts: Sequence[WordShift], *, mask: str = "[MASK]") -> Figure:
     return word_bars(shifts, [None] * len(shifts), RUNS, mask)
 
 
@@ -44,7 +44,7 @@ def _word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
     return table.assign(difference_points=100 * (table["p_second"] - table["p_first"]))
 
 
-def _answers(is_next: Sequence[float]) -> go.Figure:
+def _answers(is_next: Sequence[float]) -> Figure:
     return answer_bars(is_next, RUNS)
 
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
 
 from ..plots.before_after import attention_grid, head_table
+from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -45,7 +45,7 @@ class Attention(NamedTuple):
     """[N, N]"""
 
 
-def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) -> go.Figure:
+def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) -> Figure:
     some = np.ix_(drawn, drawn)
     names, changed = attention.compared.names(drawn), attention.compared.changed(drawn)
     first, second = attention.first[some], attention.second[some]
@@ -64,7 +64,7 @@ def _difference_arrays(attention: Attention) -> dict[str, NDArray]:  # type: ign
     }
 
 
-def _head_grid(pair: MinimalPair) -> go.Figure:
+def _head_grid(pair: MinimalPair) -> Figure:
     return attention_grid(pair.attention_change)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import Column, MinimalPair
 
 from ..plots import theme
+from ..plots.figure import Figure, Properties, heatmap
 from ..plots.formats import ON_AXIS, display_width, shorten
 
 RUNS = ("first", "second")
@@ -83,7 +83,7 @@ def difference_map(
     changed: Sequence[bool],
     *,
     is_dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """Draw how much more (blue) or less (orange) each token attends to each in the second version.
 
     Args:
@@ -106,8 +106,8 @@ def difference_map(
         more = "%{customdata[2]:.2%} → %{customdata[3]:.2%}<br>" + more
     else:
         hover = "token %{y} attends to token %{x}: "
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=points,
             x=places,
             y=places,
@@ -127,7 +127,12 @@ def difference_map(
     side = min(640, max(280, 26 * size))
     theme.plot_layout(fig, "", "attended to", "attends", side + room + 110)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
-    axis = {"tickvals": ticks, "ticktext": tick_labels, "showgrid": False, "tickfont": {"size": 11}}
+    axis: Properties = {
+        "tickvals": ticks,
+        "ticktext": tick_labels,
+        "showgrid": False,
+        "tickfont": {"size": 11},
+    }
     # Below the names, which may be turned; Plotly would set it among them here.
     fig.update_xaxes(
         **axis, tickangle=-90 if size > 8 else 0, range=[-0.5, size - 0.5], title_standoff=12
@@ -138,7 +143,7 @@ def difference_map(
 
 def vector_strips(
     change: NDArray[np.float32], names: Sequence[str], changed: Sequence[bool]
-) -> go.Figure:
+) -> Figure:
     """Draw a strip for each layer: how much the vector of each column turned.
 
     Args:
@@ -148,8 +153,8 @@ def vector_strips(
     labels = np.array([theme.escape(name) for name in names], dtype=object)
     layers = list(range(len(change)))
     top = max(1e-3, float(np.nanmax(change, initial=0.0)))
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=change,
             x=list(range(len(names))),
             y=layers,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
+from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture
 from .compared import COMPARE_CODE, Compared, drawn_columns, note_left_out
 from .figures import strip_table, vector_strips
 
 
-def _strips(compared: Compared, *, drawn: list[int]) -> go.Figure:
+def _strips(compared: Compared, *, drawn: list[int]) -> Figure:
     change = compared.pair.hidden_change[:, drawn]
     return vector_strips(change, compared.names(drawn), compared.changed(drawn))
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.figure import Figure, heatmap
 
 SHORT = {
     "weights": "weights",
@@ -49,13 +49,13 @@ class SeparatorFractions(NamedTuple):
     """Mean over the tokens, [L]."""
 
 
-def agreement(agreed: Agreement) -> go.Figure:
+def agreement(agreed: Agreement) -> Figure:
     """Draw the rank correlation of each two measures as a heat map."""
     measures, correlations = agreed
     names = [SHORT[name] for name in measures]
     known = np.isfinite(correlations)
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=correlations,
             x=names,
             y=names,
@@ -85,9 +85,7 @@ def agreement_table(agreed: Agreement) -> pd.DataFrame:
     return table
 
 
-def separator_fade(
-    separator_fractions: SeparatorFractions, *, separator: str = "[SEP]"
-) -> go.Figure:
+def separator_fade(separator_fractions: SeparatorFractions, *, separator: str = "[SEP]") -> Figure:
     """Draw the fraction of [SEP] by layer: in the weights, in the norms, after the residual.
 
     A dot for each head, a line for their mean.
@@ -98,11 +96,12 @@ def separator_fade(
     """
     weights, norms, block, _ = separator_fractions
     layers = np.arange(len(weights))
-    fig = go.Figure()
+    fig = Figure()
     kinds = ((weights, "attention weights", -SIDE), (norms, "norm-weighted", SIDE))
     for place, (fractions, name, side) in enumerate(kinds):
         num_heads = fractions.shape[1]
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=np.repeat(layers + side, num_heads),
             y=fractions.ravel(),
             customdata=[(layer, head) for layer in layers for head in range(num_heads)],
@@ -118,7 +117,8 @@ def separator_fade(
         (block, "with residual and LayerNorm", "dot"),
     )
     for place, (line, name, dash) in enumerate(means):
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=layers,
             y=line,
             mode="lines+markers",

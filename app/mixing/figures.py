@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from ..plots import theme
+from ..plots.figure import Figure, Properties, heatmap, subplots
 from ..plots.formats import ON_AXIS, display_width, shorten
 
 NAMES = {
@@ -67,13 +66,13 @@ class AllTokens(NamedTuple):
     """T strings; any text."""
 
 
-def strips(one_token: OneToken) -> go.Figure:
+def strips(one_token: OneToken) -> Figure:
     """Draw a strip for each measure over one axis of tokens; the receiving token is framed."""
     groups, tokens, token = one_token
     filled = {title: rows for title, rows in groups.items() if rows}
     num_rows = sum(len(rows) for rows in filled.values())
     inner = num_rows * ROW + GAP * len(filled) + 34
-    fig = make_subplots(
+    fig = subplots(
         rows=len(filled),
         shared_xaxes=True,
         row_heights=[len(rows) for rows in filled.values()],
@@ -121,13 +120,13 @@ def strips(one_token: OneToken) -> go.Figure:
     return fig
 
 
-def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> go.Heatmap:
+def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> Properties:
     """Return the strips of one group."""
     fractions = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
     names = np.array([theme.escape(shorten(name, ON_AXIS)) for name in tokens], dtype=object)
     hover = np.broadcast_to(names, fractions.shape)
     numbered = len(tokens) <= MOST_NUMBERED
-    return go.Heatmap(
+    return heatmap(
         z=np.sqrt(fractions),
         customdata=np.dstack([hover, fractions.astype(object)]),
         y=[NAMES[name] for name in rows],
@@ -142,12 +141,12 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
     )
 
 
-def small_maps(all_tokens: AllTokens) -> go.Figure:
+def small_maps(all_tokens: AllTokens) -> Figure:
     """Draw the whole map of every measure, all with the same axes: zooming one zooms all."""
     maps, tokens = all_tokens
     columns, side = (4, MAP) if len(tokens) < MANY else (2, LARGE_MAP)
     rows = math.ceil(len(maps) / columns)
-    fig = make_subplots(
+    fig = subplots(
         rows=rows,
         cols=columns,
         shared_xaxes="all",
@@ -159,7 +158,8 @@ def small_maps(all_tokens: AllTokens) -> go.Figure:
     # A category for each place: equal tokens stay apart.
     names = [f"{theme.escape(shorten(name, ON_AXIS))} {place}" for place, name in enumerate(tokens)]
     for place, (name, fractions) in enumerate(maps.items()):
-        fig.add_heatmap(
+        fig.add(
+            "heatmap",
             z=np.rint(STEPS * np.sqrt(fractions)).astype(np.uint8),  # a colour needs no more
             customdata=fractions,
             x=names,
@@ -175,7 +175,13 @@ def small_maps(all_tokens: AllTokens) -> go.Figure:
     theme.plot_layout(fig, "", "", "", rows * side + 30 + below)
     _colours(fig, list(maps.values()), steps_of_one=STEPS)
     font = {"size": 10 if len(tokens) <= 16 else 9}
-    axis = {"type": "category", "showgrid": False, "tickfont": font, "dtick": 1, "ticks": ""}
+    axis: Properties = {
+        "type": "category",
+        "showgrid": False,
+        "tickfont": font,
+        "dtick": 1,
+        "ticks": "",
+    }
     fig.update_xaxes(**axis, tickangle=-90, showticklabels=False, automargin=False)
     fig.update_yaxes(**axis, autorange="reversed", showticklabels=False)
     if has_names:
@@ -246,7 +252,7 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
 
 
 def _colours(
-    fig: go.Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: Any
+    fig: Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: Any
 ) -> None:
     """Give all maps one scale: the square root of the fraction, so that small ones are seen.
 

@@ -12,6 +12,7 @@ from ..plots.untrusted_text import plain
 from ..shell import frame, waiting
 from ..shell.background import Job, Work
 from ..shell.cache import Texts
+from ..shell.chart import plotly_chart
 from ..shell.picture import Picture
 from . import measures
 from .choices import ALL, OTHERS, SLOW
@@ -132,7 +133,7 @@ def _draw(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> No
     picture = picture_of(view)
     if mixing.waiting:
         assert picture.figure is not None
-        st.plotly_chart(picture.figure(result))
+        plotly_chart(picture.figure(result))
         return
     picture.show(page, result, setup=maps_code(page, choice), with_caption=False)
 

@@ -6,13 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.compare.before_after import WordShift
 
 from . import theme
+from .figure import Figure, bar, heatmap, scatter, subplots
 from .formats import percent, shorten
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
@@ -38,7 +37,7 @@ def word_bars(
     originals: Sequence[str | None],
     names: tuple[str, str] = ("before", "after"),
     mask: str = "[MASK]",
-) -> go.Figure:
+) -> Figure:
     """Draw the best words of each mask before (grey) and after (blue) as pairs of bars.
 
     Args:
@@ -51,9 +50,7 @@ def word_bars(
     return pair_bars(shifts, titles, names)
 
 
-def pair_bars(
-    shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[str, str]
-) -> go.Figure:
+def pair_bars(shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[str, str]) -> Figure:
     """Draw probabilities before (grey) and after (blue) as pairs of bars.
 
     Args:
@@ -63,7 +60,7 @@ def pair_bars(
     """
     counts = [len(shift.words) for shift in shifts]
     height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
-    fig = make_subplots(
+    fig = subplots(
         len(shifts),
         1,
         subplot_titles=titles,
@@ -86,7 +83,7 @@ def pair_bars(
     return fig
 
 
-def _add_words(fig: go.Figure, shift: WordShift, index: int, runs: tuple[str, str]) -> None:
+def _add_words(fig: Figure, shift: WordShift, index: int, runs: tuple[str, str]) -> None:
     """Add one mask's words as the row `index` of the figure."""
     where = {"row": index + 1, "col": 1}
     places = list(range(len(shift.words)))
@@ -95,7 +92,7 @@ def _add_words(fig: go.Figure, shift: WordShift, index: int, runs: tuple[str, st
         ((shift.before, runs[0], BEFORE), (shift.after, runs[1], AFTER))
     ):
         fig.add_trace(
-            go.Bar(
+            bar(
                 x=values,
                 y=places,
                 orientation="h",
@@ -110,7 +107,7 @@ def _add_words(fig: go.Figure, shift: WordShift, index: int, runs: tuple[str, st
             **where,
         )
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=np.maximum(shift.before, shift.after),
             y=places,
             mode="text",
@@ -150,18 +147,16 @@ def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
     )
 
 
-def answer_bars(
-    is_next: Sequence[float], names: tuple[str, str] = ("before", "after")
-) -> go.Figure:
+def answer_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "after")) -> Figure:
     """Draw the probability that B follows A in two runs of these names, two bars of length 1."""
     rows = list(names)
-    fig = go.Figure()
+    fig = Figure()
     for values, name, colour in (
         (list(is_next), "B follows A", theme.SEGMENT_A),
         ([1 - p for p in is_next], "B is a random text", theme.SEGMENT_B),
     ):
         fig.add_trace(
-            go.Bar(
+            bar(
                 x=values,
                 y=rows,
                 orientation="h",
@@ -193,7 +188,7 @@ def answer_table(is_next: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame({"run": ["before", "after"], "p_is_next": list(is_next)})
 
 
-def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> go.Figure:
+def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> Figure:
     """Draw how much each head's attention changed, [L, H]; a cross marks heads that are off."""
     largest = max(1e-3, float(change.max()))
     colours = {"colorscale": theme.SEQUENTIAL, "zmin": 0, "zmax": largest}
@@ -217,19 +212,19 @@ def head_grid(
     hover: str,
     colours: Mapping[str, object],
     unit: str,
-) -> go.Figure:
+) -> Figure:
     """Draw a number for each head.
 
     Args:
         values: [L, H]; NaN is empty.
         off: (layer, head) that are marked with a cross.
         hover: What the hover says after layer and head, with Plotly's %{z}.
-        colours: Colour scale and its range, of `go.Heatmap`.
+        colours: Colour scale and its range, of Plotly's heat map.
         unit: Above the colour bar.
     """
     num_layers, num_heads = values.shape
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=values,
             x=list(range(num_heads)),
             y=list(range(num_layers)),
@@ -243,7 +238,7 @@ def head_grid(
     )
     if off:
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=[head for _, head in off],
                 y=[layer for layer, _ in off],
                 mode="markers",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from .figure import Properties, scatter
 
-def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> go.Scatter:
+
+def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> Properties:
     """Return text for the cells of a heat map of probabilities, white on dark and dark on light.
 
     Args:
@@ -18,7 +19,7 @@ def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: 
         size: Of the letters, in pixels.
     """
     num_rows, num_columns = values.shape
-    return go.Scatter(
+    return scatter(
         x=[column for _ in range(num_rows) for column in range(num_columns)],
         y=[row for row in range(num_rows) for _ in range(num_columns)],
         mode="text",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from . import theme
+from .figure import Figure
 
 
 def add_cells(
-    fig: go.Figure,
+    fig: Figure,
     num_layers: int,
     num_heads: int,
     *,
@@ -34,7 +34,8 @@ def add_cells(
         opened: The framed head, or None.
     """
     layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
-    fig.add_scatter(
+    fig.add(
+        "scatter",
         x=heads,
         y=layers,
         mode="markers",

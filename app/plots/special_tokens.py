@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from bertcore.tokenizer import Tokenizer
 
 from . import theme
+from .figure import Figure
 from .untrusted_text import plain
 
 
@@ -67,9 +66,9 @@ def own_markdown(text: str, marks: Marks) -> str:
     return text
 
 
-def relabelled(fig: go.Figure, marks: Marks) -> go.Figure:
+def relabelled(fig: Figure, marks: Marks) -> Figure:
     """Return a figure of our names, without a visitor's tokens, with its own special tokens."""
     if marks == BERT:
         return fig
     escaped = Marks(*(json.dumps(theme.escape(mark))[1:-1] for mark in marks))
-    return go.Figure(json.loads(own_text(fig.to_json(), escaped)))
+    return Figure(json.loads(own_text(fig.to_json(), escaped)))

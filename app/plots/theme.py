@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.colors
-import plotly.graph_objects as go
 from numpy.typing import NDArray
+
+from .figure import Figure
 
 SEGMENT_A = "#3457D5"
 """Text A: blue."""
@@ -68,7 +69,7 @@ def sampled(scale: str | Sequence[Sequence[object]], count: int) -> NDArray[np.u
     return np.round(np.array(colours) * 255).astype(np.uint8)
 
 
-def plot_layout(fig: go.Figure, title: str, x: str, y: str, height: int) -> go.Figure:
+def plot_layout(fig: Figure, title: str, x: str, y: str, height: int) -> Figure:
     """Give a figure our title, axis names and margins; colours of text follow the page's theme.
 
     Args:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from . import theme
+from .figure import Figure
 from .formats import display_width, shorten
 
 LINE_UNITS = 68
@@ -49,7 +48,7 @@ def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box
     return boxes
 
 
-def draw(fig: go.Figure, boxes: Sequence[Box], *, legend_height: int) -> go.Figure:
+def draw(fig: Figure, boxes: Sequence[Box], *, legend_height: int) -> Figure:
     """Give a figure of boxes its size and bare axes.
 
     Args:

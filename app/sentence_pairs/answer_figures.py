@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from bertcore.analysis.words.next_sentence import Variant
 
 from ..plots import theme
+from ..plots.figure import Figure, bar, scatter
 from ..plots.formats import percent, shorten
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
@@ -20,26 +20,26 @@ NEXT_SENTENCE = ("B follows A", "B is a random text")
 SENTENCE_ORDER = ("A comes before B", "they were exchanged")
 
 
-def answer_bar(variants: Sequence[Variant]) -> go.Figure:
+def answer_bar(variants: Sequence[Variant]) -> Figure:
     """Draw the next-sentence answer for the pair; of several variants the first."""
     return probability_bar(variants[0].is_next)
 
 
-def probability_bar(first: float, names: tuple[str, str] = NEXT_SENTENCE) -> go.Figure:
+def probability_bar(first: float, names: tuple[str, str] = NEXT_SENTENCE) -> Figure:
     """Draw both classes of a head for pairs as one bar of length 1.
 
     Args:
         first: Probability of class 0.
         names: What the two classes mean.
     """
-    fig = go.Figure()
+    fig = Figure()
     parts = (
         (first, names[0], FOLLOWS, 0.0, "left"),
         (1 - first, names[1], RANDOM, 1.0, "right"),
     )
     for value, name, colour, side, anchor in parts:
         fig.add_trace(
-            go.Bar(
+            bar(
                 x=[value],
                 y=[0],
                 orientation="h",
@@ -65,13 +65,13 @@ def probability_bar(first: float, names: tuple[str, str] = NEXT_SENTENCE) -> go.
     return fig
 
 
-def variant_dots(variants: Sequence[Variant]) -> go.Figure:
+def variant_dots(variants: Sequence[Variant]) -> Figure:
     """Draw each variant's probability as a dot, joined to that of the pair as written (first)."""
     rows = list(range(len(variants)))
-    fig = go.Figure()
+    fig = Figure()
     _add_rails(fig, variants)
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=[v.is_next for v in variants],
             y=rows,
             mode="markers",
@@ -101,7 +101,7 @@ def variant_dots(variants: Sequence[Variant]) -> go.Figure:
     return fig
 
 
-def _add_rails(fig: go.Figure, variants: Sequence[Variant]) -> None:
+def _add_rails(fig: Figure, variants: Sequence[Variant]) -> None:
     """Draw the scale of each row, a mark at the original and a line from it to the variant."""
     original = variants[0].is_next
     for row, variant in enumerate(variants):
@@ -135,7 +135,7 @@ def _add_rails(fig: go.Figure, variants: Sequence[Variant]) -> None:
         )
 
 
-def _add_names(fig: go.Figure, variants: Sequence[Variant]) -> None:
+def _add_names(fig: Figure, variants: Sequence[Variant]) -> None:
     """Write what was changed on the left of each row, the answer and its change on the right."""
     original = variants[0].is_next
     for row, variant in enumerate(variants):

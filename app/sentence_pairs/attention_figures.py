@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
 from bertcore.analysis.words.next_sentence import AttentionMass
 
 from ..html_file.chart import Data
 from ..plots import theme
+from ..plots.figure import Figure, heatmap, scatter, subplots
 
 
-def mass_figure(attention_mass: AttentionMass, *, every_head: bool = False) -> go.Figure:
+def mass_figure(attention_mass: AttentionMass, *, every_head: bool = False) -> Figure:
     """Draw the attention between the texts: by layer, or of every head."""
     return mass_heatmaps(attention_mass) if every_head else mass_lines(attention_mass)
 
 
-def mass_lines(attention_mass: AttentionMass) -> go.Figure:
+def mass_lines(attention_mass: AttentionMass) -> Figure:
     """Draw the attention mass from A to B and back by layer: mean over heads, and their range.
 
     Layers and heads are counted from 0, as in the attention views.
     """
     num_layers = attention_mass.mass.shape[0]
     layers = list(range(num_layers))
-    fig = go.Figure()
+    fig = Figure()
     ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
     for source, target, colour in ways:
         mass = attention_mass.between(source, target)
         name = f"{source} to {target}"
         band = [*mass.max(1), *mass.min(1)[::-1]]
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=[*layers, *layers[::-1]],
                 y=band,
                 fill="toself",
@@ -44,7 +42,7 @@ def mass_lines(attention_mass: AttentionMass) -> go.Figure:
             )
         )
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=layers,
                 y=mass.mean(1),
                 mode="lines+markers",
@@ -57,7 +55,7 @@ def mass_lines(attention_mass: AttentionMass) -> go.Figure:
         )
         even = float(attention_mass.fraction[("A", "B", "special").index(target)])
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=layers,
                 y=[even] * num_layers,
                 mode="lines",
@@ -74,14 +72,14 @@ def mass_lines(attention_mass: AttentionMass) -> go.Figure:
     return fig
 
 
-def mass_heatmaps(attention_mass: AttentionMass) -> go.Figure:
+def mass_heatmaps(attention_mass: AttentionMass) -> Figure:
     """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
     num_layers, num_heads = attention_mass.mass.shape[:2]
     ways = (("A", "B"), ("B", "A"))
-    fig = make_subplots(1, 2, horizontal_spacing=0.06)
+    fig = subplots(1, 2, horizontal_spacing=0.06)
     for column, (source, target) in enumerate(ways, start=1):
         fig.add_trace(
-            go.Heatmap(
+            heatmap(
                 z=attention_mass.between(source, target),
                 x=list(range(num_heads)),
                 y=list(range(num_layers)),

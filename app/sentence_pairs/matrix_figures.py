@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
 from ..plots.cells import cell_text
+from ..plots.figure import Figure, heatmap
 from ..plots.formats import percent, shorten
 
 
@@ -24,7 +24,7 @@ class PairMatrix(NamedTuple):
     """That the column's sentence follows the row's, [N, N]; NaN on the diagonal."""
 
 
-def pair_matrix(pairs: PairMatrix) -> go.Figure:
+def pair_matrix(pairs: PairMatrix) -> Figure:
     """Draw the probability that the column's sentence follows the row's; the diagonal is empty."""
     sentences, matrix = pairs
     count = len(sentences)
@@ -38,8 +38,8 @@ def pair_matrix(pairs: PairMatrix) -> go.Figure:
         for a, row in zip(sentences, matrix, strict=True)
     ]
     text = [["" if np.isnan(p) else percent(float(p)) for p in row] for row in matrix]
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=matrix,
             x=places,
             y=places,

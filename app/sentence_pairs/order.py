@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore import Model
 
+from ..plots.figure import Figure
 from ..plots.formats import percent
 from ..shell import cache, frame
 from ..shell.picture import Picture
 from .answer_figures import SENTENCE_ORDER, probability_bar
 
 
-def _order_figure(in_order: float) -> go.Figure:
+def _order_figure(in_order: float) -> Figure:
     return probability_bar(in_order, SENTENCE_ORDER)
 
 

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -18,8 +17,10 @@ from bertcore.json_data import to_json
 
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
+from ..plots.figure import Figure
 from ..plots.special_tokens import Marks, own_markdown
 from . import capabilities, frame, picture_files, sidebar
+from .chart import plotly_chart
 
 Width = Literal["stretch", "content"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -41,7 +42,7 @@ class Picture:
     """Python that computes the same numbers; it follows the page's `setup_code`."""
     table: Callable[..., Data]
     """Result -> the numbers that are drawn: a table (CSV) or named arrays (NPZ)."""
-    figure: Callable[..., go.Figure] | None = None
+    figure: Callable[..., Figure] | None = None
     """Result -> Plotly figure; None for a picture drawn by a component of ours."""
     needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
@@ -56,7 +57,7 @@ class Picture:
         result: Any,
         *,
         drawn: Mapping[str, Any] = NOTHING,
-        fig: go.Figure | None = None,
+        fig: Figure | None = None,
         setup: str | None = None,
         on_select: Callable[[], None] | None = None,
         record: object = None,
@@ -158,7 +159,7 @@ class Picture:
             setup = page.setup_code
         return setup + self.code.format(**values)
 
-    def _plot(self, fig: go.Figure, on_select: Callable[[], None] | None) -> None:
+    def _plot(self, fig: Figure, on_select: Callable[[], None] | None) -> None:
         """Draw a Plotly figure; its text and ground take the page's theme.
 
         The camera in its corner saves it in the format chosen in the sidebar (SVG or PNG).
@@ -168,7 +169,7 @@ class Picture:
             "filename": f"bertscope-{self.name}",
             "scale": 2,
         }
-        st.plotly_chart(
+        plotly_chart(
             fig,
             width="stretch",
             config={

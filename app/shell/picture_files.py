@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..html_file import chart
 from ..html_file.document import File, Part, Report, Scheme, to_html
 from ..plots import theme
+from ..plots.figure import Figure
 from . import cache, state
 
 MOST_BYTES = 6_000_000
@@ -84,7 +84,7 @@ def view_file(
 
 def figure_file(
     of: Origin,
-    fig: go.Figure,
+    fig: Figure,
     data: chart.Data,
     file: Callable[[], File],
     code: str,
@@ -95,7 +95,7 @@ def figure_file(
     held = file()
     is_small = len(held.content) <= MOST_BYTES
     part = chart.chart(fig)
-    title = (fig.layout.title.text or "").strip()
+    title = fig.title.strip()
     note = f"{held.name} is {theme.megabytes(len(held.content))} and not in this file."
     return _written(
         Report(

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from bertcore import Trace
 from bertcore.analysis.space.embeddings import LeaveOneOut, as_columns, norm_numbers
 
 from ..plots import theme
+from ..plots.figure import Figure, subplots
 from ..plots.token_axis import token_axis, token_frame
 
 
-def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
+def layer_norm(trace: Trace, *, selected: int) -> Figure:
     """Draw how LayerNorm equalizes the vector lengths of all tokens, and the numbers of one token.
 
     Args:
@@ -27,7 +26,7 @@ def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
     tokens, embeddings = trace.tokens, trace.embeddings
     numbers = norm_numbers(embeddings)
     before, after = (x[selected].float().numpy() for x in (embeddings.sum, embeddings.output))
-    fig = make_subplots(
+    fig = subplots(
         rows=2,
         cols=2,
         specs=[[{"colspan": 2}, None], [{}, {}]],
@@ -47,7 +46,8 @@ def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
     )  # fmt: skip
     for column, (name, color, norms, means, stds, values) in enumerate(rows, start=1):
         average = max(float(norms.mean()), 1e-12)
-        fig.add_scatter(
+        fig.add(
+            "scatter",
             x=np.arange(len(tokens)),
             y=norms / average,
             name=f"{name} (average {average:.2f})",
@@ -60,7 +60,8 @@ def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
             row=1,
             col=1,
         )
-        fig.add_histogram(
+        fig.add(
+            "histogram",
             x=values,
             marker={"color": color},
             nbinsx=40,
@@ -74,7 +75,7 @@ def layer_norm(trace: Trace, *, selected: int) -> go.Figure:
     return fig
 
 
-def _lay_out(fig: go.Figure, tokens: Sequence[str], selected: int) -> None:
+def _lay_out(fig: Figure, tokens: Sequence[str], selected: int) -> None:
     """Name the axes of `layer_norm` and frame the selected token."""
     theme.plot_layout(fig, "", "", "", 540)
     fig.update_layout(
@@ -96,14 +97,14 @@ def layer_norm_table(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame({"token": trace.tokens, **as_columns(norm_numbers(trace.embeddings))})
 
 
-def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) -> go.Figure:
+def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) -> Figure:
     """Draw how far each token's vector turns without segments, and without positions.
 
     Two rows: at the embeddings' output and after the last layer; then the selected token through
     all layers.
     """
     depth = len(next(iter(result.cosines.values())))
-    fig = make_subplots(
+    fig = subplots(
         rows=3,
         cols=1,
         vertical_spacing=0.13,
@@ -124,10 +125,16 @@ def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) 
             "hovertemplate": "cosine %{y:.3f}",
         }
         x = np.arange(len(tokens))
-        fig.add_scatter(x=x, y=cosines[0], showlegend=True, **style, row=1, col=1)
-        fig.add_scatter(x=x, y=cosines[-1], showlegend=False, **style, row=2, col=1)
-        fig.add_scatter(
-            x=np.arange(depth), y=cosines[:, selected], showlegend=False, **style, row=3, col=1
+        fig.add("scatter", x=x, y=cosines[0], showlegend=True, **style, row=1, col=1)
+        fig.add("scatter", x=x, y=cosines[-1], showlegend=False, **style, row=2, col=1)
+        fig.add(
+            "scatter",
+            x=np.arange(depth),
+            y=cosines[:, selected],
+            showlegend=False,
+            **style,
+            row=3,
+            col=1,
         )
     theme.plot_layout(fig, "", "", "cosine", 680)
     fig.update_layout(
@@ -147,9 +154,9 @@ def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) 
     fig.update_xaxes(title_text="layer (0 is the embeddings' output)", dtick=1, row=3, col=1)
     # Room for the words under the second picture.
     for axis, domain in (("yaxis", (0.76, 1.0)), ("yaxis2", (0.45, 0.69)), ("yaxis3", (0.0, 0.24))):
-        fig.layout[axis].domain = domain
-    for annotation, top in zip(fig.layout.annotations, (1.0, 0.69, 0.24), strict=True):
-        annotation.y = top
+        fig.settings[axis]["domain"] = domain
+    for annotation, top in zip(fig.settings["annotations"], (1.0, 0.69, 0.24), strict=True):
+        annotation["y"] = top
     return fig
 
 

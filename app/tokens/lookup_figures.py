@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.figure import Figure
 
 Matrix = NDArray[np.float32]
 
@@ -23,15 +23,16 @@ class PositionRow(NamedTuple):
     """[P]"""
 
 
-def position_table(cosines: Matrix, *, position: int | None = None) -> go.Figure:
+def position_table(cosines: Matrix, *, position: int | None = None) -> Figure:
     """Draw the cosines between the rows of the position table, [P, P].
 
     Args:
         cosines: As `position_similarity` returns them.
         position: A row to mark, such as that of the selected token.
     """
-    fig = go.Figure()
-    fig.add_heatmap(
+    fig = Figure()
+    fig.add(
+        "heatmap",
         z=cosines,
         colorscale=theme.DIVERGING,
         zmin=-1,
@@ -53,10 +54,11 @@ def position_arrays(cosines: Matrix) -> dict[str, Matrix]:
     return {"cosines": cosines}
 
 
-def position_row(row: PositionRow) -> go.Figure:
+def position_row(row: PositionRow) -> Figure:
     """Draw the similarity of each position to one as a curve."""
-    fig = go.Figure()
-    fig.add_scatter(
+    fig = Figure()
+    fig.add(
+        "scatter",
         x=np.arange(len(row.cosines)),
         y=row.cosines,
         mode="lines",
@@ -73,12 +75,13 @@ def position_row_table(row: PositionRow) -> pd.DataFrame:
     return pd.DataFrame({"position": range(len(row.cosines)), "cosine": row.cosines})
 
 
-def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> go.Figure:
+def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> Figure:
     """Draw the pieces of the token table nearest to `word` as bars, the nearest on top."""
     words = [name for name, _ in neighbours]
     cosines = [cosine for _, cosine in neighbours]
-    fig = go.Figure()
-    fig.add_bar(
+    fig = Figure()
+    fig.add(
+        "bar",
         x=cosines,
         y=list(range(len(words))),
         orientation="h",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore import Trace
 from bertcore.analysis.space.embeddings import SumNumbers, parts_of, sum_numbers
 
 from ..plots import theme
+from ..plots.figure import Figure
 from ..plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
 
 Matrix = NDArray[np.float32]
@@ -47,7 +47,7 @@ def sum_arrays(trace: Trace) -> dict[str, Matrix]:
     }
 
 
-def sum_strips(trace: Trace, *, selected: int | None = None) -> go.Figure:
+def sum_strips(trace: Trace, *, selected: int | None = None) -> Figure:
     """Draw figure 2 of the paper with numbers: three strips, their sum, and all lengths.
 
     Built in one piece, because this picture follows every edit and Plotly validates each later
@@ -98,7 +98,7 @@ def sum_strips(trace: Trace, *, selected: int | None = None) -> go.Figure:
         **_value_axes(names),
     }
     numbers = sum_numbers(trace.embeddings)
-    return go.Figure(data=[*_strips(parts), *_lengths(numbers, len(names))], layout=layout)
+    return Figure(data=[*_strips(parts), *_lengths(numbers, len(names))], layout=layout)
 
 
 def _strips(parts: dict[str, Matrix]) -> list[dict[str, object]]:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from ..plots import theme
+from ..plots.figure import Figure, Properties, scatter, subplots
 
 MAX_POINTS = 1200
 """Points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
@@ -47,7 +46,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
     return table
 
 
-def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> go.Figure:
+def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> Figure:
     """Draw up to six small pictures: training as a line, held-out scores as points on a line.
 
     A measure that a run lacks, such as next sentence in a run without pairs, has no picture.
@@ -60,7 +59,7 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
     columns, height = 2, 210
     panels = [panel for panel in _PANELS if panel[1] in table or panel[2] in table] or _PANELS[:1]
     rows = -(-len(panels) // columns)
-    fig = make_subplots(
+    fig = subplots(
         rows,
         columns,
         specs=[
@@ -96,7 +95,6 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
                 col=index % columns + 1,
                 line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
                 annotation={"text": name, "font": {"size": 11, "color": theme.SPECIAL}},
-                annotation_position="top right",
             )
     theme.plot_layout(fig, "", "", "", rows * height + 40)
     fig.update_annotations(font_size=12)
@@ -107,8 +105,8 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
     return fig
 
 
-def _line(table: pd.DataFrame, column: str, form: str, named: bool) -> go.Scatter:
-    return go.Scatter(
+def _line(table: pd.DataFrame, column: str, form: str, named: bool) -> Properties:
+    return scatter(
         x=table["step"].tolist(),
         y=_plain(table[column]),
         mode="lines" if len(table) > 1 else "markers",
@@ -120,8 +118,8 @@ def _line(table: pd.DataFrame, column: str, form: str, named: bool) -> go.Scatte
     )
 
 
-def _points(table: pd.DataFrame, column: str, form: str, index: int) -> go.Scatter:
-    return go.Scatter(
+def _points(table: pd.DataFrame, column: str, form: str, index: int) -> Properties:
+    return scatter(
         x=table["step"].tolist(),
         y=_plain(table[column]),
         mode="lines+markers",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.heads.entropy_history import HeadHistory
 
 from ..plots import theme
+from ..plots.figure import Figure, heatmap
 
 
 def heads_arrays(history: HeadHistory) -> dict[str, NDArray]:  # type: ignore[type-arg]
@@ -20,12 +20,12 @@ def heads_arrays(history: HeadHistory) -> dict[str, NDArray]:  # type: ignore[ty
     }
 
 
-def heads_over_time(history: HeadHistory) -> go.Figure:
+def heads_over_time(history: HeadHistory) -> Figure:
     """Draw how spread the attention of every head is, from the run's start to now."""
     num_moments, num_layers, num_heads = history.spread.shape
     names = [f"layer {i} head {j}" for i in range(num_layers) for j in range(num_heads)]
-    fig = go.Figure(
-        go.Heatmap(
+    fig = Figure(
+        heatmap(
             z=history.spread.reshape(num_moments, -1).T.round(4),
             x=[str(step) for step in history.steps],
             y=names,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore.analysis.heads.entropy_history import head_history
@@ -16,6 +15,7 @@ from bertcore.training.probes import Probe
 from ..access import places
 from ..layer_map.layer_watch import layer_watch
 from ..plots import theme
+from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture
 from .fields import HEAD, LAYER, MOMENT, SENTENCE
@@ -41,7 +41,7 @@ class Shown(NamedTuple):
 
 def _replay(
     shown: Shown, *, sentence: int, layer: int, head: int | None, moment: int, ink: str
-) -> go.Figure:
+) -> Figure:
     return replay(
         shown.drawn,
         shown.mapped,

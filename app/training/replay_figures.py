@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe
 
 from ..plots import theme
+from ..plots.figure import Figure, bar, heatmap, scatter, subplots
 from ..plots.formats import percent, shorten
 from .replay_layout import lay_out
 
@@ -42,7 +41,7 @@ def replay(
     head: int | None,
     moment: int,
     ink: str = "",
-) -> go.Figure:
+) -> Figure:
     """Draw four pictures that a slider and a play button take through training.
 
     Args:
@@ -53,7 +52,7 @@ def replay(
         moment: Which is shown first.
         ink: Colour of names; empty for the theme's.
     """
-    fig = make_subplots(
+    fig = subplots(
         2,
         2,
         subplot_titles=_titles(probes, sentence, layer, head),
@@ -69,19 +68,19 @@ def replay(
     _draw_attention(fig, first.attention, probes[-1].sentences[sentence].tokens)
     _draw_map(fig, first, probe_map, probes[-1], sentence, ink)
     _draw_guesses(fig, first.guesses)
-    moving = list(range(len(fig.data)))
+    moving = list(range(len(fig.traces)))
     _draw_answers(fig, probes, sentence)
-    moving.append(len(fig.data))
+    moving.append(len(fig.traces))
     _draw_time_mark(fig, first.time_mark)
-    fig.frames = [
-        go.Frame(
-            name=str(probe.step),
-            data=[
-                {"type": fig.data[place].type, **part}
+    fig.stages = [
+        {
+            "name": str(probe.step),
+            "data": [
+                {"type": fig.traces[place]["type"], **part}
                 for place, part in zip(moving, parts.in_order(), strict=True)
             ],
-            traces=moving,
-        )
+            "traces": moving,
+        }
         for probe, parts in zip(probes, moments, strict=True)
     ]
     lay_out(fig, probes, probe_map, sentence=sentence, moment=moment)
@@ -164,11 +163,11 @@ def _moving_parts(
     )
 
 
-def _draw_attention(fig: go.Figure, part: dict[str, Any], tokens: Sequence[str]) -> None:
+def _draw_attention(fig: Figure, part: dict[str, Any], tokens: Sequence[str]) -> None:
     """Draw the attention of each token as a row."""
     names = [f"{theme.escape(shorten(token, 12))} {i}" for i, token in enumerate(tokens)]
     fig.add_trace(
-        go.Heatmap(
+        heatmap(
             **part,
             x=names,
             y=names,
@@ -184,11 +183,11 @@ def _draw_attention(fig: go.Figure, part: dict[str, Any], tokens: Sequence[str])
 
 
 def _draw_map(
-    fig: go.Figure, parts: _MovingParts, probe_map: ProbeMap, probe: Probe, sentence: int, ink: str
+    fig: Figure, parts: _MovingParts, probe_map: ProbeMap, probe: Probe, sentence: int, ink: str
 ) -> None:
     """Draw the trails and the points of each kind; words of the chosen sentence stand out."""
     fig.add_trace(
-        go.Scatter(
+        scatter(
             **parts.trails,
             mode="lines",
             line={"color": theme.SPECIAL, "width": 1},
@@ -203,7 +202,7 @@ def _draw_map(
         rows = _rows(probe_map, code)
         is_chosen = [probe_map.sentences[row] == sentence for row in rows]
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 **points,
                 mode="markers+text",
                 name=KINDS.get(code, "words"),
@@ -226,10 +225,10 @@ def _draw_map(
         )
 
 
-def _draw_guesses(fig: go.Figure, part: dict[str, Any]) -> None:
+def _draw_guesses(fig: Figure, part: dict[str, Any]) -> None:
     """Draw the best words for the hidden one as bars."""
     fig.add_trace(
-        go.Bar(
+        bar(
             **part,
             orientation="h",
             textposition="outside",
@@ -242,10 +241,10 @@ def _draw_guesses(fig: go.Figure, part: dict[str, Any]) -> None:
     )
 
 
-def _draw_time_mark(fig: go.Figure, part: dict[str, Any]) -> None:
+def _draw_time_mark(fig: Figure, part: dict[str, Any]) -> None:
     """Mark the moment in the picture of the answers over time."""
     fig.add_trace(
-        go.Scatter(
+        scatter(
             **part,
             mode="lines",
             line={"color": theme.ACCENT, "width": 2},
@@ -257,7 +256,7 @@ def _draw_time_mark(fig: go.Figure, part: dict[str, Any]) -> None:
     )
 
 
-def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> None:
+def _draw_answers(fig: Figure, probes: Sequence[Probe], sentence: int) -> None:
     """Draw the probability of the hidden word and NSP of each pair by step."""
     steps = [probe.step for probe in probes]
     lines = [("hidden word", [p.sentences[sentence].probability for p in probes], "solid")]
@@ -269,7 +268,7 @@ def _draw_answers(fig: go.Figure, probes: Sequence[Probe], sentence: int) -> Non
             lines.append((f"B follows A, pair {number}", values, "dash" if number == 1 else "dot"))
     for place, (name, values, dash) in enumerate(lines):
         fig.add_trace(
-            go.Scatter(
+            scatter(
                 x=steps,
                 y=_round(np.array(values)),
                 mode="lines+markers" if len(steps) < 3 else "lines",

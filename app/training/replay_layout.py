@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import Probe
 
 from ..plots import player, theme
+from ..plots.figure import Figure
 
 STEP_MS = 350
 HEIGHT = 860
 
 
 def lay_out(
-    fig: go.Figure, probes: Sequence[Probe], probe_map: ProbeMap, *, sentence: int, moment: int
+    fig: Figure, probes: Sequence[Probe], probe_map: ProbeMap, *, sentence: int, moment: int
 ) -> None:
     """Give the replay its axes, the same at every moment, its legends and its controls."""
     theme.plot_layout(fig, "", "", "", HEIGHT)
@@ -50,7 +50,7 @@ def lay_out(
     _controls(fig, probes, moment)
 
 
-def _controls(fig: go.Figure, probes: Sequence[Probe], moment: int) -> None:
+def _controls(fig: Figure, probes: Sequence[Probe], moment: int) -> None:
     """Add the slider over the moments and the buttons that play and stop."""
     # Plotly does not animate a heat map: each moment is redrawn.
     jump = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}

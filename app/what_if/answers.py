@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
 from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
+from ..plots.figure import Figure
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
@@ -54,7 +54,7 @@ task = compare_task(bert, read_task_head(bert), before, after)
 """
 
 
-def _words(shifts: Sequence[WordShift], *, originals: Sequence[str | None], mask: str) -> go.Figure:
+def _words(shifts: Sequence[WordShift], *, originals: Sequence[str | None], mask: str) -> Figure:
     return word_bars(shifts, originals, mask=mask)
 
 

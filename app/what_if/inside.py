@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertcore.analysis.compare.before_after import BeforeAfter
 
 from ..plots.before_after import attention_grid, head_table
+from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture, offer_json
 from .answers import RUNS_CODE
@@ -18,7 +18,7 @@ from .changes import Case, Compared, before
 from .inside_figures import hidden_bars, hidden_table
 
 
-def _hidden_figure(result: tuple[BeforeAfter, list[str]]) -> go.Figure:
+def _hidden_figure(result: tuple[BeforeAfter, list[str]]) -> Figure:
     return hidden_bars(*result)
 
 
@@ -26,7 +26,7 @@ def _hidden_table(result: tuple[BeforeAfter, list[str]]) -> pd.DataFrame:
     return hidden_table(*result)
 
 
-def _attention_figure(runs: BeforeAfter, *, off: frozenset[tuple[int, int]]) -> go.Figure:
+def _attention_figure(runs: BeforeAfter, *, off: frozenset[tuple[int, int]]) -> Figure:
     return attention_grid(runs.attention_change, off)
 
 

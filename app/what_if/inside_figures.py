@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from bertcore.analysis.compare.before_after import BeforeAfter
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, thinned
+from ..plots.figure import Figure, bar, scatter
 from ..plots.formats import shorten
 
 
-def hidden_bars(runs: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
+def hidden_bars(runs: BeforeAfter, tokens: Sequence[str]) -> Figure:
     """Draw how much the vectors of each layer changed: the mean as a bar, the maximum as a mark."""
     change = runs.hidden_change
     layers = list(range(len(change)))
@@ -23,8 +23,8 @@ def hidden_bars(runs: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
         f"most: {theme.escape(shorten(tokens[token], 24))} at {token}: {change[layer, token]:.3g}"
         for layer, token in enumerate(most)
     ]
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=layers,
             y=change.mean(1),
             marker={"color": AFTER, "line_width": 0},
@@ -34,7 +34,7 @@ def hidden_bars(runs: BeforeAfter, tokens: Sequence[str]) -> go.Figure:
         )
     )
     fig.add_trace(
-        go.Scatter(
+        scatter(
             x=layers,
             y=change.max(1),
             mode="markers",

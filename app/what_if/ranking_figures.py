@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bertcore.analysis.heads.importance import HeadImportance
 
 from ..plots import theme
 from ..plots.before_after import head_grid
+from ..plots.figure import Figure
 
 _MEASURES = {
     "word": "the word",
@@ -48,7 +48,7 @@ def unit(measure: str, task: str | None) -> str:
     return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
 
 
-def effect_grid(importance: HeadImportance, measure: str, *, is_dark: bool = False) -> go.Figure:
+def effect_grid(importance: HeadImportance, measure: str, *, is_dark: bool = False) -> Figure:
     """Draw the effect of removing each head; a cross marks heads that were off already."""
     effect: NDArray[np.float32] = getattr(importance, measure)
     largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, pair_bars
+from ..plots.figure import Figure, bar
 from ..plots.formats import shorten
 
 TOP_CHOICES = {"classes": 5, "labels": 5, "tags": 2, "span": 4}
@@ -22,14 +22,14 @@ MAX_ANSWERS = 5
 _TITLES = {"start": "Start of the answer", "end": "End of the answer"}
 
 
-def task_figure(task: TaskShift) -> go.Figure:
+def task_figure(task: TaskShift) -> Figure:
     """Draw a task head's answers before and after: bars of probabilities, or of the score."""
     if task.kind == "score":
         return score_bars([task.before.item(), task.after.item()])
     return task_bars(task)
 
 
-def task_bars(task: TaskShift, names: tuple[str, str] = ("before", "after")) -> go.Figure:
+def task_bars(task: TaskShift, names: tuple[str, str] = ("before", "after")) -> Figure:
     """Draw a task head's answers before (grey) and after (blue) as pairs of bars.
 
     Args:
@@ -88,12 +88,12 @@ def _title(task: TaskShift, answer: int) -> str:
     return f"{'Class' if task.kind == 'classes' else 'Labels'}: {divergence}"
 
 
-def score_bars(scores: Sequence[float], names: tuple[str, str] = ("before", "after")) -> go.Figure:
+def score_bars(scores: Sequence[float], names: tuple[str, str] = ("before", "after")) -> Figure:
     """Draw the score of a regression in two runs as bars from 0."""
     change = scores[1] - scores[0]
     texts = [f"{scores[0]:.4g}", f"<b>{scores[1]:.4g}</b>  ({change:+.3g})"]
-    fig = go.Figure(
-        go.Bar(
+    fig = Figure(
+        bar(
             x=list(scores),
             y=list(names),
             orientation="h",

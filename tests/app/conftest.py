@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from app.plots.figure import Figure
 from app.shell import waiting
 from bertcore import Bert, load
+from tests.support.figures import as_json, difference
 from tests.support.tiny import tiny_bert
 
 # AppTest reads the metadata of every installed package, in search of components, before the first
@@ -32,3 +36,24 @@ def bert(checkpoint: str) -> Bert:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page wait in its own run: there is no browser that would ask again."""
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def validated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let Plotly validate each figure that is drawn, and compare it with what Plotly would send."""
+    to_dict, problems = Figure.to_dict, []
+
+    def checked(self: Figure) -> dict[str, Any]:
+        drawn = to_dict(self)
+        try:
+            theirs = self.plotly().to_dict()
+        except ValueError as error:
+            problems.append(str(error))
+        else:
+            if as_json(drawn) != as_json(theirs):
+                problems.append(difference(as_json(drawn), as_json(theirs)))
+        return drawn
+
+    monkeypatch.setattr(Figure, "to_dict", checked)
+    yield
+    assert problems == []  # a page would turn an error in it into a sentence

@@ -9,13 +9,13 @@ import re
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 import streamlit as st
 
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, Table, hash_of, to_html
 from app.html_file.markdown import as_html, caption_html, legible
+from app.plots.figure import Figure, bar
 from app.shell import picture_files, state
 
 PART = Part(script="draw(%PLACE%, %DATA%);", data=["AAEC", "/w=="])
@@ -81,7 +81,7 @@ def test_words_of_strangers_are_text() -> None:
 
 
 def test_a_figure_is_in_its_file_with_all_its_numbers() -> None:
-    fig = go.Figure(go.Bar(x=["<b>"], y=np.array([0.5])))
+    fig = Figure(bar(x=["<b>"], y=np.array([0.5])))
     part = chart.chart(fig)
     library, figure = (base64.b64decode(data) for data in part.data)
     assert b'"template"' not in figure
@@ -97,7 +97,7 @@ def test_a_figure_is_in_its_file_with_all_its_numbers() -> None:
 def test_a_large_data_file_stays_out_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(picture_files, "MOST_BYTES", 10)
     of = picture_files.Origin("Heads", None, {}, {"layer": "2"})
-    fig = go.Figure(layout={"title": {"text": "All heads"}})
+    fig = Figure(layout={"title": {"text": "All heads"}})
     frame = pd.DataFrame({"a": [1]})
     for size, is_in in ((10, True), (11, False)):
         file = File("x.csv", "text/csv", bytes(size))

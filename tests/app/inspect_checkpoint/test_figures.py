@@ -18,13 +18,16 @@ def test_a_number_as_label_is_called_a_label() -> None:
     fig = answer_figures.label_bars(
         LabelAnswer(("0", "1", "praise"), np.array([0.2, 0.5, 0.3], dtype=np.float32)), 1
     )
-    assert list(fig.data[0].customdata) == ["label 1", "praise", "label 0"]
+    assert list(fig.plotly().data[0].customdata) == ["label 1", "praise", "label 0"]
     rows = compare.AnswerRows(("1", "0"), (np.array([0.6, 0.4]), np.array([0.1, 0.9])), 0)
-    assert list(compare.answer_bars(rows, ("a", "b"), "class").data[0].customdata) == [
+    assert list(compare.answer_bars(rows, ("a", "b"), "class").plotly().data[0].customdata) == [
         "label 1",
         "label 0",
     ]
-    assert list(compare.answer_bars(rows, ("a", "b"), "word").data[0].customdata) == ["1", "0"]
+    assert list(compare.answer_bars(rows, ("a", "b"), "word").plotly().data[0].customdata) == [
+        "1",
+        "0",
+    ]
 
 
 def test_an_unsure_answer_has_a_shorter_bar_than_a_sure_one() -> None:
@@ -33,12 +36,12 @@ def test_an_unsure_answer_has_a_shorter_bar_than_a_sure_one() -> None:
         answer_figures.label_bars(LabelAnswer(("a", "b"), np.array([p, 1 - p], np.float32)), 0)
         for p in (0.54, 0.99)
     ]
-    assert spans[0].layout.xaxis.range == spans[1].layout.xaxis.range
+    assert spans[0].plotly().layout.xaxis.range == spans[1].plotly().layout.xaxis.range
 
 
 def test_a_difference_of_scores_is_told() -> None:
     rows = compare.AnswerRows(("score",), (np.array([1.853]), np.array([1.371])), 0)
-    assert compare.answer_bars(rows, ("a", "b"), "score").data[2].text[0].endswith("−0.48")
+    assert compare.answer_bars(rows, ("a", "b"), "score").plotly().data[2].text[0].endswith("−0.48")
 
 
 def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
@@ -46,7 +49,7 @@ def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
     found = TagAnswer(labels, np.eye(len(labels), dtype=np.float32))
     words = [word(f"w{i}", i) for i in range(len(labels))]
     fig = answer_figures.tagged_words(answer_figures.TaggedText(words, found), 4)
-    *boxes, frame = [trace for trace in fig.data if trace.type == "bar"]
+    *boxes, frame = [trace for trace in fig.plotly().data if trace.type == "bar"]
     assert frame.hoverinfo == "skip"  # a click reaches the word below
     chosen = next(box for box in boxes if any(place == 4 for place, _ in box.customdata))
     assert (frame.base[0], frame.x[0]) == (chosen.base[0], chosen.x[0])
@@ -63,7 +66,7 @@ def test_words_below_a_grid_have_room(count: int) -> None:
         layer_figures.LayerRows(words, np.ones((2, count)), np.zeros(2)), is_dark=False
     )
     for fig in (rows, layers):
-        assert fig.layout.margin.b >= 34  # ticks, a gap and a line of letters
+        assert fig.plotly().layout.margin.b >= 34  # ticks, a gap and a line of letters
 
 
 def test_the_numbers_of_faithfulness_stand_where_nothing_is_drawn() -> None:
@@ -80,9 +83,11 @@ def test_the_numbers_of_faithfulness_stand_where_nothing_is_drawn() -> None:
     fig = attribution_figures.faithfulness_dots(
         attribution_figures.Compared({"one": one}, [other, one]), unit="probability"
     )
-    for dots, numbers in (fig.data[:2], fig.data[2:]):
+    for dots, numbers in (fig.plotly().data[:2], fig.plotly().data[2:]):
         drawn = [*dots.x, dots.x[1] + dots.error_x.array[1]]
         assert min(numbers.x) > max(drawn)
-    assert [line.x0 for line in fig.layout.shapes] == pytest.approx([0.25, 0.1])  # of chance
-    assert list(fig.data[1].text) == ["+0.400", "+0.250"]
-    assert list(fig.data[3].text) == ["−0.100", "+0.100"]
+    assert [line.x0 for line in fig.plotly().layout.shapes] == pytest.approx(
+        [0.25, 0.1]
+    )  # of chance
+    assert list(fig.plotly().data[1].text) == ["+0.400", "+0.250"]
+    assert list(fig.plotly().data[3].text) == ["−0.100", "+0.100"]

@@ -48,7 +48,7 @@ def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
 
 def drawn(fig: object) -> int:
     """Count the points of the traces that have a hover of their own."""
-    return sum(len(trace.x) for trace in fig.data if trace.hoverinfo == "text")
+    return sum(len(trace.x) for trace in fig.plotly().data if trace.hoverinfo == "text")
 
 
 @pytest.mark.parametrize("dims", [2, 3])
@@ -61,34 +61,34 @@ def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, wo
     json.loads(fig.to_json())
     assert drawn(fig) == len(table)
     places = display_places(layer_map)
-    frames = {frame.name: frame for frame in fig.frames}
+    frames = {frame.name: frame for frame in fig.plotly().frames}
     for layer in range(len(places)):
         frame = frames[str(layer)]
         assert list(frame.traces) == [
-            i for i, trace in enumerate(fig.data) if trace.mode != "lines"
+            i for i, trace in enumerate(fig.plotly().data) if trace.mode != "lines"
         ]
         got = {
             (x, y)
             for trace, index in zip(frame.data, frame.traces, strict=True)
-            if fig.data[index].hoverinfo == "text"
+            if fig.plotly().data[index].hoverinfo == "text"
             for x, y in zip(trace.x, trace.y, strict=True)
         }
         want = {tuple(float(f"{v:.4g}") for v in place[:2].tolist()) for place in places[layer]}
         assert got == want
-        assert all(trace.type == fig.data[0].type for trace in frame.data)
+        assert all(trace.type == fig.plotly().data[0].type for trace in frame.data)
     first = frames["1"]
     for trace, index in zip(first.data, first.traces, strict=True):
-        assert fig.data[index].x == trace.x  # what is shown first is the asked layer
-    assert fig.layout.sliders[0].active == 1
-    assert [step.label for step in fig.layout.sliders[0].steps] == ["0", "1", "2"]
+        assert fig.plotly().data[index].x == trace.x  # what is shown first is the asked layer
+    assert fig.plotly().layout.sliders[0].active == 1
+    assert [step.label for step in fig.plotly().layout.sliders[0].steps] == ["0", "1", "2"]
 
 
 def test_playing_goes_through_frames_that_exist() -> None:
     for dims in (2, 3):
         layer_map = map_layers(pair().vectors, dims=dims)
         fig = travel(layer_map, marks_of(pair()), layer=0)
-        names = {frame.name for frame in fig.frames}
-        play = fig.layout.updatemenus[0].buttons[0]
+        names = {frame.name for frame in fig.plotly().frames}
+        play = fig.plotly().layout.updatemenus[0].buttons[0]
         assert set(play.args[0]) == names
         assert play.args[0][0] == "0"
         assert play.args[0][-1] == "2"
@@ -100,9 +100,9 @@ def test_axes_hold_all_points_of_all_layers() -> None:
         layer_map = map_layers(pair().vectors, space=space)
         fig = travel(layer_map, marks_of(pair()), layer=0)
         places = display_places(layer_map)
-        assert fig.layout.xaxis.range[1] > np.abs(places[..., 0]).max()
-        assert fig.layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
-        assert fig.layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
+        assert fig.plotly().layout.xaxis.range[1] > np.abs(places[..., 0]).max()
+        assert fig.plotly().layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
+        assert fig.plotly().layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
 
 
 def test_separate_maps_are_drawn_at_one_size() -> None:
@@ -120,7 +120,9 @@ def test_few_points_are_drawn(num_points: int, dims: int, space: str) -> None:
     layer_map = map_layers(table.vectors, dims=dims, space=space)
     fig = travel(layer_map, marks_of(table), layer=9)
     assert drawn(fig) == len(table)
-    reaches = [fig.layout.xaxis.range] if dims == 2 else [fig.layout.scene.xaxis.range]
+    reaches = (
+        [fig.plotly().layout.xaxis.range] if dims == 2 else [fig.plotly().layout.scene.xaxis.range]
+    )
     assert all(low < high for low, high in reaches)
     json.loads(overview(layer_map, marks_of(table)).to_json())
 
@@ -130,7 +132,7 @@ def test_points_with_nan_are_gaps() -> None:
     vectors = table.vectors.copy()
     vectors[1, 3] = np.nan
     fig = travel(map_layers(vectors), marks_of(table), layer=0)
-    assert sum(x is None for trace in fig.data for x in trace.x) == 1
+    assert sum(x is None for trace in fig.plotly().data for x in trace.x) == 1
     assert "NaN" not in fig.to_json()
 
 
@@ -138,29 +140,31 @@ def test_highlighted_points_get_a_ring_a_path_and_stand_out() -> None:
     table = pair()
     layer_map = map_layers(table.vectors)
     fig = travel(layer_map, marks_of(table, word="bank"), layer=2)
-    paths = [trace for trace in fig.data if trace.mode == "lines"]
+    paths = [trace for trace in fig.plotly().data if trace.mode == "lines"]
     assert [len(trace.x) for trace in paths] == [3]
     bank = display_places(layer_map)[:, table.words.index("bank"), 0]
     np.testing.assert_allclose(paths[0].x, bank, rtol=1e-3)
-    assert fig.data[-1].marker.symbol == "circle-open"
-    opacities = {o for trace in fig.data if trace.hoverinfo == "text" for o in trace.marker.opacity}
+    assert fig.plotly().data[-1].marker.symbol == "circle-open"
+    opacities = {
+        o for trace in fig.plotly().data if trace.hoverinfo == "text" for o in trace.marker.opacity
+    }
     assert len(opacities) == 2
     # Maps of their own have no common plane that a path could lie in.
     apart = travel(
         map_layers(table.vectors, space="separate"), marks_of(table, word="bank"), layer=2
     )
-    assert not [trace for trace in apart.data if trace.mode == "lines"]
+    assert not [trace for trace in apart.plotly().data if trace.mode == "lines"]
 
 
 def test_names_are_written_for_few_points_only() -> None:
     few = travel(map_layers(pair().vectors), marks_of(pair()), layer=0)
-    assert "bank" in [text for trace in few.data for text in trace.text or ()]
+    assert "bank" in [text for trace in few.plotly().data for text in trace.text or ()]
     table = table_of(*[Sentence(f"the river bank was {i}") for i in range(20)])
     layer_map = map_layers(table.vectors)
     many = travel(layer_map, marks_of(table), layer=0)
-    assert not any(text for trace in many.data for text in trace.text or ())
+    assert not any(text for trace in many.plotly().data for text in trace.text or ())
     searched = travel(layer_map, marks_of(table, word="7"), layer=0)
-    assert [t for trace in searched.data for t in trace.text or () if t] == ["7"]
+    assert [t for trace in searched.plotly().data for t in trace.text or () if t] == ["7"]
 
 
 def test_names_do_not_cover_each_other() -> None:
@@ -183,7 +187,7 @@ def test_hostile_text_is_escaped_wherever_plotly_reads_html() -> None:
         for by in COLOUR_BY:
             marks = marks_of(points, by)
             for fig in (travel(layer_map, marks, layer=0), overview(layer_map, marks)):
-                for trace in fig.data:
+                for trace in fig.plotly().data:
                     shown = [trace.name or "", *(trace.text or ()), *(trace.hovertext or ())]
                     plain = " ".join(shown).replace("<b>", "").replace("</b>", "")
                     assert "<" not in plain.replace("<br>", "")
@@ -233,7 +237,7 @@ def test_frames_of_the_overview_stay_apart() -> None:
     """Room that Plotly makes by itself widens frames over their neighbours in a narrow window."""
     table = pair()
     fig = overview(map_layers(table.vectors, dims=2), marks_of(table))
-    axes = [*fig.select_xaxes(), *fig.select_yaxes()]
+    axes = [*fig.plotly().select_xaxes(), *fig.plotly().select_yaxes()]
     assert len(axes) == 2 * len(table.vectors)
     assert not any(axis.automargin for axis in axes)
 
@@ -242,9 +246,9 @@ def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
     table = table_of(*[Sentence("the river bank was steep and old")] * 100)
     layer_map = map_layers(table.vectors)
     fig = overview(layer_map, marks_of(table, "position"))
-    assert [a.text for a in fig.layout.annotations] == ["embeddings", "layer 1", "layer 2"]
+    assert [a.text for a in fig.plotly().layout.annotations] == ["embeddings", "layer 1", "layer 2"]
     assert len(table) > MAX_OVERVIEW
-    assert [len(trace.x) for trace in fig.data] == [MAX_OVERVIEW] * 3
+    assert [len(trace.x) for trace in fig.plotly().data] == [MAX_OVERVIEW] * 3
 
 
 def test_curves_draw_the_measures() -> None:
@@ -254,18 +258,21 @@ def test_curves_draw_the_measures() -> None:
     parted = separation(table.vectors, table.labels)
     assert parted is not None
     fig = curve_figures.separation_curve(parted)
-    np.testing.assert_allclose(fig.data[0].y, parted.purity)
-    np.testing.assert_allclose(fig.data[1].y, parted.silhouette)
-    assert fig.layout.shapes[0].y0 == parted.chance
+    np.testing.assert_allclose(fig.plotly().data[0].y, parted.purity)
+    np.testing.assert_allclose(fig.plotly().data[1].y, parted.silhouette)
+    assert fig.plotly().layout.shapes[0].y0 == parted.chance
     narrow = isotropy(table.vectors, table.words)
     fig = curve_figures.isotropy_curve(narrow)
-    np.testing.assert_allclose(fig.data[0].y, narrow.any_pair)
-    np.testing.assert_allclose(fig.data[1].y, narrow.same_word)
+    np.testing.assert_allclose(fig.plotly().data[0].y, narrow.any_pair)
+    np.testing.assert_allclose(fig.plotly().data[1].y, narrow.same_word)
     one_word = table.select(np.array([word == "bank" for word in table.words]))
-    assert len(curve_figures.isotropy_curve(isotropy(one_word.vectors, one_word.words)).data) == 1
+    assert (
+        len(curve_figures.isotropy_curve(isotropy(one_word.vectors, one_word.words)).plotly().data)
+        == 1
+    )
     true = faithfulness(table.vectors, layer_map.coordinates)
     fig = curve_figures.faithfulness_curve(true, layer_map)
-    np.testing.assert_allclose(fig.data[2].y, layer_map.explained.sum(1))
+    np.testing.assert_allclose(fig.plotly().data[2].y, layer_map.explained.sum(1))
     rows = curve_figures.faithfulness_table(true)
     assert list(rows.columns) == ["layer", "trustworthiness", "overlap"]
     assert len(rows) == 3

@@ -44,29 +44,29 @@ def predictions(num_masks: int, original: str | None = "river") -> MaskPredictio
 
 def markup(fig: go.Figure) -> str:
     """All that Plotly would read as its HTML: everything but raw numbers."""
-    return str(fig.to_plotly_json())
+    return str(fig.plotly().to_plotly_json())
 
 
 @pytest.mark.parametrize("num_masks", [1, 2, 3, 4, 8])
 def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
     fig = predictions_figures.top_words(predictions(num_masks))
-    assert len(fig.data) == num_masks
-    for trace in fig.data:
+    assert len(fig.plotly().data) == num_masks
+    for trace in fig.plotly().data:
         assert list(trace.x) == [0.5, 0.25, 0.125]
         assert list(trace.marker.color) == [theme.SEGMENT_A, theme.ACCENT, theme.SEGMENT_A]
         assert "25%" in trace.text[1]
-    assert [a.text for a in fig.layout.annotations] == [
+    assert [a.text for a in fig.plotly().layout.annotations] == [
         f"[MASK] at {i}<br>was <b>river</b>: rank 2" for i in range(1, num_masks + 1)
     ]
     assert "<img" not in markup(fig)
     # All columns share one scale, so that bars may be compared.
-    assert len({tuple(axis.range) for axis in fig.select_xaxes()}) == 1
+    assert len({tuple(axis.range) for axis in fig.plotly().select_xaxes()}) == 1
 
 
 def test_a_typed_mask_has_no_original() -> None:
     fig = predictions_figures.top_words(predictions(1, None))
-    assert "was" not in fig.layout.annotations[0].text
-    assert set(fig.data[0].marker.color) == {theme.SEGMENT_A}
+    assert "was" not in fig.plotly().layout.annotations[0].text
+    assert set(fig.plotly().data[0].marker.color) == {theme.SEGMENT_A}
 
 
 def test_the_names_of_masks_are_plain_text() -> None:
@@ -79,14 +79,14 @@ def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
         bert, "the [MASK] was", None, (), 2, ["rivers", "river", "日", "oxen", "milk"]
     )
     fig = predictions_figures.candidate_dots(scored)
-    whole = fig.data[-1]
+    whole = fig.plotly().data[-1]
     expected = sorted((c.probability for c in scored if c.probability is not None), reverse=True)
     assert list(whole.x) == expected
     assert len(expected) == 4
-    rings = fig.data[1]
+    rings = fig.plotly().data[1]
     means = {c.probability_per_piece for c in scored if c.problem is None and len(c.pieces) > 1}
     assert set(rings.x) == means
-    names = fig.layout.yaxis.ticktext
+    names = fig.plotly().layout.yaxis.ticktext
     assert any("river ##s" in name for name in names)
 
 
@@ -94,19 +94,19 @@ def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
     never = Candidate("x", ("x",), (-2000.0,), 9, None)
     certain = Candidate("y", ("y",), (0.0,), 1, None)
     fig = predictions_figures.candidate_dots([never, certain])
-    low, high = fig.layout.xaxis.range
-    for value in fig.data[-1].x:
+    low, high = fig.plotly().layout.xaxis.range
+    for value in fig.plotly().data[-1].x:
         assert low < math.log10(value) < high
 
 
 def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,), (2,), 4)
     fig = lens_figures.lens_figure(found)
-    np.testing.assert_array_equal(fig.data[0].z, found.probabilities[:, 0])
-    assert fig.layout.xaxis.ticktext == ("best", "2nd", "3rd", "4th")
-    assert fig.layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
-    assert fig.layout.yaxis.range == (-0.5, 2.5)  # upwards
-    assert list(fig.data[1].text) == [
+    np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[:, 0])
+    assert fig.plotly().layout.xaxis.ticktext == ("best", "2nd", "3rd", "4th")
+    assert fig.plotly().layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
+    assert fig.plotly().layout.yaxis.range == (-0.5, 2.5)  # upwards
+    assert list(fig.plotly().data[1].text) == [
         shorten(str(word), 17) for word in found.words[:, 0].flatten()
     ]
 
@@ -114,19 +114,18 @@ def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
 def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,))
     fig = lens_figures.lens_figure(found, whole_sentence=True)
-    np.testing.assert_array_equal(fig.data[0].z, found.probabilities[..., 0].T)
-    assert fig.layout.yaxis.ticktext == found.tokens
-    assert fig.layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
-    assert list(fig.data[1].text) == [
+    np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[..., 0].T)
+    assert fig.plotly().layout.yaxis.ticktext == found.tokens
+    assert fig.plotly().layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
+    assert list(fig.plotly().data[1].text) == [
         shorten(str(word), 23) for word in found.words[..., 0].T.flatten()
     ]
 
 
 def test_cell_text_is_dark_on_light_cells_and_at_its_place() -> None:
     text = cell_text(np.array([[0.1, 0.9], [0.6, 0.4]]), [["a", "b"], ["c", "d"]], 12)
-    placed = dict(
-        zip(text.text, zip(text.x, text.y, text.textfont.color, strict=True), strict=True)
-    )
+    where = zip(text["x"], text["y"], text["textfont"]["color"], strict=True)
+    placed = dict(zip(text["text"], where, strict=True))
     assert placed["a"] == (0, 0, "#FFFFFF")
     assert placed["b"] == (1, 0, "#10131C")
     assert placed["c"] == (0, 1, "#10131C")
@@ -152,11 +151,11 @@ def test_lens_words_are_text() -> None:
 def test_rank_curves_are_the_ranks(bert: Bert) -> None:
     found = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
     fig = lens_figures.rank_curves(found, "river")
-    assert [trace.name for trace in fig.data] == ["river", "bank"]
-    for index, trace in enumerate(fig.data):
+    assert [trace.name for trace in fig.plotly().data] == ["river", "bank"]
+    for index, trace in enumerate(fig.plotly().data):
         assert list(trace.y) == found.ranks[:, index].tolist()
-    assert fig.data[0].line.color == theme.ACCENT
-    low, high = fig.layout.yaxis.range
+    assert fig.plotly().data[0].line.color == theme.ACCENT
+    low, high = fig.plotly().layout.yaxis.range
     assert low > math.log10(found.ranks.max())
     assert high < 0  # rank 1 is inside, and on top
 
@@ -170,12 +169,12 @@ def test_many_curves_have_different_looks() -> None:
         probabilities=np.ones((3, count), dtype=np.float32),
     )
     fig = lens_figures.rank_curves(found, "w0")
-    assert len({trace.line.color for trace in fig.data}) == count
+    assert len({trace.line.color for trace in fig.plotly().data}) == count
 
 
 def test_the_surprise_strip_is_coloured_by_bits(bert: Bert) -> None:
     found = surprise(bert, TEXT)
-    (bars,) = surprise_figures.surprise_strip(found).data
+    (bars,) = surprise_figures.surprise_strip(found).plotly().data
     np.testing.assert_allclose(
         bars.marker.color, np.minimum(found.bits, surprise_figures.CERTAIN_BITS)
     )
@@ -196,7 +195,7 @@ def test_hostile_tokens_are_text_in_strips() -> None:
 def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> None:
     drawn = corrupt(bert, TEXT * 3, None, 4, 0.5)
     fig = masking_figures.masking_strip(drawn)
-    counts = {trace.name: len(trace.text) for trace in fig.data if trace.type == "bar"}
+    counts = {trace.name: len(trace.text) for trace in fig.plotly().data if trace.type == "bar"}
     for action, name in masking_figures.ACTION_NAMES.items():
         assert counts[name] == drawn.actions.count(action)
     assert counts["not chosen"] == drawn.actions.count(None)
@@ -205,7 +204,7 @@ def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> N
 
 def test_a_kind_that_was_not_drawn_keeps_its_legend() -> None:
     fig = masking_figures.masking_strip(Corruption(("a",), ("a",), (None,)))
-    names = [trace.name for trace in fig.data if trace.type == "bar"]
+    names = [trace.name for trace in fig.plotly().data if trace.type == "bar"]
     assert names == ["became [MASK] (80%)", *masking_figures.ACTION_NAMES.values(), "not chosen"]
 
 

@@ -55,14 +55,14 @@ def test_the_sentence_says_what_is_looked_at_and_what_matters(
 def test_strips_show_shares_and_number_the_largest() -> None:
     groups = {"one": {"weights": ROW, "flow": np.empty(0, np.float32)}, "none": {}}
     fig = strips(OneToken(groups, TOKENS, 2))
-    (heat,) = fig.data
+    (heat,) = fig.plotly().data
     np.testing.assert_allclose(heat.z[0] ** 2, ROW, atol=1e-6)
     assert np.isnan(heat.z[1]).all()  # awaited
     assert list(heat.text[0]) == ["", "25", "70", "5"]
     assert set(heat.text[1]) == {""}
-    assert (fig.layout.shapes[0].x0, fig.layout.shapes[0].x1) == (1.5, 2.5)
-    assert fig.layout.coloraxis.cmax == pytest.approx(0.25**0.5)  # not of the token itself
-    drawn = json.dumps(fig.to_plotly_json(), default=str)
+    assert (fig.plotly().layout.shapes[0].x0, fig.plotly().layout.shapes[0].x1) == (1.5, 2.5)
+    assert fig.plotly().layout.coloraxis.cmax == pytest.approx(0.25**0.5)  # not of the token itself
+    drawn = json.dumps(fig.plotly().to_plotly_json(), default=str)
     assert "<b>bank" not in drawn
     assert "&lt;b&gt;bank" in drawn
 
@@ -72,21 +72,21 @@ def test_a_long_text_names_some_tokens_and_always_the_chosen_one(token: int) -> 
     tokens = [f"t{i}" for i in range(100)]
     row = np.full(100, 0.01, dtype=np.float32)
     fig = strips(OneToken({"one": {"weights": row}}, tokens, token))
-    labels = fig.layout.xaxis.ticktext
+    labels = fig.plotly().layout.xaxis.ticktext
     assert f"t{token}" in labels
     assert len(labels) <= MOST_LABELS + 1
-    assert list(fig.layout.xaxis.tickvals) == [int(label[1:]) for label in labels]
-    assert fig.data[0].text is None  # no room for numbers
+    assert list(fig.plotly().layout.xaxis.tickvals) == [int(label[1:]) for label in labels]
+    assert fig.plotly().data[0].text is None  # no room for numbers
 
 
 def test_maps_share_axes_and_colours() -> None:
     maps = {name: np.eye(4, dtype=np.float32) for name in ("weights", "norms", "rollout")}
     fig = small_maps(AllTokens(maps, TOKENS))
-    assert len(fig.data) == 3
-    assert {heat.coloraxis for heat in fig.data} == {"coloraxis"}
-    axes = [fig.layout[f"yaxis{place}"].matches for place in ("", 2, 3)]
+    assert len(fig.plotly().data) == 3
+    assert {heat.coloraxis for heat in fig.plotly().data} == {"coloraxis"}
+    axes = [fig.plotly().layout[f"yaxis{place}"].matches for place in ("", 2, 3)]
     assert len({axis for axis in axes if axis}) == 1  # all follow one: zooming one zooms all
-    assert list(fig.data[0].x) == ["[CLS] 0", "the 1", "&lt;b&gt;bank 2", "the 3"]
+    assert list(fig.plotly().data[0].x) == ["[CLS] 0", "the 1", "&lt;b&gt;bank 2", "the 3"]
 
 
 @pytest.mark.parametrize(("size", "beside"), [(MANY - 1, 3), (MANY, 2)])
@@ -94,12 +94,12 @@ def test_maps_of_many_tokens_are_large_and_sent_as_bytes(size: int, beside: int)
     fractions = np.full((size, size), 0.25, dtype=np.float32)
     maps = dict.fromkeys(("weights", "norms", "rollout"), fractions)
     fig = small_maps(AllTokens(maps, ["a"] * size))
-    tops = [fig.layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
+    tops = [fig.plotly().layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
     assert tops.count(tops[0]) == beside
-    assert fig.data[0].z.dtype == np.uint8
-    assert (fig.data[0].z == round(STEPS / 2)).all()  # the root of a quarter
-    assert fig.layout.coloraxis.cmax == pytest.approx(STEPS / 2)
-    np.testing.assert_array_equal(fig.data[0].customdata, fractions)
+    assert fig.plotly().data[0].z.dtype == np.uint8
+    assert (fig.plotly().data[0].z == round(STEPS / 2)).all()  # the root of a quarter
+    assert fig.plotly().layout.coloraxis.cmax == pytest.approx(STEPS / 2)
+    np.testing.assert_array_equal(fig.plotly().data[0].customdata, fractions)
 
 
 def test_tables_hold_the_same_numbers() -> None:
@@ -110,7 +110,7 @@ def test_tables_hold_the_same_numbers() -> None:
     found = np.array([[1.0, np.nan], [np.nan, 1.0]])
     agreed = Agreement(["weights", "flow"], found)
     assert agreement_table(agreed).columns.tolist() == ["measure", "weights", "flow"]
-    assert agreement(agreed).data[0].text.tolist() == [["1.00", "–"], ["–", "1.00"]]
+    assert agreement(agreed).plotly().data[0].text.tolist() == [["1.00", "–"], ["–", "1.00"]]
 
 
 def test_the_fade_of_sep_has_a_dot_for_each_head_and_its_mean() -> None:
@@ -118,7 +118,7 @@ def test_the_fade_of_sep_has_a_dot_for_each_head_and_its_mean() -> None:
     block_fractions = np.array([0.1, 0.2], dtype=np.float32)
     found = SeparatorFractions(weights, weights / 2, block_fractions, block_fractions)
     fig = separator_fade(found)
-    dots, _, line, norms, block = fig.data
+    dots, _, line, norms, block = fig.plotly().data
     np.testing.assert_allclose(dots.y, [0.2, 0.4, 0.6, 0.8])
     np.testing.assert_allclose(line.y, [0.3, 0.7])
     np.testing.assert_allclose(norms.y, [0.15, 0.35])

@@ -29,8 +29,8 @@ def bert() -> Bert:
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.25, 0.5, 0.999999, 1.0])
 def test_the_bar_is_both_classes(p: float) -> None:
     fig = answer_figures.probability_bar(p)
-    assert [trace.x[0] for trace in fig.data] == [p, 1 - p]
-    follows, random = (annotation.text for annotation in fig.layout.annotations)
+    assert [trace.x[0] for trace in fig.plotly().data] == [p, 1 - p]
+    follows, random = (annotation.text for annotation in fig.plotly().layout.annotations)
     assert percent(p) in follows
     assert "follows" in follows
     assert percent(1 - p) in random
@@ -39,9 +39,9 @@ def test_the_bar_is_both_classes(p: float) -> None:
 def test_each_variant_has_its_dot_its_name_and_its_difference(bert: Bert) -> None:
     variants = pair_variants(bert, A, B, (C,))
     fig = answer_figures.variant_dots(variants)
-    (dots,) = fig.data
+    (dots,) = fig.plotly().data
     assert list(dots.x) == [v.is_next for v in variants]
-    text = [annotation.text for annotation in fig.layout.annotations]
+    text = [annotation.text for annotation in fig.plotly().layout.annotations]
     for variant in variants[:-1]:
         assert variant.name in text
     assert f"B = <i>{C}</i>" in text
@@ -60,15 +60,15 @@ def test_hostile_sentences_are_text() -> None:
         answer_figures.variant_dots(variants),
         matrix_figures.pair_matrix(PairMatrix([HOSTILE, HOSTILE], matrix)),
     ):
-        assert "<img" not in str(fig.to_plotly_json())
-        assert "&lt;" in str(fig.to_plotly_json())
+        assert "<img" not in str(fig.plotly().to_plotly_json())
+        assert "&lt;" in str(fig.plotly().to_plotly_json())
 
 
 def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
     fig = attention_figures.mass_lines(found)
     for way, (source, target) in enumerate((("A", "B"), ("B", "A"))):
-        band, line, even = fig.data[3 * way : 3 * way + 3]
+        band, line, even = fig.plotly().data[3 * way : 3 * way + 3]
         mass = found.between(source, target)
         np.testing.assert_allclose(line.y, mass.mean(1))
         assert list(line.x) == [0, 1]
@@ -83,11 +83,11 @@ def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
 def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
     fig = attention_figures.mass_heatmaps(found)
-    np.testing.assert_array_equal(fig.data[0].z, found.between("A", "B"))
-    np.testing.assert_array_equal(fig.data[1].z, found.between("B", "A"))
-    assert {trace.coloraxis for trace in fig.data} == {"coloraxis"}
-    assert fig.layout.coloraxis.cmin == 0
-    assert fig.layout.coloraxis.cmax == max(trace.z.max() for trace in fig.data)
+    np.testing.assert_array_equal(fig.plotly().data[0].z, found.between("A", "B"))
+    np.testing.assert_array_equal(fig.plotly().data[1].z, found.between("B", "A"))
+    assert {trace.coloraxis for trace in fig.plotly().data} == {"coloraxis"}
+    assert fig.plotly().layout.coloraxis.cmin == 0
+    assert fig.plotly().layout.coloraxis.cmax == max(trace.z.max() for trace in fig.plotly().data)
 
 
 @pytest.mark.parametrize("count", [2, 5, 12])
@@ -95,13 +95,13 @@ def test_the_matrix_shows_each_number_but_the_diagonal(bert: Bert, count: int) -
     sentences = [f"{A} {'it ' * i}" for i in range(count)]
     matrix = next_sentence_matrix(bert, sentences)
     fig = matrix_figures.pair_matrix(PairMatrix(sentences, matrix))
-    np.testing.assert_array_equal(fig.data[0].z, matrix)
+    np.testing.assert_array_equal(fig.plotly().data[0].z, matrix)
     for i in range(count):
         for j in range(count):
             expected = "" if i == j else percent(float(matrix[i, j]))
-            assert fig.data[1].text[i * count + j] == expected
-    assert fig.layout.yaxis.range == (count - 0.5, -0.5)
-    assert len(fig.layout.yaxis.ticktext) == count
+            assert fig.plotly().data[1].text[i * count + j] == expected
+    assert fig.plotly().layout.yaxis.range == (count - 0.5, -0.5)
+    assert len(fig.plotly().layout.yaxis.ticktext) == count
 
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:

@@ -27,13 +27,13 @@ def test_strips_show_the_traced_numbers(trace):
     parts = sum_figures.sum_arrays(trace)
     assert list(parts) == list(sum_figures.STRIPS)
     fig = sum_figures.sum_strips(trace, selected=2)
-    assert [t.type for t in fig.data] == ["heatmap"] * 4 + ["scatter"] * 4
-    for heat, name in zip(fig.data, sum_figures.STRIPS, strict=False):
+    assert [t.type for t in fig.plotly().data] == ["heatmap"] * 4 + ["scatter"] * 4
+    for heat, name in zip(fig.plotly().data, sum_figures.STRIPS, strict=False):
         assert np.array_equal(parts[name], getattr(trace.embeddings, name).numpy())
         assert np.allclose(np.asarray(heat.z), parts[name].T)
-    assert np.allclose(fig.data[-1].y, np.linalg.norm(parts["sum"], axis=1), atol=1e-5)
-    assert (fig.layout.shapes[0].x0, fig.layout.shapes[0].x1) == (1.5, 2.5)
-    assert fig.layout.coloraxis.cmin == -fig.layout.coloraxis.cmax
+    assert np.allclose(fig.plotly().data[-1].y, np.linalg.norm(parts["sum"], axis=1), atol=1e-5)
+    assert (fig.plotly().layout.shapes[0].x0, fig.plotly().layout.shapes[0].x1) == (1.5, 2.5)
+    assert fig.plotly().layout.coloraxis.cmin == -fig.plotly().layout.coloraxis.cmax
     json.loads(fig.to_json())
 
 
@@ -49,7 +49,11 @@ def test_hostile_tokens_become_text():
     axis = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
     assert not any("<" in label for label in axis["ticktext"])
     fig = lookup_figures.nearest_words([("<a href='javascript:1'>", 0.5)], word="<b>")
-    shown = [*fig.layout.yaxis.ticktext, fig.layout.xaxis.title.text, *fig.data[0].customdata]
+    shown = [
+        *fig.plotly().layout.yaxis.ticktext,
+        fig.plotly().layout.xaxis.title.text,
+        *fig.plotly().data[0].customdata,
+    ]
     assert not any("<" in text for text in shown)
 
 
@@ -63,33 +67,33 @@ def test_layer_norm_draws_lengths_relative_to_their_average(trace):
     found = numbers.norm_numbers(trace.embeddings)
     after = trace.embeddings.output[3].numpy()
     fig = effect_figures.layer_norm(trace, selected=3)
-    lines = [t for t in fig.data if t.type == "scatter"]
+    lines = [t for t in fig.plotly().data if t.type == "scatter"]
     assert np.allclose(np.mean(lines[0].y), 1, atol=1e-5)
     assert np.allclose(np.asarray(lines[0].customdata)[:, 0], found.norm_before)
-    histograms = [t for t in fig.data if t.type == "histogram"]
+    histograms = [t for t in fig.plotly().data if t.type == "histogram"]
     assert np.allclose(histograms[1].x, after)
 
 
 def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
     result = numbers.leave_one_out(bert, trace.text_a, trace.text_b)
     fig = effect_figures.leave_one_out(result, tokens=trace.tokens, selected=4)
-    assert len(fig.data) == 6
-    assert np.allclose(fig.data[1].y, result.cosines["segment"][-1])
-    assert np.allclose(fig.data[5].y, result.cosines["position"][:, 4])
+    assert len(fig.plotly().data) == 6
+    assert np.allclose(fig.plotly().data[1].y, result.cosines["segment"][-1])
+    assert np.allclose(fig.plotly().data[5].y, result.cosines["position"][:, 4])
 
 
 def test_position_pictures_mark_the_position(bert):
     cosines = numbers.position_similarity(bert, 16)
-    assert len(lookup_figures.position_table(cosines, position=3).layout.shapes) == 1
-    assert len(lookup_figures.position_table(cosines, position=99).layout.shapes) == 0
+    assert len(lookup_figures.position_table(cosines, position=3).plotly().layout.shapes) == 1
+    assert len(lookup_figures.position_table(cosines, position=99).plotly().layout.shapes) == 0
     row = lookup_figures.PositionRow(3, cosines[3])
-    assert np.allclose(lookup_figures.position_row(row).data[0].y, cosines[3])
+    assert np.allclose(lookup_figures.position_row(row).plotly().data[0].y, cosines[3])
 
 
 def test_parameter_bars_keep_order_and_numbers():
     fig = checkpoints.parameter_bars({"token table": 3_000_000, "pooler": 1_000_000})
-    assert list(fig.data[0].x) == [3_000_000, 1_000_000]
-    assert fig.data[0].text[0] == "3.0 million (75%)"
+    assert list(fig.plotly().data[0].x) == [3_000_000, 1_000_000]
+    assert fig.plotly().data[0].text[0] == "3.0 million (75%)"
 
 
 def test_number_formats():

@@ -46,14 +46,17 @@ def test_learning_rate_and_speed_are_worked_out() -> None:
 
 def test_training_is_a_line_and_every_held_out_score_a_point() -> None:
     fig = curves.curves(curves.curve_table(lines(40), 2e-3), 4.5, 0.5)
-    by_panel = {(trace.xaxis, trace.name): trace for trace in fig.data}
+    by_panel = {(trace.xaxis, trace.name): trace for trace in fig.plotly().data}
     assert list(by_panel["x", "training text"].x) == list(range(1, 41))
     held_out = by_panel["x", "held-out text"]
     assert list(held_out.x) == [10, 20, 30, 40]
     assert list(held_out.y) == [4.2] * 4
     assert list(by_panel["x3", "held-out text"].y) == [0.6] * 4
-    assert [shape.y0 for shape in fig.layout.shapes] == [4.5, 0.5]
-    assert len(curves.curves(curves.curve_table(lines(40), None), None, None).layout.shapes) == 0
+    assert [shape.y0 for shape in fig.plotly().layout.shapes] == [4.5, 0.5]
+    assert (
+        len(curves.curves(curves.curve_table(lines(40), None), None, None).plotly().layout.shapes)
+        == 0
+    )
 
 
 def test_a_run_without_next_sentences_has_no_picture_of_them() -> None:
@@ -61,25 +64,25 @@ def test_a_run_without_next_sentences_has_no_picture_of_them() -> None:
         {name: value for name, value in line.items() if "nsp" not in name} for line in lines(9)
     ]
     fig = curves.curves(curves.curve_table(words, 2e-3), 4.5, None)
-    titles = [note.text for note in fig.layout.annotations]
-    assert len([key for key in fig.layout if key.startswith("xaxis")]) == 5
+    titles = [note.text for note in fig.plotly().layout.annotations]
+    assert len([key for key in fig.plotly().layout if key.startswith("xaxis")]) == 5
     assert "Next sentence: right" not in titles
-    assert [trace.name for trace in fig.data] == ["training text"] * 5
-    below = [fig.layout[f"xaxis{n}"].title.text for n in (3, 4, 5)]
+    assert [trace.name for trace in fig.plotly().data] == ["training text"] * 5
+    below = [fig.plotly().layout[f"xaxis{n}"].title.text for n in (3, 4, 5)]
     assert below == ["", "step", "step"]  # under the lowest picture of each column
-    assert [shape.y0 for shape in fig.layout.shapes] == [4.5]
+    assert [shape.y0 for shape in fig.plotly().layout.shapes] == [4.5]
 
 
 def test_a_long_run_is_thinned_and_keeps_its_scores() -> None:
     count = 3 * curves.MAX_POINTS
     fig = curves.curves(curves.curve_table(lines(count), 1.0), None, None)
-    drawn = {trace.name: len(trace.x) for trace in fig.data if trace.xaxis == "x"}
+    drawn = {trace.name: len(trace.x) for trace in fig.plotly().data if trace.xaxis == "x"}
     assert drawn == {"training text": curves.MAX_POINTS, "held-out text": count // 10}
 
 
 def test_one_line_is_drawn() -> None:
     fig = curves.curves(curves.curve_table(lines(1), 1.0), 6.0, None)
-    assert fig.data[0].mode == "markers"
+    assert fig.plotly().data[0].mode == "markers"
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +102,8 @@ def draw(probes: list[Probe], mapped: ProbeMap, **changes: int | None) -> go.Fig
 
 def test_each_frame_holds_the_numbers_of_its_moment(probes: list[Probe], mapped: ProbeMap) -> None:
     fig = draw(probes, mapped)
-    assert [frame.name for frame in fig.frames] == ["0", "10", "20", "30"]
-    for index, frame in enumerate(fig.frames):
+    assert [frame.name for frame in fig.plotly().frames] == ["0", "10", "20", "30"]
+    for index, frame in enumerate(fig.plotly().frames):
         sentence = probes[index].sentences[4]
         heat, trails, *points, bars, mark = frame.data
         np.testing.assert_allclose(heat.customdata, sentence.attention[1, 2], atol=1e-4)
@@ -115,19 +118,19 @@ def test_each_frame_holds_the_numbers_of_its_moment(probes: list[Probe], mapped:
 
 def test_what_is_seen_first_is_the_chosen_moment(probes: list[Probe], mapped: ProbeMap) -> None:
     fig = draw(probes, mapped, moment=1)
-    assert fig.layout.sliders[0].active == 1
-    np.testing.assert_array_equal(fig.data[0].z, fig.frames[1].data[0].z)
+    assert fig.plotly().layout.sliders[0].active == 1
+    np.testing.assert_array_equal(fig.plotly().data[0].z, fig.plotly().frames[1].data[0].z)
 
 
 def test_the_mean_of_the_heads(probes: list[Probe], mapped: ProbeMap) -> None:
-    heat = draw(probes, mapped, head=None).data[0]
+    heat = draw(probes, mapped, head=None).plotly().data[0]
     expected = probes[3].sentences[4].attention[1].mean(0)
     np.testing.assert_allclose(heat.customdata, expected, atol=1e-4)
 
 
 def test_answers_over_time(probes: list[Probe], mapped: ProbeMap) -> None:
     fig = draw(probes, mapped)
-    answers = {trace.name: trace for trace in fig.data if trace.legend == "legend2"}
+    answers = {trace.name: trace for trace in fig.plotly().data if trace.legend == "legend2"}
     assert list(answers) == ["hidden word", "B follows A, pair 1", "B follows A, pair 2"]
     for name, expected in (
         ("hidden word", [p.sentences[4].probability for p in probes]),
@@ -146,7 +149,7 @@ def test_the_hidden_word_stands_out_among_the_guesses(
     known = replace(probes[3].sentences[0], top_words=["a", "man", "b", "c", "d"])
     last = Probe(30, [known, *probes[3].sentences[1:]])
     fig = draw([*probes[:3], last], mapped, sentence=0)
-    colours = next(trace for trace in fig.data if trace.type == "bar").marker.color
+    colours = next(trace for trace in fig.plotly().data if trace.type == "bar").marker.color
     assert [colour == theme.ACCENT for colour in colours] == [False, True, False, False, False]
 
 
@@ -167,13 +170,13 @@ def test_tokens_are_text(probes: list[Probe], mapped: ProbeMap) -> None:
 
 def test_one_moment_is_drawn(probes: list[Probe]) -> None:
     fig = draw(probes[:1], probe_map(probes[:1]), moment=0)
-    assert len(fig.frames) == 1
-    assert len(heads_over_time(head_history(probes[:1])).data[0].z[0]) == 1
+    assert len(fig.plotly().frames) == 1
+    assert len(heads_over_time(head_history(probes[:1])).plotly().data[0].z[0]) == 1
 
 
 def test_heads_over_time_has_a_row_for_each_head(probes: list[Probe]) -> None:
     history = head_history(probes)
-    heat = heads_over_time(history).data[0]
+    heat = heads_over_time(history).plotly().data[0]
     assert np.shape(heat.z) == (2 * 4, 4)
     assert heat.y[5] == "layer 1 head 1"
     np.testing.assert_allclose(heat.z[5], history.spread[:, 1, 1], atol=1e-4)

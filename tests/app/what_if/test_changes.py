@@ -65,13 +65,13 @@ def test_a_typed_word_is_brought_into_the_vocabularys_form() -> None:
 
 def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
     fig = figures.word_bars([shift(), shift(("a", "b"))], ["river", None])
-    before, after, labels = fig.data[:3]
+    before, after, labels = fig.plotly().data[:3]
     assert (list(before.x), list(after.x)) == ([0.5, 0.25], pytest.approx([0.2, 0.4]))
     assert [before.name, after.name] == ["before", "after"]
     assert "50% → <b>20%</b>  −30.0" in labels.text[0]
     assert "25% → <b>40%</b>  +15.0" in labels.text[1]
     assert "<img" not in str(fig.to_json())
-    titles = [annotation.text for annotation in fig.layout.annotations]
+    titles = [annotation.text for annotation in fig.plotly().layout.annotations]
     assert titles == [
         "[MASK] at 3, was <b>river</b>: KL 0.125 nats",
         "[MASK] at 3: KL 0.125 nats",
@@ -80,32 +80,32 @@ def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
 
 def test_the_answer_shows_both_runs() -> None:
     fig = figures.answer_bars([0.9, 0.6])
-    assert list(fig.data[0].x) == [0.9, 0.6]
-    assert list(fig.data[1].x) == pytest.approx([0.1, 0.4])
-    assert "−30.0" in fig.layout.annotations[1].text
+    assert list(fig.plotly().data[0].x) == [0.9, 0.6]
+    assert list(fig.plotly().data[1].x) == pytest.approx([0.1, 0.4])
+    assert "−30.0" in fig.plotly().layout.annotations[1].text
 
 
 def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
     fig = hidden_bars(found, ["[CLS]", HOSTILE])
-    assert list(fig.data[0].y) == pytest.approx([0, 0.2])
-    assert list(fig.data[1].y) == pytest.approx([0, 0.3])
+    assert list(fig.plotly().data[0].y) == pytest.approx([0, 0.2])
+    assert list(fig.plotly().data[1].y) == pytest.approx([0, 0.3])
     assert "<img" not in str(fig.to_json())
 
 
 def test_heads_that_are_off_are_crossed(found: BeforeAfter) -> None:
     fig = figures.attention_grid(found.attention_change, {(0, 1)})
-    assert np.array_equal(fig.data[0].z, found.attention_change)
-    assert (list(fig.data[1].x), list(fig.data[1].y)) == ([1], [0])
-    assert len(figures.attention_grid(found.attention_change).data) == 1
+    assert np.array_equal(fig.plotly().data[0].z, found.attention_change)
+    assert (list(fig.plotly().data[1].x), list(fig.plotly().data[1].y)) == ([1], [0])
+    assert len(figures.attention_grid(found.attention_change).plotly().data) == 1
 
 
 def test_effects_below_and_above_zero_have_two_colours() -> None:
     effect = np.array([[-0.5, 0.25], [np.nan, 0.0]], np.float32)
     ranked = HeadImportance(3, "bank", effect, np.abs(effect), None, np.abs(effect))
     fig = effect_grid(ranked, "word")
-    assert (fig.data[0].zmin, fig.data[0].zmax) == (-0.5, 0.5)
-    assert (list(fig.data[1].x), list(fig.data[1].y)) == ([0], [1])
-    assert effect_grid(ranked, "hidden").data[0].zmin == 0
+    assert (fig.plotly().data[0].zmin, fig.plotly().data[0].zmax) == (-0.5, 0.5)
+    assert (list(fig.plotly().data[1].x), list(fig.plotly().data[1].y)) == ([0], [1])
+    assert effect_grid(ranked, "hidden").plotly().data[0].zmin == 0
 
 
 def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
