@@ -33,11 +33,18 @@ def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
     return file or path.open("rb")
 
 
-def open_text(path: Path, file: BinaryIO | None = None, *, newline: str | None = None) -> TextIO:
+def open_text(
+    path: Path,
+    file: BinaryIO | None = None,
+    *,
+    newline: str | None = None,
+    encoding: str = "utf-8-sig",
+) -> TextIO:
     """Open UTF-8 text as `open_bytes` does, without the byte order mark that some editors write.
 
     Args:
         path, file: As for `open_bytes`.
         newline: As for `open`; "" leaves the ends of lines as they are, which `csv` needs.
+        encoding: Of text that is not UTF-8.
     """
-    return io.TextIOWrapper(open_bytes(path, file), encoding="utf-8-sig", newline=newline)
+    return io.TextIOWrapper(open_bytes(path, file), encoding=encoding, newline=newline)

@@ -54,6 +54,11 @@ class Files:
     """Examples to learn from: a file, or hub:DATASET."""
     dev: Path | None = None
     """Examples to score on."""
+    held_out: float | None = None
+    """Fraction of --train to score on, in place of --dev: one of so many examples of each label, at
+    random by --seed."""
+    sample: int | None = None
+    """Use so many examples of --train, drawn at random by --seed; default: all."""
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used."""
 
@@ -101,7 +106,7 @@ class Trials:
 
 
 @config_options(
-    (DATA, Files, "train dev"),
+    (DATA, Files, "train dev held_out sample"),
     (DATA, Columns, "text text_pair label"),
     (DATA, Files, "skip_bad_rows"),
     (TRAINING, Trials, "lr seeds class_weights"),
@@ -151,6 +156,7 @@ def finetune(
       bertscope finetune --task classify --train train.tsv --dev dev.tsv --out sst2
       bertscope finetune --task pair --train a.csv --dev b.csv --text question --text-pair answer
         --label good --out pairs
+      bertscope finetune --task classify --train reviews.csv --held-out 0.1 --out reviews
       bertscope finetune --task tag --train eng.train --dev eng.testa --out ner
       bertscope finetune --task qa --train train-v2.0.json --dev dev-v2.0.json --out squad
       bertscope finetune --task pair --train train.tsv --dev dev.tsv --out mrpc --metric f1
@@ -167,8 +173,13 @@ def finetune(
         )
         resume_experiment_in(out, as_json=as_json)
         return
-    if not {"train", "dev"} <= settings.keys():
-        raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
+    if "train" not in settings or not {"dev", "held_out"} & settings.keys():
+        raise ValueError(
+            "no examples to learn from. Give --train FILE and --dev FILE, or --held-out 0.1 in "
+            "place of --dev."
+        )
+    if {"dev", "held_out"} <= settings.keys():
+        raise ValueError("--dev and --held-out are both given. Leave one of them out.")
     if "teacher" not in settings:
         refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
     elif "student_layers" in settings:
@@ -207,7 +218,6 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
     config = chosen(FinetuneConfig, settings)
     seed = config.pop("seed", 1)
     assert files.train is not None  # the caller has made sure
-    assert files.dev is not None
     distill = layers = None
     if start.teacher is not None:
         distill = DistillConfig.for_task(**chosen(DistillConfig, settings))
@@ -223,6 +233,8 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
             checkpoint=start.checkpoint if layers is None else str(start.teacher),
             learning_rates=trials.lr,
             seeds=range(seed, seed + trials.seeds),
+            held_out=files.held_out,
+            sample=files.sample,
             columns=Columns(**chosen(Columns, settings)),
             skip_bad_rows=files.skip_bad_rows,
             new_head=start.new_head,
@@ -260,7 +272,7 @@ def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
         signal.signal(signal.SIGINT, before[signal.SIGINT])
 
     if experiment.processes.is_main:
-        for note in (*experiment.train.notes, *experiment.dev.notes):
+        for note in experiment.notes:
             typer.echo(f"Note: {note}", err=True)
     names = [f"lr-{run.learning_rate:g}-seed-{run.seed}" for run in experiment.settings.runs]
     # SIGTERM: what a machine sends before it is switched off.

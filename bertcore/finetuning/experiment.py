@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
@@ -15,9 +15,13 @@ from typing import Any
 
 import torch
 
-from bertcore.configs import FinetuneConfig
+from bertcore.configs import Columns, FinetuneConfig
 from bertcore.distillation.student import keep_layers
-from bertcore.finetuning.data.hub_data import FOLDER, data_file, fetch_hub_data, is_hub_name
+from bertcore.finetuning.data.division import columns_of_division, divide
+from bertcore.finetuning.data.examples import Example
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.forms import FOLDER, kept_file
+from bertcore.finetuning.data.hub_data import data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.labels import describe_unseen
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
@@ -34,13 +38,13 @@ from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import move_checkpoint
 from bertcore.finetuning.tasks import TaskData, find_task
-from bertcore.finetuning.tasks.read import read_task_data
+from bertcore.finetuning.tasks.read import read_examples, read_task_data
 from bertcore.finetuning.tasks.task_data import with_labels
 from bertcore.loading import load
 from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions
-from bertcore.training.run_checkpoints import STATE_FILE, why_not_written
+from bertcore.training.run_checkpoints import FULL, STATE_FILE, why_not_written
 from bertcore.training.run_lock import lock_run
 
 SETTINGS_FILE = "finetune.json"
@@ -57,9 +61,18 @@ class Experiment:
     Use `start_experiment` or `resume_experiment`.
     """
 
-    def __init__(self, folder: Path, settings: Settings, train: TaskData, dev: TaskData) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        train: TaskData,
+        dev: TaskData,
+        notes: Sequence[str] = (),
+    ) -> None:
         self.folder, self.settings = folder, settings
         self.train, self.dev = train, dev
+        self.notes = (*notes, *train.notes, *dev.notes)
+        """What was cut or left out, a sentence each; first what was when the data were divided."""
         self.task = find_task(settings.task, feature_based=settings.config.feature_based)
         self.labels = train.labels
         self.processes = Processes(settings.config.device)
@@ -114,6 +127,18 @@ class Experiment:
             self.processes,
             teacher=teacher,
             distill=self.settings.distill,
+            read_dev=partial(self._read_dev, model.labels),
+        )
+
+    def _read_dev(self, labels: tuple[str, ...]) -> Iterable[Example]:
+        """Yield the dev examples as they were read for scoring."""
+        _, path = _data_files(self.settings, self.folder / FOLDER)
+        return read_examples(
+            path,
+            self.task,
+            labels=labels,
+            columns=_columns(self.settings)[1],
+            bad_rows=BadRows(skip=self.settings.skip_bad_rows),
         )
 
     def _finish_run(self, folder: Path, result: RunResult) -> None:
@@ -180,7 +205,7 @@ class Experiment:
             "labels": best["labels"],
             "metric": self.metric,
             "train": self.settings.train,
-            "dev": self.settings.dev,
+            "dev": self.settings.dev or str(_data_files(self.settings, self.folder / FOLDER)[1]),
             "num_train": self.train.num_examples,
             "num_dev": self.dev.num_examples,
             "command": self.settings.command,
@@ -191,7 +216,7 @@ class Experiment:
             "runs": slim,
             "best": next(run for run in slim if run["value"] == best["value"]),
             "history": best["history"],
-            "notes": [*self.train.notes, *self.dev.notes],
+            "notes": list(self.notes),
         }
 
 
@@ -212,11 +237,34 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
         for name, is_train in ((settings.train, True), (settings.dev, False)):
             if is_hub_name(name):
                 fetch_hub_data(name, Path(fetched), task=settings.task, is_train=is_train)
-        return _start(folder, settings, Path(fetched))
+        note = _divide(settings, Path(fetched))
+        return _start(folder, settings, Path(fetched), [note] if note else [])
 
 
-def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
-    """Read the data, those of the hub from another folder, and write the folder's settings."""
+def _divide(settings: Settings, folder: Path) -> str | None:
+    """Write the data that are divided into a folder; return a note on what was left out."""
+    if settings.division is None:
+        return None
+    path = data_file(settings.train, folder, task=settings.task, is_train=True)
+    try:
+        return divide(
+            path,
+            folder,
+            settings.division,
+            task=settings.task,
+            columns=settings.columns,
+            skip_bad_rows=settings.skip_bad_rows,
+        )
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise RuntimeError(
+            f"the data could not be divided: {why_not_written(error, folder)}"
+        ) from error
+
+
+def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) -> Experiment:
+    """Read the data, the run's own from another folder, and write the folder's settings."""
     train, dev = _read(settings, fetched)
     # Report a wrong label list, setting or teacher now, not after a run.
     model, teacher = open_models(settings, train.labels, seed=0)
@@ -235,11 +283,17 @@ def _start(folder: Path, settings: Settings, fetched: Path) -> Experiment:
         **asdict(settings),
         "files": record_files(_data_files(settings, folder / FOLDER)),
         "versions": versions(),
+        "data": {
+            "num_train": train.num_examples,
+            "num_dev": dev.num_examples,
+            "labels": list(train.labels),
+            "notes": notes,
+        },
     }
     unfinished = folder / f".{SETTINGS_FILE}.partial"
     unfinished.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
     os.replace(unfinished, folder / SETTINGS_FILE)
-    return Experiment(folder, settings, train, dev)
+    return Experiment(folder, settings, train, dev, notes)
 
 
 def open_models(
@@ -296,11 +350,12 @@ def resume_experiment(folder: Path) -> Experiment:
         values = json.loads(path.read_text(encoding="utf-8"))
         files = values.pop("files")
         values.pop("versions")
+        notes = values.pop("data", {}).get("notes", [])  # older runs have none
         settings = settings_of(values)
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
     check_files(files, "data")
-    return Experiment(folder, settings, *_read(settings, folder / FOLDER))
+    return Experiment(folder, settings, *_read(settings, folder / FOLDER), notes)
 
 
 def check_new_folder(folder: Path) -> None:
@@ -321,17 +376,28 @@ def check_new_folder(folder: Path) -> None:
 
 
 def _data_files(settings: Settings, fetched: Path) -> tuple[Path, Path]:
-    """Return the files of training and dev data; those of the hub lie in a folder."""
-    return (
-        data_file(settings.train, fetched, task=settings.task, is_train=True),
-        data_file(settings.dev, fetched, task=settings.task, is_train=False),
-    )
+    """Return the files of training and dev data; those of the hub and divided ones in a folder."""
+    train = data_file(settings.train, fetched, task=settings.task, is_train=True)
+    dev = data_file(settings.dev, fetched, task=settings.task, is_train=False)
+    if settings.division is not None:
+        train = kept_file(fetched, task=settings.task, is_train=True)
+    if settings.held_out is not None:
+        dev = kept_file(fetched, task=settings.task, is_train=False)
+    return train, dev
+
+
+def _columns(settings: Settings) -> tuple[Columns, Columns]:
+    """Return the columns to read of the files of training and dev data."""
+    own = columns_of_division(settings.columns)
+    train = settings.columns if settings.division is None else own
+    return train, settings.columns if settings.held_out is None else own
 
 
 def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
     train_file, dev_file = _data_files(settings, fetched)
     task = find_task(settings.task)
     tokenizer = load(settings.checkpoint, device="cpu").tokenizer
+    train_columns, dev_columns = _columns(settings)
 
     def read(path: Path, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
         return read_task_data(
@@ -340,7 +406,7 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
             tokenizer,
             max_length=settings.config.max_seq_length,
             labels=labels,
-            columns=settings.columns,
+            columns=train_columns if is_train else dev_columns,
             skip_bad_rows=settings.skip_bad_rows,
             doc_stride=settings.config.doc_stride,
             is_train=is_train,

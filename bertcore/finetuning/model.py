@@ -161,6 +161,17 @@ def start_task_model(
     return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
 
 
+def head_fits(source: str | Path, *, task: str, labels: Sequence[str]) -> bool:
+    """Return whether a checkpoint that has a head for the task knows all these labels.
+
+    True too where it has none: it gets a new one. Else `start_task_model` needs `new_head`.
+    """
+    stored, chosen = _read_head(source), find_task(task)
+    if stored is None or stored.weight is None or not _is_for(stored, chosen):
+        return True
+    return not chosen.has_labels or set(labels) <= set(stored.labels)
+
+
 def open_task_model(
     source: str | Path,
     *,

@@ -6,9 +6,9 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -17,7 +17,13 @@ from torch import Tensor, nn
 
 from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
+from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
+from bertcore.finetuning.dev_errors import (
+    find_dev_errors,
+    forget_errors_after,
+    write_dev_errors,
+)
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.epoch_checkpoints import save_epoch
 from bertcore.finetuning.features import Features, StoppedEarly, compute_features
@@ -30,7 +36,7 @@ from bertcore.finetuning.run_checks import (
 )
 from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.scoring import score_model
-from bertcore.finetuning.state import BEST_FOLDER, load_state, save_model, save_state
+from bertcore.finetuning.state import BEST_FOLDER, explained, load_state, save_model, save_state
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.finetuning.tasks import TaskData
 from bertcore.network import Network
@@ -64,6 +70,8 @@ class Finetuning:
         processes: That train together; None takes what the launcher says.
         teacher: That the model learns from, beside the labels; None: there is none.
         distill: The weights of the losses with a teacher.
+        read_dev: Reads the dev examples anew, to keep those that are wrong at an evaluation with
+            their texts; None keeps none.
 
     Raises:
         ValueError: If the teacher does not fit the model, class weights the labels, or settings the
@@ -82,10 +90,11 @@ class Finetuning:
         *,
         teacher: TaskModel | None = None,
         distill: DistillConfig | None = None,
+        read_dev: Callable[[], Iterable[Example]] | None = None,
     ) -> None:
         check_for_task(config, model.task)
         self.model, self.train, self.dev = model, train, dev
-        self.config, self.folder = config, folder
+        self.config, self.folder, self._read_dev = config, folder, read_dev
         self.processes = processes or Processes(config.device)
         check_launcher(self.processes)
         self.device = self.processes.device
@@ -152,6 +161,7 @@ class Finetuning:
         if self.processes.is_main:
             lines = "".join(json.dumps(line) + "\n" for line in self.progress.history)
             (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+            forget_errors_after(self.folder, self.progress.step)
 
     @property
     def _projection(self) -> nn.Linear | None:
@@ -252,10 +262,11 @@ class Finetuning:
         """
         progress = self.progress
         random = random_state()
-        scores = score_model(
+        scores, predictions = score_model(
             self.module, self.dev, in_full=False, features=self._dev_features
-        ).scores
+        )
         set_random_state(random)
+        self._write_dev_errors(predictions)
         self._set_mode()
         value = self.processes.of_main(scores.metrics[self.metric])
         if progress.best is None or value > progress.best["value"]:
@@ -266,6 +277,20 @@ class Finetuning:
         else:
             progress.num_without_gain += 1
         return {"dev_loss": scores.loss, **_prefixed(scores.metrics)}
+
+    def _write_dev_errors(self, predictions: list[dict[str, Any]]) -> None:
+        if self._read_dev is None or not self.processes.is_main:
+            return
+        try:
+            wrong = find_dev_errors(
+                self.model.task, self._read_dev(), predictions, step=self.progress.step
+            )
+        except (OSError, ValueError) as error:  # no reason to lose a run
+            logger.warning("the wrong dev examples cannot be shown with their texts: %s", error)
+            self._read_dev = None
+            return
+        with explained(self.folder, "the wrong dev examples"):
+            write_dev_errors(self.folder, wrong)
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
         """Write the metrics of a step and its scores, if any; return them as progress."""
@@ -282,7 +307,8 @@ class Finetuning:
             }
             progress.history.append(line)
             if self.processes.is_main:
-                append_line(self.folder / METRICS_FILE, line)
+                with explained(self.folder, f"the metrics of step {progress.step}"):
+                    append_line(self.folder / METRICS_FILE, line)
             reports.append(Progress(progress.step, self.fraction, line, values is scores))
         self._spare_memory.give_back()
         return reports

@@ -11,6 +11,7 @@ from bertcore.checkpoints.source import DEFAULT
 from bertcore.configs import DistillConfig
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import FinetuneConfig, default_rate
+from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.run_checks import check_for_task
 from bertcore.finetuning.tasks import find_task
@@ -40,6 +41,17 @@ class Settings:
     """A checkpoint fine-tuned for the task, to learn from beside the labels."""
     distill: DistillConfig | None = None
     """The weights of the losses with a teacher."""
+    held_out: float | None = None
+    """Fraction of `train` to score on; `dev` is "" then."""
+    sample: int | None = None
+    """Examples of `train` to use, drawn at random; None takes all."""
+
+    @property
+    def division(self) -> Division | None:
+        """What is taken of `train`; None: all of it, as it is."""
+        if self.held_out is None and self.sample is None:
+            return None
+        return Division(held_out=self.held_out, sample=self.sample, seed=self.seeds[0])
 
     @property
     def runs(self) -> list[FinetuneConfig]:
@@ -55,7 +67,7 @@ def make_settings(
     *,
     task: str,
     train: Path,
-    dev: Path,
+    dev: Path | None,
     checkpoint: str = DEFAULT,
     learning_rates: Sequence[float] = (),
     seeds: Sequence[int] = (1,),
@@ -67,13 +79,15 @@ def make_settings(
     layers: Sequence[int] | None = None,
     teacher: str | None = None,
     distill: DistillConfig | None = None,
+    held_out: float | None = None,
+    sample: int | None = None,
     **config: Any,
 ) -> Settings:
     """Return settings, with defaults for the task and the checkpoint filled in.
 
     Args:
         task, train, dev: The task, and the data to learn from and to score on: files, or names as
-            `fetch_hub_data` takes them.
+            `fetch_hub_data` takes them. `dev` is None with `held_out`.
         checkpoint: As for `bertcore.load`.
         learning_rates: To try; none takes the usual one for the checkpoint's size.
         seeds: To try with each rate.
@@ -85,12 +99,18 @@ def make_settings(
         layers: Of the checkpoint, with which the model begins; None takes all.
         teacher: A fine-tuned checkpoint to learn from; None: from labels alone.
         distill: The weights of the losses with it; None takes `DistillConfig.for_task`.
+        held_out: Fraction of the training examples to score on, in place of `dev`.
+        sample: Examples to use of the training data, drawn at random; None takes all.
         config: Further fields of FinetuneConfig.
 
     Raises:
         ValueError: If a setting is out of its range or has no meaning for the task.
         RuntimeError: If the checkpoint's config.json is damaged.
     """
+    if (dev is None) == (held_out is None):
+        raise ValueError("give either a file to score on (dev) or a fraction to hold out.")
+    if held_out is not None or sample is not None:
+        Division(held_out=held_out, sample=sample)  # checks its values
     chosen = find_task(task)
     bert = load(checkpoint, device="cpu")
     limit = bert.max_length
@@ -107,7 +127,7 @@ def make_settings(
     settings = Settings(
         task=task,
         train=_lasting_data(train),
-        dev=_lasting_data(dev),
+        dev="" if dev is None else _lasting_data(dev),
         learning_rates=rates,
         seeds=tuple(seeds),
         config=FinetuneConfig(
@@ -121,6 +141,8 @@ def make_settings(
         layers=None if layers is None else tuple(layers),
         teacher=None if teacher is None else _lasting(teacher),
         distill=(distill or DistillConfig.for_task()) if teacher else None,
+        held_out=held_out,
+        sample=sample,
     )
     for run in settings.runs:
         check_for_task(run, chosen)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,26 @@ from bertcore.training.run_checkpoints import (
 )
 
 BEST_FOLDER = "best"
+
+
+@contextmanager
+def explained(folder: Path, what: str) -> Iterator[None]:
+    """Turn the system's error on writing into a sentence with what to do.
+
+    Args:
+        folder: Of the run.
+        what: That is written, the subject of the sentence.
+
+    Raises:
+        RuntimeError: In place of an OSError, such as on a full disk.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RuntimeError(
+            f"{what} could not be written: {why_not_written(error, folder)} "
+            "What was saved before is whole: continue with --resume."
+        ) from error
 
 
 def save_state(folder: Path, state: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,31 +15,106 @@ LONGEST_LINE = 10_000_000
 """Characters of a line or cell; a longer one is no example but a broken file."""
 
 
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16's, with which it begins
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks and the encodings that they stand for."""
+_LOOK_AT_BYTES = 4096
+
+
+class NotUTF8Error(ValueError):
+    """A file is neither UTF-8 nor begins with a byte order mark; the message names the place."""
+
+
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """Open UTF-8 text, plain or packed as .xz or .gz, with unchanged line ends.
+    """Open text, plain or packed as .xz or .gz, with unchanged line ends.
 
+    It is UTF-8, or UTF-16 or UTF-32 where a byte order mark says so, as spreadsheets write it.
     Errors while reading are raised as sentences too.
 
     Raises:
-        ValueError: If there is no such file, it is not UTF-8, or not a whole archive.
+        NotUTF8Error: If it is in another encoding.
+        ValueError: If there is no such file, or it is not a whole archive.
         OSError: If it cannot be opened.
     """
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
     try:
-        with packed_files.open_text(path, newline="") as file:
+        with packed_files.open_text(path, newline="", encoding=_encoding(path)) as file:
             yield file
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"data file {str(path)!r} is not UTF-8: it holds a byte "
-            f"0x{error.object[error.start]:02X}. Save it as UTF-8."
-        ) from error
+        raise NotUTF8Error(_why_not_decoded(path, error)) from error
     except packed_files.NOT_WHOLE as error:
         raise ValueError(
             f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
         ) from error
+
+
+def _encoding(path: Path) -> str:
+    with packed_files.open_bytes(path) as file:
+        head = file.read(_LOOK_AT_BYTES)
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    if b"\0" in head:
+        raise NotUTF8Error(
+            f"data file {str(path)!r} is not UTF-8: it holds a byte 0x00 at byte "
+            f"{head.index(0) + 1}, as UTF-16 without a byte order mark does. Save it as UTF-8."
+        )
+    return "utf-8-sig"
+
+
+def _why_not_decoded(path: Path, error: UnicodeDecodeError) -> str:
+    if not error.encoding.startswith("utf-8"):
+        return (
+            f"data file {str(path)!r} begins as {error.encoding.upper()} and is damaged "
+            f"({error.reason}). Save it as UTF-8."
+        )
+    with packed_files.open_bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as found:
+                return (
+                    f"data file {str(path)!r} is not UTF-8: it holds a byte "
+                    f"0x{line[found.start]:02X} in line {number:,}, place {found.start + 1:,}. "
+                    "Save it as UTF-8."
+                )
+    raise AssertionError("a file that did not decode has a line that does not")
+
+
+def recode(path: Path, target: Path, encoding: str) -> None:
+    """Write a text file anew as UTF-8.
+
+    Args:
+        path: Plain or packed.
+        target: The new file, plain.
+        encoding: Of the text; a name that Python knows.
+
+    Raises:
+        ValueError: If the file is not in that encoding.
+        OSError: If it cannot be read or written.
+    """
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with (
+            packed_files.open_text(path, newline="", encoding=encoding) as file,
+            partial.open("w", encoding="utf-8", newline="") as written,
+        ):
+            shutil.copyfileobj(file, written)
+        partial.replace(target)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"data file {str(path)!r} is not {encoding} either: it holds a byte "
+            f"0x{error.object[error.start]:02X} that has no meaning there. Try another encoding."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def kind_of(path: Path) -> str:

@@ -6,23 +6,18 @@ The file is kept with the run, so that it resumes offline and its data cannot ch
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from bertcore.finetuning.tasks import find_task
+from bertcore.finetuning.data.forms import kept_file, write_rows
 from bertcore.training.run_checkpoints import FULL, why_not_written
 
 PREFIX = "hub:"
 _NAME = re.compile(r"hub:(?P<name>[^:@\s]+)(?::(?P<config>[^:@\s]+))?(?:@(?P<split>\S+))?")
 _DEV_SPLITS = ("validation", "dev", "test")
-
-
-FOLDER = "data"
-"""Of a run: where the files are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +80,7 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
     path = data_file(text, folder, task=task, is_train=is_train)
     named = (_with_names(row, features) for row in _explaining_errors(rows, wanted))
     try:
-        with path.open("w", encoding="utf-8") as file:
-            for piece in _form(task).write(named, wanted):
-                file.write(piece)
+        write_rows(named, path, task=task, source=str(wanted))
     except OSError as error:
         if error.errno not in FULL:
             raise
@@ -101,7 +94,7 @@ def data_file(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
     """Return the file that a text names; for a hub name one in `folder`."""
     if not is_hub_name(text):
         return Path(text)
-    return folder / f"{'train' if is_train else 'dev'}{_form(task).suffix}"
+    return kept_file(folder, task=task, is_train=is_train)
 
 
 def _open(wanted: HubName, *, is_train: bool) -> tuple[Iterable[dict[str, Any]], dict[str, Any]]:
@@ -168,46 +161,3 @@ def _named(value: Any, feature: Any) -> Any:
         return value
     # -1 stands for a label that is kept secret, as in GLUE's test splits.
     return names[value] if 0 <= value < len(names) else None
-
-
-def _as_lines(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[str]:
-    for row in rows:
-        yield json.dumps(row, ensure_ascii=False, default=str) + "\n"
-
-
-def _as_squad(rows: Iterable[dict[str, Any]], wanted: HubName) -> Iterator[str]:
-    """Yield the parts of a file in the form of SQuAD, a paragraph for each question."""
-    yield '{"version": "hub", "data": [{"title": "", "paragraphs": ['
-    for number, row in enumerate(rows):
-        try:
-            answers = row["answers"]
-            gold = [
-                {"text": text, "answer_start": start}
-                for text, start in zip(answers["text"], answers["answer_start"], strict=True)
-            ]
-            qa = {
-                "id": str(row.get("id", number)),
-                "question": row["question"],
-                "answers": gold,
-                "is_impossible": not gold,
-            }
-            paragraph = {"context": row["context"], "qas": [qa]}
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"the data set {str(wanted)!r} is not in the form of SQuAD: it has the columns "
-                f"{', '.join(row)}; expected question, context and answers (text, answer_start)."
-            ) from error
-        yield (", " if number else "") + json.dumps(paragraph, ensure_ascii=False)
-    yield "]}]}\n"
-
-
-class _Form(NamedTuple):
-    suffix: str
-    write: Callable[[Iterable[dict[str, Any]], HubName], Iterator[str]]
-
-
-_FORMS = {"json lines": _Form(".jsonl", _as_lines), "squad": _Form(".json", _as_squad)}
-
-
-def _form(task: str) -> _Form:
-    return _FORMS[find_task(task).hub_form]

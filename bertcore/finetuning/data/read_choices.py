@@ -8,7 +8,7 @@ from pathlib import Path
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import ChoiceExample
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import open_table
+from bertcore.finetuning.data.tables import column_place, open_table
 
 
 def read_choices(
@@ -38,7 +38,7 @@ def read_choices(
         def find(name: str | None, usual: str, option: str) -> int:
             wanted = name or usual
             if wanted in names:
-                return names.index(wanted)
+                return column_place(names, wanted, path)
             if name is None and usual == "sent2":
                 return -1
             raise ValueError(
@@ -49,7 +49,7 @@ def read_choices(
         text = find(columns.text, "sent1", "--text")
         start = find(columns.text_pair, "sent2", "--text-pair")
         label = find(columns.label, "label", "--label")
-        places = [names.index(name) for name in endings]
+        places = [column_place(names, name, path) for name in endings]
         for row in table.rows:
             where = f"row {row.number} of {str(path)!r}"
             answer = str(row.cells[label]).strip()

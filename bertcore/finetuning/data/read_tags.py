@@ -9,11 +9,11 @@ from pathlib import Path
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TaggedExample
 from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
-from bertcore.finetuning.data.tables import open_table
+from bertcore.finetuning.data.tables import column_place, open_table
 
 _ENTITY = re.compile(r"O|[BIES]-.+")
 _UD_WORD, _UD_TAG = 2, 4
-_JSON_WORDS, _JSON_TAGS = ("tokens", "words"), ("tags", "ner_tags", "labels", "pos_tags")
+JSON_WORDS, JSON_TAGS = ("tokens", "words"), ("tags", "ner_tags", "labels", "pos_tags")
 
 
 def read_tags(
@@ -121,14 +121,14 @@ def _json(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[TaggedExa
             names = [name] if name else usual
             for wanted in names:
                 if wanted in table.columns:
-                    return table.columns.index(wanted)
+                    return column_place(table.columns, wanted, path)
             raise ValueError(
                 f"{str(path)!r} has no column {' or '.join(map(repr, names))}; it has "
                 f"{', '.join(map(repr, table.columns))}. Name it with {option}."
             )
 
-        word_at = find(columns.text, _JSON_WORDS, "--text")
-        tag_at = find(columns.label, _JSON_TAGS, "--label")
+        word_at = find(columns.text, JSON_WORDS, "--text")
+        tag_at = find(columns.label, JSON_TAGS, "--label")
         for row in table.rows:
             words, tags = row.cells[word_at], row.cells[tag_at]
             where = f"row {row.number} of {str(path)!r}"

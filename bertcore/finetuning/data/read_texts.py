@@ -11,7 +11,7 @@ from typing import Any, Literal
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import Table, open_table
+from bertcore.finetuning.data.tables import Table, column_place, open_table
 
 SINGLES = ("sentence", "text", "content", "review")
 PAIRS = (
@@ -69,7 +69,7 @@ def read_texts(
         stripped = [cell.strip() for cell in cells]
         if by_number:
             return all(name in stripped for name in named)
-        return bool(named) or not (_is_cola(stripped) or _is_stsb(stripped))
+        return bool(named) or not (_is_cola(stripped) or is_stsb(stripped))
 
     with open_table(path, bad_rows, has_header=has_header) as table:
         text, pair, label = _choose(table, path, form, columns)
@@ -115,12 +115,12 @@ def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[
             raise ValueError(
                 f"{str(path)!r} has no column {name!r} for {option}; it has {_listed(names)}."
             )
-        return names.index(name)
+        return column_place(names, name, path)
 
     def usual(choices: Sequence[str], option: str, what: str) -> int:
         for name in choices:
             if name in names:
-                return names.index(name)
+                return column_place(names, name, path)
         raise ValueError(
             f"{str(path)!r} has no column with a usual name for the {what}; it has "
             f"{_listed(names)}. Name it with {option}."
@@ -131,7 +131,7 @@ def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[
     if text < 0 and pair < 0 and form.looks_for_pair:
         for first, second in PAIRS:
             if first in names and second in names:
-                text, pair = names.index(first), names.index(second)
+                text, pair = (column_place(names, name, path) for name in (first, second))
                 break
     if text < 0:
         text = usual(SINGLES, "--text", "text")
@@ -148,7 +148,8 @@ def _is_cola(cells: Sequence[str]) -> bool:
     return len(cells) == 4 and cells[1] in ("0", "1") and cells[2] in ("", "*")
 
 
-def _is_stsb(cells: Sequence[str]) -> bool:
+def is_stsb(cells: Sequence[str]) -> bool:
+    """Return whether these are the cells of a line of GLUE's STS-B, which has no header."""
     return len(cells) >= 7 and cells[3].isdigit() and _is_finite(cells[4])
 
 

@@ -35,6 +35,22 @@ class Table:
     has_header: bool
 
 
+def column_place(columns: Sequence[str], name: str, path: Path) -> int:
+    """Return the place of a column, from 0.
+
+    Raises:
+        ValueError: If two columns have that name.
+    """
+    places = [place for place, column in enumerate(columns) if column == name]
+    if len(places) > 1:
+        raise ValueError(
+            f"{str(path)!r} has {len(places)} columns {name[:40]!r} ("
+            f"{' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
+            "one to read. Give each column a name of its own."
+        )
+    return places[0]
+
+
 HasHeader = Callable[[Sequence[str]], bool]
 """Called with the cells of the first line; returns whether they are names."""
 

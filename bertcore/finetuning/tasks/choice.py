@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_choices import read_choices
 from bertcore.finetuning.data.rows import RowBuilder
 from bertcore.finetuning.tasks.classify import score_classes
-from bertcore.finetuning.tasks.judged import Outputs, Scored, ScoreOptions
+from bertcore.finetuning.tasks.judged import Outputs, Scored, ScoreOptions, WrongAnswer
 from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
@@ -80,6 +81,16 @@ class Choose(Task):
                 f"the training data has {train.rows.group} choices and the dev data "
                 f"{dev.rows.group}. They must have equally many."
             )
+
+    def wrong_answer(
+        self, example: ChoiceExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return a wrong end; the higher its confidence, the more severe."""
+        gold, predicted = int(prediction["gold"]), int(prediction["predicted"])
+        if gold == predicted:
+            return None
+        ends, severity = example.choices, float(prediction["confidence"])
+        return WrongAnswer(example.row, example.text, None, ends[gold], ends[predicted], severity)
 
     def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
         """Return the accuracy."""

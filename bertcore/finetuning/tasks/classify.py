@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from scipy.special import softmax
 from torch import Tensor
 
 from bertcore.evaluation.metrics import Scores, class_metrics
+from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.read_texts import TextForm
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput
@@ -27,6 +28,7 @@ from bertcore.finetuning.tasks.judged import (
     Part,
     Scored,
     ScoreOptions,
+    WrongAnswer,
     breakdown_fields,
     logits_of_rows,
 )
@@ -99,6 +101,16 @@ class Classify(SequenceTask):
     def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
         """Return accuracy, F1 and Matthews' correlation of the most probable labels."""
         return score_classes(outputs, data, data.labels, options)
+
+    def wrong_answer(
+        self, example: TextExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return a wrong label; the higher its confidence, the more severe."""
+        gold, predicted = prediction["gold"], prediction["predicted"]
+        if gold == predicted:
+            return None
+        severity = float(prediction["confidence"])
+        return WrongAnswer(example.row, example.text, example.text_pair, gold, predicted, severity)
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -229,6 +230,17 @@ class Extract(InspectableTask):
             )
         ]
         return Scored(scores, predictions)
+
+    def wrong_answer(
+        self, example: QuestionExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return an answer that does not match; the fewer words it shares, the more severe."""
+        exact_match, f1 = score_answer(prediction["predicted"], prediction["gold"])
+        if exact_match:
+            return None
+        gold = prediction["gold"][0] if prediction["gold"] else NO_ANSWER
+        predicted = prediction["predicted"] or NO_ANSWER
+        return WrongAnswer(number, example.question, example.context, gold, predicted, 1 - f1)
 
     def check_input(self, source: TaskInput) -> None:
         """Refuse a question without a text."""

@@ -49,9 +49,7 @@ def read_task_data(
         ValueError: If the file cannot be read, has no example, or holds a label not in `labels`.
     """
     bad = BadRows(skip=skip_bad_rows)
-    examples: Iterable[Example] = task.read(path, columns=columns, bad_rows=bad)
-    if labels is not None and task.has_labels:
-        examples = _with_known_labels(examples, labels, path, bad)
+    examples = read_examples(path, task, labels=labels, columns=columns, bad_rows=bad)
     data = task.rows(
         examples,
         tokenizer,
@@ -72,6 +70,30 @@ def read_task_data(
             f"{max_length} tokens."
         )
     return replace(data, notes=tuple(note for note in notes if note))
+
+
+def read_examples(
+    path: Path,
+    task: Task,
+    *,
+    labels: Sequence[str] | None = None,
+    columns: Columns = USUAL,
+    bad_rows: BadRows,
+) -> Iterable[Example]:
+    """Return the examples of a file, read one by one; with labels, those of the list alone.
+
+    Args:
+        path, task, columns: As for `read_task_data`.
+        labels: The classes; None takes any. Without meaning for a task that has none.
+        bad_rows: Collects rows that cannot be used.
+
+    Raises:
+        ValueError: As `read_task_data`, also while they are read.
+    """
+    examples: Iterable[Example] = task.read(path, columns=columns, bad_rows=bad_rows)
+    if labels is None or not task.has_labels:
+        return examples
+    return _with_known_labels(examples, labels, path, bad_rows)
 
 
 def stream_examples(
@@ -99,10 +121,7 @@ def stream_examples(
         ValueError: As `read_task_data`.
     """
     known = labels if task.has_labels else None
-    examples: Iterable[Example] = task.read(path, columns=columns, bad_rows=bad_rows)
-    if known is not None:
-        examples = _with_known_labels(examples, known, path, bad_rows)
-    source = iter(examples)
+    source = iter(read_examples(path, task, labels=known, columns=columns, bad_rows=bad_rows))
     first = 0
     while chosen := list(islice(source, rows_at_once)):
         data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)

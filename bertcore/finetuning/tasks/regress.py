@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.evaluation.metrics import Scores, score_metrics
+from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.read_texts import TextForm
 from bertcore.finetuning.data.rows import Batch
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
@@ -27,6 +28,7 @@ from bertcore.finetuning.tasks.judged import (
     Part,
     Scored,
     ScoreOptions,
+    WrongAnswer,
     logits_of_rows,
 )
 from bertcore.finetuning.tasks.sequence import SequenceTask
@@ -135,6 +137,20 @@ class Regress(SequenceTask):
         ]
         scores = Scores(num_examples=num, loss=loss / num, metrics=metrics, intervals=intervals)
         return Scored(scores, predictions)
+
+    def wrong_answer(
+        self, example: TextExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer:
+        """Return every score; the farther from the true one, the more severe."""
+        gold, predicted = float(prediction["gold"]), float(prediction["predicted"])
+        return WrongAnswer(
+            example.row,
+            example.text,
+            example.text_pair,
+            f"{gold:g}",
+            f"{predicted:.3f}",
+            abs(gold - predicted),
+        )
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -203,6 +203,26 @@ class Tag(InspectableTask):
             )
         ]
         return Scored(scores, predictions)
+
+    def wrong_answer(
+        self, example: TaggedExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return the first wrong tag; the more words of the sentence are wrong, the more severe."""
+        pairs = list(zip(prediction["gold"], prediction["predicted"], strict=True))
+        wrong = [word for word, (gold, predicted) in enumerate(pairs) if gold != predicted]
+        if not wrong:
+            return None
+        first = wrong[0]
+        gold, predicted = pairs[first]
+        return WrongAnswer(
+            example.row,
+            " ".join(example.words),
+            None,
+            f"{example.words[first]}: {gold}",
+            predicted,
+            len(wrong) / len(pairs),
+            first,
+        )
 
     def _metrics(
         self,

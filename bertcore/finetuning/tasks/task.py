@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from bertcore.finetuning.tasks.judged import (
     Outputs,
     Scored,
     ScoreOptions,
+    WrongAnswer,
 )
 from bertcore.finetuning.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
@@ -215,6 +216,18 @@ class Task(ABC):
             outputs: Of all batches, each used once.
             data: That was run.
             options: How to score.
+        """
+
+    @abstractmethod
+    def wrong_answer(
+        self, example: Any, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return a wrong prediction with its text; None if it is right.
+
+        Args:
+            example: Of `read`.
+            prediction: Of `score`.
+            number: Of the example, from 1.
         """
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from bertcore.configs.columns import Columns
 from bertcore.finetuning.data.examples import ChoiceExample, TextExample
-from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.files import BadRows, recode
 from bertcore.finetuning.data.read_choices import read_choices
 from bertcore.finetuning.data.read_questions import read_questions
 from bertcore.finetuning.data.read_tags import read_tags
-from bertcore.finetuning.tasks import find_task
+from bertcore.finetuning.tasks import TASKS, find_task
 from tests.support.finetuning_files import write_questions
 
 
@@ -148,6 +148,15 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
     latin = tmp_path / "latin.csv"
     latin.write_bytes("text,label\nété,1\n".encode("latin-1"))
     assert "is not UTF-8: it holds a byte 0xE9" in refused(latin)
+    late = tmp_path / "late.tsv"
+    late.write_bytes(b"sentence\tlabel\n" + b"abc\t1\n" * 20_000 + b"caf\xc3\t1\n")
+    assert "0xC3 in line 20,002, place 4. Save it as UTF-8" in refused(late)
+    no_mark = tmp_path / "no_mark.csv"
+    no_mark.write_bytes("text,label\na,1\n".encode("utf-16-le"))
+    assert "holds a byte 0x00 at byte 2, as UTF-16 without a byte order mark" in refused(no_mark)
+    half = tmp_path / "half.csv"
+    half.write_bytes("text,label\na,1\n".encode("utf-16")[:-1])
+    assert "begins as UTF-16" in refused(half)
     cut = tmp_path / "cut.tsv.gz"
     cut.write_bytes(gzip.compress(b"sentence\tlabel\n" + b"abc\t1\n" * 1000)[:-20])
     assert "is not a whole archive" in refused(cut)
@@ -249,3 +258,37 @@ def test_choices(tmp_path: Path) -> None:
     none = write(tmp_path / "n.csv", "sent1,label", "A,0")
     with pytest.raises(ValueError, match="no columns ending0"):
         list(read_choices(none, bad_rows=BadRows()))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.csv.gz"])
+def test_a_byte_order_mark_says_the_encoding(name: str, encoding: str, tmp_path: Path) -> None:
+    """As spreadsheets write "Unicode text"."""
+    text = 'text,label\r\n"été, ✓",y\r\n'
+    if "tsv" in name:
+        text = "text\tlabel\r\nété, ✓\ty\r\n"
+    if "jsonl" in name:
+        text = '{"text": "été, ✓", "label": "y"}\r\n'
+    raw = text.encode(encoding)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+    (example,) = TASKS["classify"].read(path, bad_rows=BadRows())
+    assert (example.text, example.answer) == ("été, ✓", "y")
+
+
+def test_a_file_is_written_anew_in_another_encoding(tmp_path: Path) -> None:
+    source, target = tmp_path / "s.csv", tmp_path / "t.csv"
+    source.write_bytes("text,label\r\n“naïve”,1\r\n".encode("cp1252"))
+    recode(source, target, "cp1252")
+    assert target.read_bytes() == "text,label\r\n“naïve”,1\r\n".encode()
+    source.write_bytes(b"text,label\na\x81,1\n")
+    with pytest.raises(ValueError, match=r"is not cp1252 either: it holds a byte 0x81"):
+        recode(source, target, "cp1252")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.csv", "t.csv"]
+
+
+def test_a_column_that_stands_twice_is_refused_where_it_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "text,text,label,label2,label2", "a,b,1,2,3")
+    assert "has 2 columns 'text' (1 and 2)" in refused(path)
+    ok = write(tmp_path / "u.csv", "text,label,,", "a,1,2,3")
+    assert next(TASKS["classify"].read(ok, bad_rows=BadRows())).answer == "1"

@@ -1,0 +1,201 @@
+"""Divide one file of examples into training and dev data, or draw a sample of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.finetuning.data.examples import (
+    ChoiceExample,
+    Example,
+    QuestionExample,
+    TaggedExample,
+    TextExample,
+)
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.forms import kept_file, write_rows
+from bertcore.finetuning.tasks import Task, find_task
+
+MOST_HELD_OUT = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Division:
+    """Which examples of a file are used, and for what."""
+
+    held_out: float | None = None
+    """Fraction of the examples to score on; None: they come from a file of their own."""
+    sample: int | None = None
+    """Examples to use, drawn at random; None takes all."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.held_out is not None and not 0 < self.held_out <= MOST_HELD_OUT:
+            raise ValueError(
+                f"held_out is {self.held_out:g}; expected more than 0 and at most {MOST_HELD_OUT}."
+            )
+        if self.sample is not None and self.sample < 2:
+            raise ValueError(f"sample is {self.sample}; expected at least 2.")
+
+
+def divide(
+    path: Path,
+    folder: Path,
+    division: Division,
+    *,
+    task: str,
+    columns: Columns = USUAL,
+    skip_bad_rows: bool = False,
+) -> str | None:
+    """Write the examples of a file to `kept_file`s; return a sentence on those left out, if any.
+
+    Of each label one of every 1 / held_out examples is held out, at random; but the first example
+    of a label is learned from, so that no label is scored that was never seen. Questions on one
+    text, where they follow one another, stay together. `columns_of_division` reads what is written.
+
+    Args:
+        path: The file, which is read several times, a row at a time.
+        folder: That gets the files; the one of the dev data only with `held_out`.
+        division: What is taken.
+        task, columns, skip_bad_rows: As for `read_task_data`.
+
+    Raises:
+        ValueError: As `read_task_data`; or if nothing is left to score on.
+        OSError: If a file cannot be written.
+    """
+    chosen_task = find_task(task)
+    bad = BadRows(skip=skip_bad_rows)
+
+    def read(bad_rows: BadRows) -> Iterable[Example]:
+        return chosen_task.read(path, columns=columns, bad_rows=bad_rows)
+
+    chosen = None
+    if division.sample is not None:
+        chosen = _sampled(
+            read(BadRows(skip=skip_bad_rows)),
+            division.sample,
+            division.seed,
+            has_labels=chosen_task.has_labels,
+        )
+
+    def part(bad_rows: BadRows, *, is_train: bool) -> Iterator[dict[str, Any]]:
+        kept = (e for i, e in enumerate(read(bad_rows)) if chosen is None or i in chosen)
+        draw = _Draw(chosen_task, division)
+        return (_row(example) for example in kept if draw(example) != is_train)
+
+    write = partial(write_rows, task=task, source=str(path))
+    unfinished = folder / ".train.partial"  # the data of the hub lie where the result goes
+    write(part(bad, is_train=True), unfinished)
+    if division.held_out is not None:
+        num_dev = 0
+
+        def counted() -> Iterator[dict[str, Any]]:
+            nonlocal num_dev
+            for row in part(BadRows(skip=skip_bad_rows), is_train=False):
+                num_dev += 1
+                yield row
+
+        write(counted(), kept_file(folder, task=task, is_train=False))
+        if not num_dev:
+            raise ValueError(
+                f"{str(path)!r} has too few examples: a fraction of {division.held_out:g} held "
+                "out is none. Hold out more, or give a file to score on."
+            )
+    unfinished.replace(kept_file(folder, task=task, is_train=True))
+    return bad.sentence()
+
+
+def columns_of_division(columns: Columns) -> Columns:
+    """Return the columns to read of files that `divide` wrote."""
+    return USUAL if columns.text_pair is None else Columns(text_pair="text_pair")
+
+
+def _sampled(
+    examples: Iterable[Example], num: int, seed: int, *, has_labels: bool
+) -> frozenset[int]:
+    """Return the numbers of `num` examples, or all; the first of each label is among them."""
+    firsts: dict[str, int] = {}
+    total = 0
+    for number, example in enumerate(examples):
+        for label in example.labels if has_labels else ():
+            firsts.setdefault(label, number)
+        total += 1
+    always = set(firsts.values())
+    others = [number for number in range(total) if number not in always]
+    wanted = max(0, min(len(others), num - len(always)))
+    return frozenset(always.union(random.Random(seed).sample(others, wanted)))
+
+
+class _Draw:
+    """Says of each example in turn whether it is held out: of each group one in every block.
+
+    Args:
+        task: Whose labels are the groups.
+        division: Its blocks have 1 / held_out examples.
+    """
+
+    def __init__(self, task: Task, division: Division) -> None:
+        self._has_labels = task.has_labels
+        self._fraction = division.held_out
+        self._rng = random.Random(division.seed)
+        self._groups: dict[str, _Group] = {}
+        self._seen: set[str] = set()
+        self._last: tuple[str, bool] | None = None
+        """Text of the last question, and whether it was held out."""
+
+    def __call__(self, example: Example) -> bool:
+        if self._fraction is None:
+            return False
+        if isinstance(example, QuestionExample):
+            if self._last is None or self._last[0] != example.context:
+                self._last = example.context, self._group("").draw(self._fraction, self._rng)
+            return self._last[1]
+        labels = example.labels if self._has_labels else ()
+        is_new = not self._seen.issuperset(labels)
+        self._seen.update(labels)
+        group = self._group(labels[0] if len(labels) == 1 else "")
+        is_drawn = group.draw(self._fraction, self._rng)
+        return is_drawn and not is_new
+
+    def _group(self, name: str) -> _Group:
+        return self._groups.setdefault(name, _Group())
+
+
+@dataclass(slots=True)
+class _Group:
+    count: int = 0
+    block: int = 0
+    end: int = 0
+    """Of the block: the first example of the next one."""
+    target: int = 0
+
+    def draw(self, fraction: float, rng: random.Random) -> bool:
+        if self.count == self.end:
+            self.block += 1
+            self.end = max(self.count + 1, round(self.block / fraction))
+            # The very first one is learned from.
+            self.target = rng.randrange(max(self.count, 1), max(self.end, 2))
+        self.count += 1
+        return self.count - 1 == self.target
+
+
+def _row(example: Example) -> dict[str, Any]:
+    """Return the columns of an example, with usual names."""
+    if isinstance(example, TextExample):
+        pair = {} if example.text_pair is None else {"text_pair": example.text_pair}
+        return {"text": example.text, **pair, "label": example.answer}
+    if isinstance(example, TaggedExample):
+        return {"words": example.words, "tags": example.tags}
+    if isinstance(example, QuestionExample):
+        texts, starts = [text for text, _ in example.answers], [at for _, at in example.answers]
+        answers = {"text": texts, "answer_start": starts}
+        fields = {"id": example.id, "question": example.question, "context": example.context}
+        return {**fields, "answers": answers}
+    assert isinstance(example, ChoiceExample)
+    endings = {f"ending{i}": choice for i, choice in enumerate(example.choices)}
+    return {"sent1": example.text, **endings, "label": example.answer}

@@ -1,0 +1,114 @@
+"""The dev examples that a run gets wrong at its last evaluation, kept beside its metrics."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bertcore.finetuning.data.examples import Example
+from bertcore.finetuning.tasks import Task
+from bertcore.finetuning.tasks.judged import WrongAnswer
+from bertcore.training.run_metrics import write_whole
+
+ERRORS_FILE = "dev_errors.json"
+MAX_ERRORS = 50
+"""Wrong answers that are kept, the most severe."""
+_LONGEST_TEXT = 500
+"""Characters of a text that are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevErrors:
+    """The wrong answers of one evaluation."""
+
+    step: int
+    num_examples: int
+    num_wrong: int
+    """All wrong examples; of a regression all examples."""
+    errors: tuple[WrongAnswer, ...]
+    """At most MAX_ERRORS, the most severe first."""
+
+
+def find_dev_errors(
+    task: Task, examples: Iterable[Example], predictions: Sequence[Mapping[str, Any]], *, step: int
+) -> DevErrors:
+    """Return the wrong answers among predictions.
+
+    Args:
+        task: That was scored.
+        examples: Of the dev data, in their order.
+        predictions: Of `Task.score`, one for each example.
+        step: Of the evaluation.
+
+    Raises:
+        ValueError: If there are more or fewer examples than predictions.
+    """
+    num_wrong = 0
+    worst: list[tuple[float, int, WrongAnswer]] = []
+    pairs = zip(examples, predictions, strict=True)
+    for number, (example, prediction) in enumerate(pairs, start=1):
+        wrong = task.wrong_answer(example, prediction, number)
+        if wrong is None:
+            continue
+        num_wrong += 1
+        entry = (wrong.severity, -num_wrong, wrong)  # the number: answers have no order
+        (heapq.heappush if len(worst) < MAX_ERRORS else heapq.heappushpop)(worst, entry)
+    ordered = sorted(worst, key=lambda entry: entry[:2], reverse=True)
+    return DevErrors(
+        step=step,
+        num_examples=len(predictions),
+        num_wrong=num_wrong,
+        errors=tuple(_shortened(wrong) for *_, wrong in ordered),
+    )
+
+
+def write_dev_errors(folder: Path, errors: DevErrors) -> None:
+    """Write them into a run's folder in place of the last ones, whole or not at all.
+
+    Raises:
+        OSError: If they cannot be written.
+    """
+    write_whole(folder / ERRORS_FILE, json.dumps(asdict(errors)) + "\n")
+
+
+def read_dev_errors(path: Path) -> DevErrors:
+    """Return what was written.
+
+    Raises:
+        OSError: If there is no such file, as in runs of older versions.
+        ValueError: If it is damaged.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        wrong = tuple(WrongAnswer(**error) for error in values.pop("errors"))
+        return DevErrors(errors=wrong, **values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{str(path)!r} is damaged ({error}).") from error
+
+
+def forget_errors_after(folder: Path, step: int) -> None:
+    """Remove the wrong answers of a later step than `step`, which a resumed run repeats."""
+    path = folder / ERRORS_FILE
+    try:
+        is_later = read_dev_errors(path).step > step
+    except FileNotFoundError:
+        return
+    except ValueError:
+        is_later = True
+    if is_later:
+        path.unlink()
+
+
+def _shortened(wrong: WrongAnswer) -> WrongAnswer:
+    pair = wrong.text_pair
+    return replace(
+        wrong,
+        text=wrong.text[:_LONGEST_TEXT],
+        text_pair=None if pair is None else pair[:_LONGEST_TEXT],
+        gold=wrong.gold[:_LONGEST_TEXT],
+        predicted=wrong.predicted[:_LONGEST_TEXT],
+    )

@@ -1,0 +1,189 @@
+"""The wrong dev examples beside a run's metrics: the same as the scores say, and no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from bertcore.finetuning import Settings, make_settings, resume_experiment, start_experiment
+from bertcore.finetuning import run as run_module
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.dev_errors import (
+    ERRORS_FILE,
+    MAX_ERRORS,
+    find_dev_errors,
+    forget_errors_after,
+    read_dev_errors,
+)
+from bertcore.finetuning.experiment import Experiment
+from bertcore.finetuning.tasks import TASKS
+from tests.support.finetuning_files import WRITERS, write_reviews
+from tests.support.full_disk import largest_file
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+def settings_of(folder: Path, tiny: Path, task: str = "classify", **more: Any) -> Settings:
+    writer, ending = WRITERS[task]
+    return make_settings(
+        task=task,
+        train=writer(folder / f"all{ending}", 64),
+        dev=None,
+        checkpoint=str(tiny),
+        held_out=0.4,
+        learning_rates=(1e-4,),
+        device="cpu",
+        **{"epochs": 1, "batch_size": 8, "max_seq_length": 48, **more},
+    )
+
+
+def experiment_of(folder: Path, tiny: Path, task: str = "classify", **more: Any) -> Experiment:
+    return start_experiment(folder / "out", settings_of(folder, tiny, task, **more))
+
+
+def errors_file(folder: Path) -> Path:
+    (run,) = (folder / "out" / "runs").iterdir()
+    return run / ERRORS_FILE
+
+
+@pytest.mark.parametrize("task", WRITERS)
+def test_they_are_those_that_the_score_counts(task: str, tiny: Path, tmp_path: Path) -> None:
+    experiment = experiment_of(tmp_path, tiny, task)
+    report = experiment.run()
+    assert report is not None
+    wrong = read_dev_errors(errors_file(tmp_path))
+    last = report["history"][-1]
+    assert (wrong.step, wrong.num_examples) == (last["step"], report["num_dev"])
+    metric = {"classify": "accuracy", "choice": "accuracy", "qa": "exact_match"}.get(task)
+    if metric is not None:
+        assert 1 - wrong.num_wrong / wrong.num_examples == pytest.approx(last[f"dev_{metric}"])
+    assert len(wrong.errors) == min(wrong.num_wrong, MAX_ERRORS) > 0
+    severities = [error.severity for error in wrong.errors]
+    assert severities == sorted(severities, reverse=True)
+    # The texts are those of the file, and the answers are told apart.
+    written = (tmp_path / "out" / "data").glob("dev.*")
+    content = json.dumps(next(written).read_text())
+    for error in wrong.errors:
+        assert error.gold != error.predicted
+        first_words = error.text.split()[0]
+        assert first_words in content
+
+
+def test_a_stopped_run_goes_on_with_the_same_bits(tiny: Path, tmp_path: Path) -> None:
+    for name in ("whole", "parts"):
+        (tmp_path / name).mkdir()
+    experiment_of(tmp_path / "whole", tiny, evaluate_every=2, epochs=2).run()
+    experiment = experiment_of(tmp_path / "parts", tiny, evaluate_every=2, epochs=2)
+    steps: list[int] = []
+    assert experiment.run(should_stop=lambda: steps.append(1) or len(steps) >= 3) is None
+    torch.manual_seed(99)
+    resume_experiment(tmp_path / "parts" / "out").run()
+    a, b = (load_file(tmp_path / n / "out" / "model.safetensors") for n in ("whole", "parts"))
+    assert all(torch.equal(a[key], b[key]) for key in a)
+    kept = [errors_file(tmp_path / name).read_text() for name in ("whole", "parts")]
+    assert kept[0] == kept[1]
+
+
+def test_keeping_them_changes_no_weight(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+    experiment_of(tmp_path / "with", tiny).run()
+    monkeypatch.setattr(run_module.Finetuning, "_write_dev_errors", lambda self, predictions: None)
+    experiment_of(tmp_path / "without", tiny).run()
+    a, b = (load_file(tmp_path / n / "out" / "model.safetensors") for n in ("with", "without"))
+    assert all(torch.equal(a[key], b[key]) for key in a)
+
+
+def test_a_later_evaluation_is_forgotten_at_resume(tmp_path: Path) -> None:
+    path = tmp_path / ERRORS_FILE
+    forget_errors_after(tmp_path, 5)  # none there
+    for content, kept in (('{"step": 5', False), (None, False)):
+        path.write_text(content or json.dumps(_values(6)))
+        forget_errors_after(tmp_path, 5)
+        assert path.exists() is kept
+    path.write_text(json.dumps(_values(5)))
+    forget_errors_after(tmp_path, 5)
+    assert read_dev_errors(path).step == 5
+
+
+def _values(step: int) -> dict[str, Any]:
+    return {"step": step, "num_examples": 3, "num_wrong": 0, "errors": []}
+
+
+def test_few_are_kept_and_long_texts_are_cut(tmp_path: Path) -> None:
+    task = TASKS["classify"]
+    path = tmp_path / "t.tsv"
+    path.write_text("text\tlabel\n" + f"{'long ' * 1000}\ta\n" * 300)
+    examples = task.read(path, bad_rows=BadRows())
+    predictions = [{"gold": "a", "predicted": "b", "confidence": i / 300} for i in range(300)]
+    wrong = find_dev_errors(task, examples, predictions, step=1)
+    assert (wrong.num_wrong, len(wrong.errors)) == (300, MAX_ERRORS)
+    assert wrong.errors[0].severity == pytest.approx(299 / 300)
+    assert all(len(error.text) <= 500 for error in wrong.errors)
+
+
+def test_a_dev_file_that_is_gone_ends_no_run(tiny: Path, tmp_path: Path) -> None:
+    experiment = experiment_of(tmp_path, tiny)
+    (tmp_path / "out" / "data" / "dev.jsonl").unlink()
+    report = experiment.run()
+    assert report is not None
+    assert not errors_file(tmp_path).exists()
+
+
+def test_a_folder_of_an_older_version_resumes(tiny: Path, tmp_path: Path) -> None:
+    """Its settings say nothing of a division, of the numbers of examples, or of notes."""
+    dev = write_reviews(tmp_path / "dev.tsv", 16, seed=1)
+    settings = make_settings(
+        task="classify",
+        train=write_reviews(tmp_path / "train.tsv", 40),
+        dev=dev,
+        checkpoint=str(tiny),
+        learning_rates=(1e-4,),
+        epochs=1,
+        batch_size=8,
+        max_seq_length=32,
+        device="cpu",
+    )
+    assert start_experiment(tmp_path / "out", settings).run(should_stop=lambda: True) is None
+    path = tmp_path / "out" / "finetune.json"
+    values = json.loads(path.read_text())
+    for name in ("held_out", "sample", "data"):
+        del values[name]
+    path.write_text(json.dumps(values))
+    report = resume_experiment(tmp_path / "out").run()
+    assert report is not None
+    assert report["dev"] == str(dev)
+
+
+def test_a_full_disk_at_the_metrics_is_one_sentence(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = experiment_of(tmp_path, tiny)
+    for what, written in (("the metrics", "append_line"), ("the wrong dev", "write_dev_errors")):
+
+        def full(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(run_module, written, full)
+            with pytest.raises(RuntimeError, match=f"{what}.* full. Free some space.*--resume"):
+                experiment.run()
+    assert resume_experiment(tmp_path / "out").run() is not None
+
+
+def test_a_disk_that_fills_up_while_the_data_are_divided(tiny: Path, tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, tiny)
+    with largest_file(200), pytest.raises(RuntimeError, match=r"could not be divided.* full"):
+        start_experiment(tmp_path / "out", settings)
+    assert not (tmp_path / "out").exists()
