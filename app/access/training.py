@@ -16,6 +16,8 @@ from .policy import TrainingLimits, policy
 
 log = logging.getLogger("bertscope.app")
 
+FINETUNING = "finetune.json"
+"""File of a fine-tuning's folder."""
 OWN, SHARED = "own", "shared"
 """Names of the folders of runs of a closed server: the visitor's, and that of --checkpoints."""
 
@@ -65,11 +67,15 @@ def runs_folder(chosen: str) -> Path:
 def shows(run: Path) -> bool:
     """Return whether visitors may look at a run: on a closed server, at none behind a link.
 
-    Checkpoints lie beside runs there, and are none.
+    Checkpoints lie beside runs in the server's folder, and are none; its fine-tunings are not shown
+    either, since they keep texts of their data. In the visitor's own folder each is a run.
     """
     if not policy().is_closed:
         return True
-    return run.resolve().parent == run.parent.resolve() and not is_checkpoint(run)
+    if run.resolve().parent != run.parent.resolve():
+        return False
+    is_own = is_allowed() and run.parent == visits.current().place("runs")
+    return is_own or not (is_checkpoint(run) or (run / FINETUNING).exists())
 
 
 def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: int) -> None:

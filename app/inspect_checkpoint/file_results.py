@@ -13,6 +13,7 @@ from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.finetuning import Columns
 
 from ..plots.formats import shorten_middle
+from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, state, waiting
 from ..shell.cache import Texts
@@ -44,18 +45,6 @@ from .python import FILE_CODE
 from .task_views import TaskView, view_of
 
 _FILE, _RUN = "_inspect_file", "_inspect_run"
-METRIC_NAMES = {
-    "accuracy": "Accuracy",
-    "macro_f1": "Macro F1",
-    "f1": "F1",
-    "matthews": "Matthews",
-    "pearson_spearman": "Pearson-Spearman mean",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "precision": "Precision",
-    "recall": "Recall",
-    "exact_match": "Exact match",
-}
 SLICE_NAMES = {"length": "By length", "label": "By true label"}
 PAGES = {"attention": "Attention", "mixing": "Mixing", "what-if": "What if?"}
 """Pages that each error links to, as short as the columns of the links."""

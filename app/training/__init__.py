@@ -1,10 +1,10 @@
-"""Training: start a run, watch it learn, and replay it."""
+"""Training: pretrain or fine-tune, watch it learn, and replay it."""
 
 from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="training",
     title="Training",
-    purpose="Start a small BERT, watch it learn, and replay its training.",
+    purpose="Pretrain a small BERT or fine-tune one on a table, watch it learn, and replay it.",
     icon=":material/model_training:",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ MAX_POINTS = 1200
 
 TRAIN, HELD_OUT = theme.SEGMENT_A, theme.SEGMENT_B
 
-# Title, column of the training lines, column of the held-out scores, whether it is a fraction.
-_PANELS = (
+Panel = tuple[str, str, str, bool]
+"""Title, column of the training lines, column of the held-out scores, whether it is a fraction."""
+_PANELS: tuple[Panel, ...] = (
     ("Masked words: loss, nats", "mlm_loss", "valid_mlm_loss", False),
     ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
     ("Next sentence: right", "nsp_accuracy", "valid_nsp_accuracy", True),
@@ -56,8 +58,36 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         unigram_entropy: Drawn as a line in the first picture, if known.
         chance: Of next sentence, drawn in the third, if known.
     """
-    columns, height = 2, 210
-    panels = [panel for panel in _PANELS if panel[1] in table or panel[2] in table] or _PANELS[:1]
+    return draw_panels(
+        table,
+        _PANELS,
+        names=("training text", "held-out text"),
+        levels={
+            "mlm_loss": (unigram_entropy, "word frequencies alone"),
+            "nsp_accuracy": (chance, "chance"),
+        },
+    )
+
+
+def draw_panels(
+    table: pd.DataFrame,
+    panels: Sequence[Panel],
+    *,
+    names: tuple[str, str],
+    levels: Mapping[str, tuple[float | None, str]] = MappingProxyType({}),
+    columns: int = 2,
+) -> Figure:
+    """Draw small pictures: training as a line, held-out scores as points on a line.
+
+    Args:
+        table: A row for each line of metrics, with "step".
+        panels: Those without a column in the table are left out, but for the first.
+        names: Of training and held-out data, in the legend.
+        levels: By the training column of a panel: a level to draw in it, and its name.
+        columns: Pictures in a row.
+    """
+    height = 210
+    panels = [panel for panel in panels if panel[1] in table or panel[2] in table] or panels[:1]
     rows = -(-len(panels) // columns)
     fig = subplots(
         rows,
@@ -76,17 +106,15 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         form = ".1%" if is_fraction else ".4g"
         if train in table:
             part = table[table[train].notna()].iloc[::every]
-            fig.add_trace(_line(part, train, form, index == 0), **place)
+            fig.add_trace(_line(part, train, form, names[0], is_named=index == 0), **place)
         if held_out and held_out in table:
-            fig.add_trace(_points(table[table[held_out].notna()], held_out, form, index), **place)
+            part = table[table[held_out].notna()]
+            fig.add_trace(_points(part, held_out, form, names[1], is_named=index == 0), **place)
         fig.update_yaxes(tickformat=".0%" if is_fraction else "", **place)
         if index:  # a loss far from 0 needs a closer range
             fig.update_yaxes(rangemode="tozero", **place)
     train_columns = [train for _, train, *_ in panels]
-    for panel, level, name in (
-        ("mlm_loss", unigram_entropy, "word frequencies alone"),
-        ("nsp_accuracy", chance, "chance"),
-    ):
+    for panel, (level, name) in levels.items():
         if level is not None and panel in train_columns:
             index = train_columns.index(panel)
             fig.add_hline(
@@ -98,37 +126,41 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
             )
     theme.plot_layout(fig, "", "", "", rows * height + 40)
     fig.update_annotations(font_size=12)
-    fig.update_layout(margin={"t": 56}, legend={"y": 1.045}, uirevision="run", hovermode="x")
+    fig.update_layout(
+        margin={"t": 56}, legend={"y": 1 + 0.135 / rows}, uirevision="run", hovermode="x"
+    )
     fig.update_xaxes(title_text="", tickfont={"size": 11})
     for index in range(max(0, len(panels) - columns), len(panels)):  # the lowest of each column
         fig.update_xaxes(title_text="step", row=index // columns + 1, col=index % columns + 1)
     return fig
 
 
-def _line(table: pd.DataFrame, column: str, form: str, named: bool) -> Properties:
+def _line(table: pd.DataFrame, column: str, form: str, name: str, *, is_named: bool) -> Properties:
     return scatter(
         x=table["step"].tolist(),
         y=_plain(table[column]),
         mode="lines" if len(table) > 1 else "markers",
-        name="training text",
+        name=name,
         legendgroup="train",
-        showlegend=named,
+        showlegend=is_named,
         line={"color": TRAIN, "width": 1.3},
-        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>training text</extra>",
+        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
     )
 
 
-def _points(table: pd.DataFrame, column: str, form: str, index: int) -> Properties:
+def _points(
+    table: pd.DataFrame, column: str, form: str, name: str, *, is_named: bool
+) -> Properties:
     return scatter(
         x=table["step"].tolist(),
         y=_plain(table[column]),
         mode="lines+markers",
-        name="held-out text",
+        name=name,
         legendgroup="held-out",
-        showlegend=index == 0,
+        showlegend=is_named,
         line={"color": HELD_OUT, "width": 2},
         marker={"size": 5},
-        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>held-out text</extra>",
+        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
     )
 
 

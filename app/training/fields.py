@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bertcore.configs.data import OBJECTIVES
+from bertcore.finetuning.tasks import TASKS
 
 from ..shell.state import Field
 
 VIEWS = WATCH, REPLAY, START = ("Watch", "Replay", "Start a run")
+KINDS = {"pretrain": "Pretrain on text", "finetune": "Fine-tune on a table"}
 SOURCES = {
     "novel": "A novel",
     "upload": "Upload",
@@ -21,10 +23,35 @@ RUN = Field("run", "")
 """Name of a run in it; on the Compare page too."""
 VIEW = Field("training_view", WATCH, VIEWS)
 
+KIND = Field("training_kind", "pretrain", tuple(KINDS))
+
 SOURCE = Field("corpus", "novel", tuple(SOURCES))
 LENGTH_UNIT = Field("length_unit", LENGTH_UNITS[0], LENGTH_UNITS)
 START_FROM = Field("start_from", "warm", tuple(STARTS))
 OBJECTIVE = Field("objective", OBJECTIVES[0], OBJECTIVES)
+
+UPLOAD, OWN_FILE = "upload", "path"
+"""Where a table comes from, beside those that ship."""
+NO_COLUMN = ""
+"""Stands for no column."""
+TABLE = Field("table", UPLOAD)
+"""UPLOAD, OWN_FILE, or the name of one that ships."""
+TABLE_PATH = Field("table_path", "")
+DEV_PATH = Field("dev_path", "")
+TASK = Field("table_task", next(iter(TASKS)), tuple(TASKS))
+COLUMNS = {name: Field(f"table_{name}", NO_COLUMN) for name in ("text", "text_pair", "label")}
+"""Which columns of the table are read, by field of `Columns`."""
+SKIP_BAD_ROWS = Field("table_skip", False)
+EPOCHS = Field("tune_epochs", 3)
+RATE = Field("tune_rate", 0.0)
+"""0: the usual one for the checkpoint's width."""
+SEED = Field("tune_seed", 1)
+DEV_FILE = "file"
+DEVS = ("0.05", "0.1", "0.2", DEV_FILE)
+"""Fractions of the table to score on, or DEV_FILE."""
+DEV = Field("tune_dev", "0.1", DEVS)
+SAMPLE = Field("tune_sample", 0)
+"""Examples to use; 0: all."""
 
 MOMENT = Field("replay_moment", 0)
 SENTENCE = Field("replay_sentence", 0)

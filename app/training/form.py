@@ -1,4 +1,4 @@
-"""The form that starts a run as a process."""
+"""The form that starts a pretraining run."""
 
 from __future__ import annotations
 
@@ -13,22 +13,15 @@ from bertcore.checkpoints.source import resolve
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.split import split_held_out
 
-from ..access import checkpoints, places, training, visits
+from ..access import checkpoints, places, visits
 from ..access.policy import policy
 from ..access.room import check_room as check_disk
 from ..shell import frame
 from . import choices, process
-from .fields import RUN, VIEW, WATCH
-from .runs import check_room, list_runs
+from .new_run import choose_name, explaining_full_disk, new_run, show_at_once
 
 SUFFIXES = (".txt", ".xz", ".gz")
 FROM = "--from-checkpoint"
-
-FORBIDDEN = (
-    "This server starts no runs from the browser. They can be watched here; `bertscope pretrain` "
-    "starts them in a terminal."
-)
-_STARTED = "_run_started"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +35,18 @@ class Corpus:
 
 def show_form(folder: Path) -> None:
     """Draw the form and its button; a started run is shown at once."""
-    if not process.may_start():
-        st.info(FORBIDDEN)
-        return
     source = choices.choose_text()
     start, objective = choices.choose_kind()
     left, right = st.columns(2, gap="large")
     with left:
-        name = st.text_input(
-            "Name of the run",
-            key="run_name",
-            placeholder=_free_name(folder),
-            help="Becomes its folder's name.",
-        ).strip() or _free_name(folder)
+        name = choose_name(folder)
         length = choices.choose_length()
     with right:
         options = [*length, *choices.choose_model(start, objective)]
     if st.button("Start training", type="primary", icon=":material/play_arrow:"):
-        with frame.guard(stop=True):
-            _start(folder, name, _read_choice(source), options)
-        st.session_state[_STARTED] = name
-        st.rerun()
+        with frame.guard(stop=True), explaining_full_disk(folder):
+            run = _start(folder, name, _read_choice(source), options)
+        show_at_once(run)
     st.caption("The same in a terminal:")
     st.code(
         shlex.join(["bertscope", "pretrain", "--out", places.hide(str(folder / name)), *options])
@@ -70,20 +54,6 @@ def show_form(folder: Path) -> None:
         language="shell",
         wrap_lines=True,
     )
-
-
-def show_started() -> None:
-    """Select the run that was just started; called before the widgets that hold the choice."""
-    name = st.session_state.pop(_STARTED, None)
-    if name is not None:
-        RUN.put(name)
-        VIEW.put(WATCH)
-
-
-def _free_name(folder: Path) -> str:
-    """Return the first of run-1, run-2, ... that is free in the folder."""
-    taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
-    return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
 
 
 def _read_choice(source: str) -> Corpus:
@@ -127,29 +97,18 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     return Corpus(tuple(files), held_out)
 
 
-def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> None:
-    """Prepare the text and start the process.
+def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> Path:
+    """Prepare the text and start the process; return the run's folder.
 
     Raises:
         ValueError: If the name or the text is not valid, or too many runs are active.
         OSError: If something cannot be written.
     """
-    process.check_name(name)
-    run = folder / name
     options = [
         checkpoints.place(value) if option == FROM else value
         for option, value in zip(["", *options], options, strict=False)
     ]
-    known = list_runs(folder)
-    training.check_start(
-        run,
-        minutes=_minutes(options),
-        num_bytes=written_bytes(options),
-        active=sum(other.is_active for other in known),
-    )
-    if name in [other.name for other in known if other.is_active] or run.exists():
-        raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
-    check_room(known)
+    run = new_run(folder, name, minutes=_minutes(options), num_bytes=written_bytes(options))
     train, valid = corpus.train, corpus.valid
     if not train:
         train = _write_upload(run)
@@ -161,6 +120,7 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> N
         train, valid = (text_folder / "train.txt",), text_folder / "valid.txt"
     files = [part for path in train for part in ("--corpus", str(path))]
     process.start(run, [*files, "--valid", str(valid), *options])
+    return run
 
 
 def _minutes(options: Sequence[str]) -> float | None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from ..access import training, visits
 from ..access.policy import TrainingLimits
@@ -36,8 +37,13 @@ _CHECK_SECONDS = 2.0
 _PATIENCE_SECONDS = 30.0
 """For saving, between the signal to stop and the one that ends at once."""
 
+Kind = Literal["pretrain", "finetune"]
+"""Commands that are started."""
+
 _children: dict[Path, subprocess.Popen[bytes]] = {}
 """Processes that this server started. They outlive it."""
+_ended: dict[Path, int] = {}
+"""Exit codes of those that have ended; below 0 the signal that killed one."""
 _lock = threading.Lock()
 
 
@@ -64,7 +70,9 @@ def check_name(name: str) -> None:
         )
 
 
-def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
+def start(
+    run: Path, options: Sequence[str], *, command: Kind = "pretrain", append: bool = False
+) -> None:
     """Start `bertscope pretrain --out RUN` with more options, as a process of its own.
 
     It outlives this server and has no standard input; its output goes to `log_file`.
@@ -72,6 +80,7 @@ def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
     Args:
         run: The run's folder.
         options: Of the command, without --out.
+        command: Or "finetune".
         append: Append to the log; else it is overwritten.
 
     Raises:
@@ -81,18 +90,18 @@ def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
     if not may_start():
         raise ValueError(
             f"this server starts no training runs ({NO_TRAINING} is set). Start them in a "
-            "terminal with bertscope pretrain."
+            f"terminal with bertscope {command}."
         )
-    command = [sys.executable, "-P", "-m", "bertcore.cli.main", "pretrain", "--out", str(run)]
+    line = [sys.executable, "-P", "-m", "bertcore.cli.main", command, "--out", str(run)]
     run.parent.mkdir(parents=True, exist_ok=True)
     # The package may be importable only from this server's working directory.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
     with log_file(run).open("ab" if append else "wb") as log:
-        log.write(f"$ {shlex.join(['bertscope', *command[4:], *options])}\n".encode())
+        log.write(f"$ {shlex.join(['bertscope', *line[4:], *options])}\n".encode())
         log.flush()
         child = subprocess.Popen(
-            [*command, *options],
+            [*line, *options],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -101,6 +110,7 @@ def start(run: Path, options: Sequence[str], *, append: bool = False) -> None:
         )
     with _lock:
         _children[run.resolve()] = child
+        _ended.pop(run.resolve(), None)
     limits = training.limits()
     if limits is not None:
         threading.Thread(target=_hold, args=(child, run.parent, limits), daemon=True).start()
@@ -140,10 +150,34 @@ def pid_of(run: Path) -> int | None:
     """Return the process that this server started for a run, if it is still alive."""
     with _lock:
         child = _children.get(run.resolve())
-        if child is None or child.poll() is not None:  # polling also reaps the process
-            _children.pop(run.resolve(), None)
+        if child is None:
+            return None
+        if child.poll() is not None:  # polling also reaps the process
+            _ended[run.resolve()] = _children.pop(run.resolve()).returncode
             return None
         return child.pid
+
+
+def how_killed(run: Path) -> str:
+    """Return a sentence on the signal that ended a run's process; "" if none did, or not known."""
+    with _lock:
+        code = _ended.get(run.resolve(), 0)
+    if code >= 0 or -code in (signal.SIGINT, signal.SIGTERM):
+        return ""
+    return (
+        f"its process was killed (signal {-code}), as a system does where memory runs out. What "
+        "was saved is kept: resume it."
+    )
+
+
+def kind_of(run: Path) -> Kind:
+    """Return the command that a run's log begins with."""
+    try:
+        with log_file(run).open("rb") as log:
+            words = log.read(200).split()
+    except OSError:
+        return "pretrain"
+    return "finetune" if words[:3] == [b"$", b"bertscope", b"finetune"] else "pretrain"
 
 
 def num_alive() -> int:
@@ -166,15 +200,24 @@ def stop(pid: int, *, has_begun: bool) -> None:
 
 def last_error(run: Path) -> str:
     """Return the last message of a run if it is an error, without "Error: "; else ""."""
-    try:
-        with log_file(run).open("rb") as log:
-            log.seek(max(0, log_file(run).stat().st_size - 20_000))
-            lines = log.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    messages = [line.strip() for line in lines if line.strip()]
+    messages = _last_messages(run)
     if not messages or not messages[-1].startswith("Error: "):
         # A bug of ours ends in a traceback, whose last line names it.
         is_traceback = any(line.startswith("Traceback ") for line in messages[-60:])
         return messages[-1] if is_traceback and not messages[-1].startswith("$ ") else ""
     return messages[-1].removeprefix("Error: ")
+
+
+def has_saved(run: Path) -> bool:
+    """Return whether a run's process last said that it was stopped and has saved."""
+    return any(line.startswith("Stopped and saved") for line in _last_messages(run)[-1:])
+
+
+def _last_messages(run: Path) -> list[str]:
+    try:
+        with log_file(run).open("rb") as log:
+            log.seek(max(0, log_file(run).stat().st_size - 20_000))
+            lines = log.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    return [line.strip() for line in lines if line.strip()]

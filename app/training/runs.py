@@ -5,79 +5,20 @@ from __future__ import annotations
 import json
 import math
 import re
-import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bertcore.pretraining import RunFolder
 from bertcore.training.run_lock import lock_holder
 
 from ..access import training
 from ..shell import cache
-from . import process
-
-Line = Mapping[str, Any]
+from . import finetune_runs, process
+from .run import Line, Run, before_the_folder, metrics_of, why_stopped, worker
 
 MAX_RUNS = 200
 """Runs of a folder that are listed, the newest."""
-
-STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {
-    "running": ("running", "green", ":material/play_circle:"),
-    "preparing": ("preparing", "blue", ":material/hourglass_top:"),
-    "stopped": ("stopped", "orange", ":material/pause_circle:"),
-    "finished": ("finished", "blue", ":material/check_circle:"),
-    "damaged": ("damaged", "red", ":material/error:"),
-    "not started": ("did not start", "red", ":material/error:"),
-}
-"""Words, colour and icon of each state."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run, read from its folder."""
-
-    path: Path
-    state: str
-    """A key of STATES."""
-    detail: str = ""
-    """What went wrong, or on which other machine it runs."""
-    step: int = 0
-    fraction_done: float = 0.0
-    """0 to 1."""
-    seconds: float = 0.0
-    """Time spent training."""
-    num_tokens: int = 0
-    scores: Line | None = None
-    """The last line with held-out scores."""
-    config: Mapping[str, Any] = field(default_factory=dict)
-    pid: int | None = None
-    """The process on this machine that trains or prepares it."""
-
-    @property
-    def name(self) -> str:
-        """The folder's name."""
-        return self.path.name
-
-    @property
-    def is_active(self) -> bool:
-        """Whether a process is active on it."""
-        return self.state in ("running", "preparing")
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Time to its end at the pace so far; None if that is not known."""
-        if not 0 < self.fraction_done <= 1:
-            return None
-        return self.seconds * (1 - self.fraction_done) / self.fraction_done
-
-    @property
-    def unigram_entropy(self) -> float | None:
-        """Of the training text, nats; None for a run of an older version."""
-        report = self.config.get("data_report", {}).get("train", {})
-        entropy = report.get("unigram_entropy")
-        return None if entropy is None else float(entropy)
 
 
 def default_folder() -> Path:
@@ -86,16 +27,34 @@ def default_folder() -> Path:
     return here if here.is_dir() else Path.home() / "bertscope" / "runs"
 
 
+def is_any_run(path: Path) -> bool:
+    """Return whether a folder is that of a run of any kind."""
+    return is_run(path) or finetune_runs.is_run(path)
+
+
 def list_runs(folder: Path) -> list[Run]:
-    """Return the runs in a folder, the newest first.
+    """Return the pretraining runs in a folder, the newest first.
 
     Raises:
         OSError: If the folder is there and cannot be read.
     """
+    return [run for run in _list(folder, is_run) if run.kind == "pretrain"]
+
+
+def all_runs(folder: Path) -> list[Run]:
+    """Return the runs in a folder, fine-tunings too, the newest first.
+
+    Raises:
+        OSError: If the folder is there and cannot be read.
+    """
+    return _list(folder, is_any_run)
+
+
+def _list(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Run]:
     if not folder.is_dir():
         return []
     entries = {path.name: path for path in folder.iterdir()}
-    names = {name for name, path in entries.items() if is_run(path)}
+    names = {name for name, path in entries.items() if is_wanted(path)}
     names |= {
         match[1]
         for name in entries
@@ -137,12 +96,14 @@ def is_run(path: Path) -> bool:
 
 def read_run(path: Path) -> Run:
     """Return a run read from its folder; never raises for the folder's content."""
+    if finetune_runs.is_run(path):
+        return finetune_runs.read_run(path)
     if not is_run(path):
-        return _before_the_folder(path)
+        return before_the_folder(path)
     try:
         config = cache.of_file(_read_config, path / "config.json")
         lines = metrics(path)
-        pid, where = _worker(path, path)
+        pid, where = worker(path, path)
         trained = next((line for line in reversed(lines) if "loss" in line), {})
         seconds = float(trained.get("seconds", 0.0))
         step = int(trained.get("step", 0))
@@ -152,7 +113,7 @@ def read_run(path: Path) -> Run:
         detail = "" if pid or where is None else f"by {where}"
         failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)
         if state == "stopped":
-            detail = f"diverged: {failed}" if failed else process.last_error(path)
+            detail = f"diverged: {failed}" if failed else why_stopped(path)
         tokens = int(trained.get("num_tokens", 0))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return Run(path, "damaged", " ".join(str(error).split()))
@@ -161,7 +122,7 @@ def read_run(path: Path) -> Run:
 
 def metrics(path: Path) -> list[Line]:
     """Return the lines of a run's metrics, without a last line cut by a kill."""
-    return cache.of_file(_read_metrics, path / "metrics.jsonl")
+    return metrics_of(path / "metrics.jsonl")
 
 
 def checkpoints(path: Path) -> list[Path]:
@@ -174,51 +135,11 @@ def best_checkpoint(path: Path) -> Path | None:
     return RunFolder(path).best_checkpoint()
 
 
-def _before_the_folder(path: Path) -> Run:
-    """Return a run whose folder does not exist yet, or was never made."""
-    pid, where = _worker(path, path.with_name(f".{path.name}.partial"))
-    if where is not None:
-        return Run(path, "preparing", "", pid=pid)
-    error = process.last_error(path) or "its process ended before it had begun"
-    return Run(path, "not started", error)
-
-
-def _worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
-    """Return the process that works on a run if it is on this machine, and who it is; or None.
-
-    Args:
-        run: The run's folder.
-        locked: The folder whose lock it holds: that, or the hidden one that is being filled.
-    """
-    holder = lock_holder(locked)
-    if holder is not None:
-        here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
-        return here, str(holder)
-    # In its first seconds, and without locks, only the server that started it knows of it.
-    child = process.pid_of(run)
-    return child, None if child is None else f"process {child}"
-
-
 def _read_config(path: Path) -> dict[str, Any]:
     config = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(config, dict) or not isinstance(config.get("train"), dict):
         raise ValueError(f"{str(path)!r} does not hold the settings of a run")
     return config
-
-
-def _read_metrics(path: Path) -> list[Line]:
-    if not path.is_file():
-        return []
-    lines: list[Line] = []
-    # A kill may cut the last line in a character's middle.
-    for text in path.read_bytes().decode("utf-8", "replace").splitlines():
-        try:
-            line = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(line, dict) and isinstance(line.get("step"), int):
-            lines.append(line)
-    return lines
 
 
 def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> float:
@@ -232,7 +153,8 @@ def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> floa
 
 
 def _started(folder: Path, name: str) -> float:
-    for path in (folder / name / "config.json", folder / f"{name}.log", folder / name):
+    began = ("finetune.json", "config.json")
+    for path in (*(folder / name / file for file in began), folder / f"{name}.log", folder / name):
         try:
             return path.stat().st_mtime
         except OSError:

@@ -18,16 +18,11 @@ from ..plots.untrusted_text import plain
 from ..shell import cache, frame, sidebar
 from ..shell.picture import Picture
 from ..shell.render_signal import arrival
-from . import process
+from . import finetune_watch, process
 from .curve_figures import curve_table, curves
-from .runs import (
-    STATES,
-    Run,
-    best_checkpoint,
-    check_room,
-    list_runs,
-    metrics,
-)
+from .finetune_runs import metric_of
+from .run import STATES, Run
+from .runs import all_runs, best_checkpoint, check_room, metrics
 from .runs import checkpoints as saved
 
 REFRESH_SECONDS = 2.0
@@ -42,6 +37,10 @@ LATEST_PROBES = 5
 PREPARING = (
     "It learns the vocabulary and reads the text first; training begins when that is done. You may "
     "leave this page: the run goes on by itself."
+)
+PREPARING_TABLE = (
+    "It reads the table and opens the checkpoint first. You may leave this page: the run goes on "
+    "by itself."
 )
 HOW_CHECKPOINTS = (
     "Open a checkpoint here for all other pages, or open two in two tabs and compare them side by "
@@ -83,6 +82,7 @@ def table_of_runs(runs: list[Run]) -> pd.DataFrame:
                 "words right": _score(run, "valid_mlm_top1"),
                 "next sentence": _score(run, "valid_nsp_accuracy"),
                 "loss of words": _score(run, "valid_mlm_loss"),
+                "score": _dev_score(run),
                 "step": run.step,
                 "time": duration(run.seconds),
             }
@@ -113,10 +113,22 @@ def show_runs(runs: list[Run]) -> None:
             "loss of words": number(
                 "loss", format="%.2f", width=54, help=f"Loss of the hidden words, nats, {held_out}"
             ),
+            "score": st.column_config.TextColumn(
+                "dev score", width=110, help="Of a fine-tuning, on its dev data."
+            ),
             "step": number(width=64),
             "time": st.column_config.TextColumn(width=64),
         },
+        column_order=_columns_of(runs),
     )
+
+
+def _columns_of(runs: list[Run]) -> list[str]:
+    """Return the columns of the table: the scores of the kinds of runs that there are."""
+    kinds = {run.kind for run in runs}
+    of_words = ["words right", "next sentence", "loss of words"] if "pretrain" in kinds else []
+    of_tables = ["score"] if "finetune" in kinds else []
+    return ["run", "state", "done", *of_words, *of_tables, "step", "time"]
 
 
 def watch(path: Path, others: list[Run]) -> None:
@@ -136,7 +148,7 @@ def watch(path: Path, others: list[Run]) -> None:
         if st.session_state.pop(_OPENED, False):
             st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
         with frame.guard():
-            runs = list_runs(path.parent)
+            runs = all_runs(path.parent)
             has_changed = {run.name: run.state for run in runs} != states
             with st.container(key=_CHANGED if has_changed else "training_as_before"):
                 if len(runs) > 1:
@@ -154,6 +166,9 @@ def watch(path: Path, others: list[Run]) -> None:
 
 def _show_run(run: Run) -> None:
     _show_state(run)
+    if run.kind == "finetune":
+        finetune_watch.show(run)
+        return
     _show_coach(run)
     _show_curves(run)
     if run.state not in ("preparing", "not started", "damaged"):
@@ -178,13 +193,15 @@ def _show_state(run: Run) -> None:
     can_resume = run.state == "stopped" and may_start
     if can_resume and row.button("Resume", icon=":material/play_arrow:"):
         _resume(run)
+    if run.kind == "finetune":
+        finetune_watch.show_openers(run, row)
     if run.detail and run.state in ("damaged", "not started"):
         st.error(plain(frame.sentence_of(ValueError(run.detail))))
     elif run.detail and run.state == "stopped":
         st.warning(f"It stopped by itself: {plain(places.hide(run.detail))}")
     if run.state == "preparing":
-        st.info(PREPARING)
-    if run.step:
+        st.info(PREPARING if run.kind == "pretrain" else PREPARING_TABLE)
+    if run.step and run.kind == "pretrain":
         _show_numbers(run)
 
 
@@ -193,8 +210,11 @@ def _is_stopping(run: Run) -> bool:
 
 
 def _resume(run: Run) -> None:
-    check_room(list_runs(run.path.parent))
-    process.start(run.path, ["--resume"], append=True)
+    check_room(all_runs(run.path.parent))
+    if run.kind == "finetune":
+        process.start(run.path, ["--resume"], command="finetune", append=True)
+    else:
+        process.start(run.path, ["--resume"], append=True)
     st.rerun(scope="app")
 
 
@@ -298,6 +318,13 @@ def _open(source: str) -> None:
     """Open a checkpoint of the run on all pages."""
     sidebar.choose(source)
     st.session_state[_OPENED] = True
+
+
+def _dev_score(run: Run) -> str | None:
+    if run.kind != "finetune" or run.scores is None:
+        return None
+    metric = metric_of(run)
+    return f"{run.scores[f'dev_{metric}']:.3f} {metric}"
 
 
 def _score(run: Run, name: str) -> float | None:

@@ -1,0 +1,16 @@
+"""What metrics of fine-tuned models are called."""
+
+from __future__ import annotations
+
+METRIC_NAMES = {
+    "accuracy": "Accuracy",
+    "macro_f1": "Macro F1",
+    "f1": "F1",
+    "matthews": "Matthews",
+    "pearson_spearman": "Pearson-Spearman mean",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "precision": "Precision",
+    "recall": "Recall",
+    "exact_match": "Exact match",
+}

@@ -1,0 +1,496 @@
+"""The form that fine-tunes the chosen checkpoint on a table."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore import Model
+from bertcore.configs import Columns, FinetuneConfig
+from bertcore.configs.finetune import default_rate
+from bertcore.finetuning.data.guess import Guess
+from bertcore.finetuning.data.survey import Survey
+from bertcore.finetuning.model import MAX_LABELS, head_fits
+from bertcore.finetuning.speed import Speed
+from bertcore.finetuning.tasks import find_task
+
+from ..access import places, training
+from ..access.policy import policy
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame, sidebar, waiting
+from ..shell.one_of import one_of
+from . import process, tables
+from .fields import (
+    COLUMNS,
+    DEV,
+    DEV_FILE,
+    DEV_PATH,
+    DEVS,
+    EPOCHS,
+    NO_COLUMN,
+    OWN_FILE,
+    RATE,
+    SAMPLE,
+    SEED,
+    SKIP_BAD_ROWS,
+    TABLE,
+    TABLE_PATH,
+    TASK,
+    UPLOAD,
+)
+from .finetune_plan import Plan, rounded, sample_sizes
+from .new_run import choose_name, copied, copy_data, explaining_full_disk, new_run, show_at_once
+from .tables import Reading, TableFile
+
+TASK_NAMES = {
+    "classify": "Classify a text",
+    "pair": "Classify a pair",
+    "regress": "Score a text or pair",
+    "tag": "Tag each word",
+    "qa": "Answer questions",
+    "choice": "Choose an ending",
+}
+RATES = (0.0, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
+PREVIEW_ROWS = 6
+SHOWN_LABELS = 8
+_GUESSED = "_finetune_guessed_for"
+LONG_SECONDS = 1800
+"""An estimate beyond this advises a sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """All that the visitor has chosen."""
+
+    table: TableFile
+    reading: Reading
+    found: Survey
+    dev: TableFile | None
+    """None: a part of the table is held out."""
+    plan: Plan
+    rate: float
+    seed: int
+    skip_bad_rows: bool
+
+
+def show_form(folder: Path, row: DeltaGenerator) -> None:
+    """Draw the form and its button; a started run is shown at once.
+
+    Args:
+        folder: Of the runs.
+        row: Where the choice of the table is drawn.
+    """
+    table = _choose_table(row)
+    if table is None:
+        st.caption(tables.HOW_FILES)
+        return
+    guessed = tables.look(table, "table")
+    if guessed is None:
+        return
+    reading = _choose_reading(table, guessed)
+    if reading is None:
+        return
+    key = frame.open_checkpoint()
+    with frame.guard():
+        found: Survey | None = waiting.result(tables.surveying(reading), "table-survey")
+        if found is None:
+            return
+        skip = _tell_survey(reading, found)
+        problem = problem_of(reading, found)
+        if problem:
+            st.error(plain(problem))
+            return
+        chosen = _choose_run(table, reading, found, skip)
+        if chosen is None:
+            return
+        _start_box(folder, key, chosen)
+
+
+def _choose_table(row: DeltaGenerator) -> TableFile | None:
+    shipped = {name: f"Table of {name}" for name in tables.shipped_tables()}
+    options = {**shipped, UPLOAD: "Upload a table"}
+    if not policy().is_closed:
+        options[OWN_FILE] = "A file on this machine"
+    source = one_of("Table", options, TABLE, default=next(iter(options)), where=row)
+    file: TableFile | None = None
+    with frame.guard():
+        file = tables.choose_file(source, "table", TABLE_PATH)
+    return file
+
+
+def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
+    """Draw the first rows and the choice of task and columns; None while a column is missing."""
+    _take_guess(table, guessed)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _show_rows(guessed)
+    with right:
+        task = st.selectbox(
+            "Task",
+            list(TASK_NAMES),
+            key=TASK.key(options=list(TASK_NAMES)),
+            format_func=TASK_NAMES.__getitem__,
+            help="Guessed from the columns.",
+        )
+        columns = _choose_columns(task, guessed)
+    if columns is None:
+        return None
+    with frame.guard():
+        return tables.reading_of(table.path, task, columns)
+    return None
+
+
+def _take_guess(table: TableFile, guessed: Guess) -> None:
+    """Choose what was guessed, if the table is another one than before."""
+    before = st.session_state.get(_GUESSED)
+    st.session_state[_GUESSED] = str(table.path)
+    if before == str(table.path):
+        return
+    is_link = before is None and not table.is_upload and TASK.value != TASK.default
+    if is_link:
+        return
+    TASK.put(guessed.task)
+    for field in COLUMNS:
+        COLUMNS[field].put(getattr(guessed.chosen, field) or NO_COLUMN)
+
+
+def _show_rows(guessed: Guess) -> None:
+    if guessed.form == "questions":
+        st.caption("Questions on texts, in the form of SQuAD. They are counted below.")
+        return
+    names = _shown_names(guessed.columns)
+    rows = [[*row, *[""] * (len(names) - len(row))] for row in guessed.rows[:PREVIEW_ROWS]]
+    frame_of_rows = pd.DataFrame([row[: len(names)] for row in rows], columns=names)
+    widths = [max(map(len, [name, *frame_of_rows[name]])) for name in names]
+    st.dataframe(
+        frame_of_rows,
+        hide_index=True,
+        width="stretch",
+        height=36 * (len(frame_of_rows) + 1),
+        column_config={
+            name: st.column_config.TextColumn(width=min(360, 30 + 8 * width))
+            for name, width in zip(names, widths, strict=True)
+        },
+    )
+
+
+def _shown_names(columns: Sequence[str]) -> list[str]:
+    """Return the names of columns, unique and not empty, as a table on the page needs them."""
+    names: list[str] = []
+    for number, column in enumerate(columns, start=1):
+        name = column or f"(column {number})"
+        names.append(name if name not in names else f"{name} ({number})")
+    return names
+
+
+def _choose_columns(task: str, guessed: Guess) -> Columns | None:
+    """Draw the choice of columns that a task reads; None while one is missing."""
+    if guessed.form == "questions" or task == "qa":
+        return Columns()
+    names = [name for name in dict.fromkeys(guessed.columns) if name]
+    wanted = {"text": "Text", "label": "Label"}
+    if task in ("classify", "pair", "regress"):
+        wanted = {"text": "Text", "text_pair": "Second text", "label": "Label"}
+    if task == "regress":
+        wanted["label"] = "Score"
+    if task == "tag":
+        wanted = {"text": "Word", "label": "Tag"}
+    if task == "choice":
+        wanted = {"label": "Number of the right ending"}
+    places = st.columns(len(wanted), gap="small")
+    picked: dict[str, str] = {}
+    for place, (field, title) in zip(places, wanted.items(), strict=True):
+        is_optional = field == "text_pair" and task != "pair"
+        options = [NO_COLUMN, *names]
+        picked[field] = place.selectbox(
+            title,
+            options,
+            key=COLUMNS[field].key(options=options),
+            format_func=partial(_column_name, is_optional=is_optional),
+        )
+        if not picked[field] and not is_optional:
+            st.warning(
+                f"No column looks like the {title.lower()}. The table has "
+                f"{_listed(names)}: choose one above, or take another table."
+            )
+            return None
+    return Columns(**{field: name or None for field, name in picked.items()})
+
+
+def _column_name(name: str, *, is_optional: bool) -> str:
+    if name:
+        return shorten_middle(name)
+    return "none" if is_optional else "choose …"
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = ", ".join(f"**{plain(shorten_middle(name))}**" for name in names[:12])
+    return quoted + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def _tell_survey(reading: Reading, found: Survey) -> bool:
+    """State what the table holds; return whether rows that cannot be used are left out."""
+    parts = [f"**{found.num_examples:,}** examples"]
+    if found.labels:
+        counts = [
+            f"{plain(shorten_middle(label, 24))} ({count:,})"
+            for label, count in list(found.labels.items())[:SHOWN_LABELS]
+        ]
+        more = len(found.labels) - SHOWN_LABELS
+        listed = ", ".join(counts) + (f" and {more:,} more" if more > 0 else "")
+        what = "tag" if reading.task == "tag" else "label"
+        num = len(found.labels)
+        parts.append(f"**{num:,}** {what}{'' if num == 1 else 's'}: {listed}")
+    st.markdown(" · ".join(parts))
+    if not found.num_bad:
+        return False
+    rows = "1 row" if found.num_bad == 1 else f"{found.num_bad:,} rows"
+    st.warning(f"{rows} cannot be used. The first: {plain(found.first_bad)}")
+    return st.toggle("Leave them out", key=SKIP_BAD_ROWS.key())
+
+
+def problem_of(reading: Reading, found: Survey) -> str:
+    """Return a sentence on why a table cannot be learned from; "" if it can."""
+    if found.num_examples < 2:
+        return (
+            f"the table has {found.num_examples} examples to use; at least two are needed. "
+            f"{found.first_bad or 'Check the columns.'}"
+        )
+    if not find_task(reading.task).has_labels:
+        return ""
+    where = f"column {reading.columns.label!r}"
+    if len(found.labels) == 1:
+        only = next(iter(found.labels))
+        return (
+            f"{where} has one value, {only[:40]!r}, in all {found.num_examples:,} examples; at "
+            "least two are needed to learn a difference. Choose another column, or another table."
+        )
+    if len(found.labels) > MAX_LABELS:
+        return (
+            f"{where} has more than {MAX_LABELS:,} different values, such as "
+            f"{next(iter(found.labels))[:40]!r}; at most {MAX_LABELS:,} labels can be learned. "
+            "Choose another column, or a score as task if these are numbers."
+        )
+    return ""
+
+
+def _choose_run(
+    table: TableFile, reading: Reading, found: Survey, skip_bad_rows: bool
+) -> Chosen | None:
+    """Draw the options of the run; None while a file to score on is missing or unfit."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    epochs = row.number_input("Epochs", 1, 100, key=EPOCHS.key(low=1, high=100), width=110)
+    usual = default_rate(cache.opened(sidebar.chosen_key()).config)
+    rate = row.selectbox(
+        "Learning rate",
+        RATES,
+        key=RATE.key(options=RATES),
+        format_func=lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
+        width=150,
+        help="Peak rate of AdamW; small networks need a larger one.",
+    )
+    seed = row.number_input("Seed", 0, 10**6, key=SEED.key(low=0, high=10**6), width=110)
+    dev_choice = row.selectbox(
+        "Score on",
+        DEVS,
+        key=DEV.key(),
+        format_func=lambda part: (
+            "another file" if part == DEV_FILE else f"{float(part):.0%} of the table"
+        ),
+        width=170,
+        help="Examples that are never learned from, drawn at random from each label.",
+    )
+    sizes = sample_sizes(found.num_examples)
+    sample = 0
+    if len(sizes) > 1:
+        sample = row.selectbox(
+            "Use",
+            sizes,
+            key=SAMPLE.key(options=sizes),
+            format_func=lambda size: f"{size:,} at random" if size else "all examples",
+            width=170,
+        )
+    dev: TableFile | None = None
+    num_dev = 0
+    if dev_choice == DEV_FILE:
+        is_upload = table.is_upload or policy().is_closed
+        dev = tables.choose_file(UPLOAD if is_upload else OWN_FILE, "dev", DEV_PATH)
+        found_dev = None if dev is None else _survey_dev(dev, reading, found)
+        if found_dev is None:
+            return None
+        num_dev = found_dev.num_examples
+    plan = Plan(
+        num_examples=found.num_examples,
+        sample=sample,
+        held_out=None if dev_choice == DEV_FILE else float(dev_choice),
+        num_in_dev_file=num_dev,
+        epochs=epochs,
+    )
+    return Chosen(
+        table=table,
+        reading=reading,
+        found=found,
+        dev=dev,
+        plan=plan,
+        rate=rate or usual,
+        seed=seed,
+        skip_bad_rows=skip_bad_rows,
+    )
+
+
+def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | None:
+    """Return what the file to score on holds; None if it cannot be used, which is said."""
+    if tables.look(dev, "dev") is None:
+        return None
+    own = tables.reading_of(dev.path, reading.task, reading.columns)
+    found_dev: Survey | None = waiting.result(tables.surveying(own), "dev-survey")
+    if found_dev is None:
+        return None
+    unseen = [label for label in found_dev.labels if label not in found.labels]
+    if unseen:
+        st.error(
+            plain(
+                f"The file to score on has the label {unseen[0][:40]!r}, which the table lacks. "
+                "Give a file with the same labels."
+            )
+        )
+        return None
+    if found_dev.num_bad or not found_dev.num_examples:
+        st.error(f"The file to score on cannot be used: {plain(found_dev.first_bad)}")
+        return None
+    return found_dev
+
+
+def _start_box(folder: Path, key: cache.BertKey, chosen: Chosen) -> None:
+    """Draw the estimate, the name, the button and the command."""
+    bert = cache.opened(key)
+    task = find_task(chosen.reading.task)
+    config = FinetuneConfig(
+        learning_rate=chosen.rate, max_seq_length=min(task.default_length, bert.max_length)
+    )
+    work = tables.measuring(key, chosen.reading, chosen.found, config)
+    speed: Speed | None = waiting.result(work, "finetune-speed")
+    minutes: float | None = None
+    if speed is not None:
+        _tell_time(chosen, speed, config)
+        minutes = chosen.plan.seconds(speed) / 60
+    elif training.limits() is not None:
+        return  # whether it is within them is not known yet
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    with row:
+        name = choose_name(folder, width=220)
+    run = folder / name
+    must_skip = bool(chosen.found.num_bad) and not chosen.skip_bad_rows
+    if row.button(
+        f"Fine-tune {plain(sidebar.short_name(key.source).split(' (')[0])}",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=must_skip,
+        help="Leave out the rows that cannot be used, or correct them." if must_skip else None,
+    ):
+        with frame.guard(stop=True), explaining_full_disk(folder):
+            _check_length(minutes)
+            num_bytes = written_bytes(bert, chosen)
+            run = new_run(folder, name, minutes=minutes, num_bytes=num_bytes)
+            files = _own_files(run, chosen)
+            process.start(run, _options(files, key, chosen), command="finetune")
+        show_at_once(run)
+    st.caption("The same in a terminal:")
+    files = _files(run, chosen)
+    command = ["bertscope", "finetune", "--out", str(run), *_options(files, key, chosen)]
+    st.code(places.hide(shlex.join(command)), language="shell", wrap_lines=True)
+
+
+def _check_length(minutes: float | None) -> None:
+    """Refuse a run that takes longer than this server allows.
+
+    Raises:
+        ValueError: If it does.
+    """
+    limits = training.limits()
+    if limits is not None and minutes is not None and minutes > limits.minutes:
+        raise ValueError(
+            f"this run takes about {rounded(60 * minutes)}, and one on this server at most "
+            f"{limits.minutes:g} minutes. Choose fewer epochs, or a sample of the table."
+        )
+
+
+def written_bytes(bert: Model, chosen: Chosen) -> int:
+    """Estimate what a run writes: data, and float32 weights with the optimizer's two moments.
+
+    The weights are in its state, in the best checkpoint, and in the result.
+    """
+    num_parameters = sum(parameter.numel() for parameter in bert.module.parameters())
+    files = [file for file in (chosen.table, chosen.dev) if file is not None]
+    return 4 * 5 * num_parameters + 2 * sum(file.path.stat().st_size for file in files)
+
+
+def _tell_time(chosen: Chosen, speed: Speed, config: FinetuneConfig) -> None:
+    plan = chosen.plan
+    st.markdown(plan.sentence(speed))
+    if speed.fraction_cut:
+        st.caption(
+            f"About {speed.fraction_cut:.1%} of the texts are longer than "
+            f"{config.max_seq_length} tokens and are cut there."
+        )
+    long = plan.seconds(speed)
+    if long <= LONG_SECONDS:
+        return
+    smaller = [size for size in sample_sizes(plan.num_used) if size]
+    times = {size: long * size / plan.num_used for size in smaller}
+    short = [size for size, seconds in times.items() if seconds <= LONG_SECONDS] or smaller[:1]
+    if short:
+        size = short[-1]
+        time = rounded(times[size])
+        st.caption(f"A sample of {size:,} examples takes about {time}: choose it above.")
+
+
+def _own_files(run: Path, chosen: Chosen) -> tuple[Path, Path | None]:
+    """Copy uploads beside the run; return the files of training and dev data.
+
+    Raises:
+        OSError: If they cannot be written.
+    """
+    for file, name in ((chosen.table, "train"), (chosen.dev, "dev")):
+        if file is not None and file.is_upload:
+            copy_data(file.path, run, name)
+    return _files(run, chosen)
+
+
+def _files(run: Path, chosen: Chosen) -> tuple[Path, Path | None]:
+    """Return the files that a run reads: copies of uploads, others where they are."""
+
+    def place(file: TableFile, name: str) -> Path:
+        return copied(file.path, run, name) if file.is_upload else file.path.absolute()
+
+    return place(chosen.table, "train"), None if chosen.dev is None else place(chosen.dev, "dev")
+
+
+def _options(files: tuple[Path, Path | None], key: cache.BertKey, chosen: Chosen) -> list[str]:
+    """Return the options of `bertscope finetune` but for --out."""
+    reading, plan = chosen.reading, chosen.plan
+    train, dev = files
+    options = ["--task", reading.task, "--train", str(train)]
+    options += ["--held-out", f"{plan.held_out:g}"] if dev is None else ["--dev", str(dev)]
+    if plan.sample:
+        options += ["--sample", str(plan.sample)]
+    for flag, column in (
+        ("--text", reading.columns.text),
+        ("--text-pair", reading.columns.text_pair),
+        ("--label", reading.columns.label),
+    ):
+        options += [flag, column] if column else []
+    options += ["--skip-bad-rows"] if chosen.skip_bad_rows else []
+    options += ["--checkpoint", key.place]
+    if not head_fits(key.place, task=reading.task, labels=tuple(chosen.found.labels)):
+        options.append("--new-head")
+    options += ["--epochs", str(plan.epochs), "--lr", f"{chosen.rate:g}"]
+    return [*options, "--seed", str(chosen.seed), "--evaluate-every", str(plan.evaluate_every)]

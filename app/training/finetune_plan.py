@@ -1,0 +1,108 @@
+"""A fine-tuning before it is started: how many steps and evaluations, how long, which options."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bertcore.cli.progress import duration
+from bertcore.finetuning.speed import Speed
+
+MOST_EVALUATIONS = 10
+"""Beside those at the ends of epochs."""
+_SCORING_COST = 1 / 3
+"""Of scoring an example to learning from it: forward against forward and backward."""
+_MOST_SCORING = 0.2
+"""Fraction of the learning that the further evaluations may cost."""
+SAMPLES = (1_000, 5_000, 20_000, 100_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How much a run does."""
+
+    num_examples: int
+    """In the table."""
+    sample: int
+    """That are used; 0: all."""
+    held_out: float | None
+    """Fraction of those that are scored; None: they come from a file."""
+    num_in_dev_file: int
+    epochs: int
+    batch_size: int = 32
+
+    @property
+    def num_used(self) -> int:
+        """Examples of the table that are used."""
+        return min(self.sample or self.num_examples, self.num_examples)
+
+    @property
+    def num_dev(self) -> int:
+        """Examples that are scored, about."""
+        if self.held_out is None:
+            return self.num_in_dev_file
+        return max(1, round(self.held_out * self.num_used))
+
+    @property
+    def num_train(self) -> int:
+        """Examples to learn from, about."""
+        return self.num_used - (self.num_dev if self.held_out is not None else 0)
+
+    @property
+    def evaluate_every(self) -> int:
+        """Steps between two evaluations: about ten in a run, fewer if scoring would cost much."""
+        learning = self.epochs * self.num_train
+        affordable = int(_MOST_SCORING * learning / (_SCORING_COST * max(1, self.num_dev)))
+        number = max(self.epochs, min(MOST_EVALUATIONS, affordable))
+        return max(1, math.ceil(self._num_steps / number))
+
+    @property
+    def num_evaluations(self) -> int:
+        """Evaluations: every `evaluate_every` steps, and at the end of each epoch."""
+        ends = {epoch * self._steps_an_epoch for epoch in range(1, self.epochs + 1)}
+        return len(ends | set(range(self.evaluate_every, self._num_steps + 1, self.evaluate_every)))
+
+    @property
+    def _steps_an_epoch(self) -> int:
+        return math.ceil(max(1, self.num_train) / self.batch_size)
+
+    @property
+    def _num_steps(self) -> int:
+        return self.epochs * self._steps_an_epoch
+
+    def seconds(self, speed: Speed) -> float:
+        """Return about how long it takes."""
+        return speed.seconds(
+            num_train=self.num_train,
+            num_dev=self.num_dev,
+            epochs=self.epochs,
+            num_evaluations=self.num_evaluations,
+        )
+
+    def sentence(self, speed: Speed) -> str:
+        """Return how long it takes and what that rests on, in Markdown."""
+        epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs} epochs"
+        return (
+            f"**About {rounded(self.seconds(speed))}**: {epochs} of {self.num_train:,} examples of "
+            f"{speed.tokens_per_example:.0f} tokens at {speed.train_tokens:,.0f} tokens a second, "
+            f"and {self.num_evaluations} evaluations of {self.num_dev:,}. Measured just now on "
+            "this machine with this checkpoint; starting, saving and other work on it come on top."
+        )
+
+
+def rounded(seconds: float) -> str:
+    """Return a duration with as many digits as an estimate has.
+
+    >>> rounded(3), rounded(47), rounded(400), rounded(20000)
+    ('10 s', '50 s', '7 min', '5 h 35 min')
+    """
+    if seconds <= 50:
+        return f"{max(1, math.ceil(seconds / 10)) * 10} s"
+    if seconds < 3600:
+        return f"{math.ceil(seconds / 60)} min"
+    return duration(math.ceil(seconds / 300) * 300)
+
+
+def sample_sizes(num_examples: int) -> list[int]:
+    """Return the sizes of samples that are offered; 0 for all."""
+    return [0, *(size for size in SAMPLES if size < num_examples)]

@@ -1,0 +1,103 @@
+"""Fine-tunings in a folder of runs: their state, progress and scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bertcore.checkpoints.folder import is_checkpoint
+from bertcore.finetuning.dev_errors import ERRORS_FILE, DevErrors, read_dev_errors
+from bertcore.finetuning.experiment import RESULT_FILE, RUNS_FOLDER, SETTINGS_FILE
+from bertcore.finetuning.run import METRICS_FILE
+from bertcore.finetuning.state import BEST_FOLDER
+from bertcore.finetuning.tasks import find_task
+
+from ..shell import cache
+from .run import Run, Trial, metrics_of, why_stopped, worker
+
+
+def is_run(path: Path) -> bool:
+    """Return whether a folder is that of a fine-tuning, complete or not."""
+    return (path / SETTINGS_FILE).is_file()
+
+
+def read_run(path: Path) -> Run:
+    """Return a fine-tuning read from its folder; never raises for the folder's content."""
+    try:
+        settings = cache.of_file(_read_settings, path / SETTINGS_FILE)
+        epochs = int(settings["config"]["epochs"])
+        trials = tuple(
+            _read_trial(path / RUNS_FOLDER / f"lr-{rate:g}-seed-{seed}", epochs)
+            for rate in settings["learning_rates"]
+            for seed in settings["seeds"]
+        )
+        pid, where = worker(path, path)
+        fraction_done = sum(trial.fraction_done for trial in trials) / len(trials)
+        lines = [line for trial in trials for line in trial.lines]
+        scores = next((line for line in reversed(lines) if "dev_loss" in line), None)
+        is_done = all((trial.path / RESULT_FILE).is_file() for trial in trials)
+        state = "running" if where is not None else "finished" if is_done else "stopped"
+        detail = "" if pid or where is None else f"by {where}"
+        if state == "stopped":
+            detail = why_stopped(path)
+        return Run(
+            path,
+            state,
+            detail,
+            step=sum(trial.lines[-1]["step"] for trial in trials if trial.lines),
+            fraction_done=fraction_done,
+            seconds=sum(float(t.lines[-1].get("seconds", 0)) for t in trials if t.lines),
+            scores=scores,
+            config=settings,
+            pid=pid,
+            kind="finetune",
+            num_examples=int(settings.get("data", {}).get("num_train", 0)),
+            trials=trials,
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+        return Run(path, "damaged", " ".join(str(error).split()), kind="finetune")
+
+
+def metric_of(run: Run) -> str:
+    """Return the metric by which its checkpoints are compared, as "accuracy"."""
+    chosen = run.config["config"].get("metric")
+    return str(chosen or find_task(str(run.config["task"])).metrics[0])
+
+
+def current_trial(run: Run) -> Trial:
+    """Return the trial that is being made, or the last one made."""
+    begun = [trial for trial in run.trials if trial.lines]
+    return begun[-1] if begun else run.trials[0]
+
+
+def checkpoint_of(run: Run) -> Path | None:
+    """Return the best checkpoint so far: the run's own, or that of the trial in work; or None."""
+    if is_checkpoint(run.path):
+        return run.path
+    best = current_trial(run).path / BEST_FOLDER
+    return best if is_checkpoint(best) else None
+
+
+def dev_errors(trial: Trial) -> DevErrors | None:
+    """Return the wrong dev examples of the last evaluation; None where none were kept."""
+    try:
+        return cache.of_file(read_dev_errors, trial.path / ERRORS_FILE)
+    except (OSError, ValueError):  # of an older version, or before the first evaluation
+        return None
+
+
+def _read_trial(path: Path, epochs: int) -> Trial:
+    lines = metrics_of(path / METRICS_FILE)
+    epoch = float(lines[-1].get("epoch", 0)) if lines else 0.0
+    is_done = (path / RESULT_FILE).is_file()
+    return Trial(path, 1.0 if is_done else min(1.0, epoch / epochs), epoch, lines)
+
+
+def _read_settings(path: Path) -> Mapping[str, Any]:
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    wanted = {"task", "config", "learning_rates", "seeds"}
+    if not isinstance(settings, dict) or not wanted <= settings.keys():
+        raise ValueError(f"{str(path)!r} does not hold the settings of a fine-tuning")
+    return settings

@@ -1,0 +1,193 @@
+"""A fine-tuning while it runs and after it: numbers, curves, wrong dev examples, what to open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore.cli.progress import duration
+
+from ..access import checkpoints, places
+from ..compare.fields import SECOND, SUGGESTED
+from ..plots.metric_names import METRIC_NAMES
+from ..plots.untrusted_text import plain
+from ..shell import sidebar
+from ..shell.picture import Picture
+from .finetune_figures import finetuning_curves, finetuning_table, wrong_table
+from .finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
+from .run import Run, Trial
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+_OPENING = "_finetuned_opening"
+WRONG_ROWS = 10
+"""Wrong examples that are seen without scrolling."""
+
+_WIDTHS = {"text": 195, "pair": 115, "label": 72, "severity": 88}
+"""Pixels of the columns of wrong examples: half a window of 1,280 shows them all."""
+
+
+class Severity(NamedTuple):
+    """What orders the wrong examples of a task."""
+
+    column: str
+    how: str
+    is_fraction: bool = True
+
+
+SEVERITIES = {
+    "regress": Severity("distance", "the farthest first", False),
+    "tag": Severity("words wrong", "those with most wrong words first; the first one is named"),
+    "qa": Severity("F1 lost", "those that share fewest words with a right answer first"),
+}
+BY_CONFIDENCE = Severity("confidence", "the most confident first")
+
+CURVES = Picture(
+    name="finetuning",
+    figure=finetuning_curves,
+    table=finetuning_table,
+    how=(
+        "Blue: the training data, the mean since the last point. Orange: the dev data, which it "
+        "never learns from; judge by this one. The checkpoint with the best {metric} is kept. If "
+        "orange rises in the first picture while blue falls, the model learns its examples by "
+        "heart."
+    ),
+    code="""
+import pandas as pd
+
+table = pd.read_json({path!r}, lines=True)
+table[{columns!r}]
+""",
+)
+
+
+def show(run: Run) -> None:
+    """Draw a fine-tuning in full, below its state and buttons."""
+    if not run.trials:
+        return
+    trial = _choose_trial(run)
+    if not trial.lines:
+        if run.state == "running":
+            st.caption("The first numbers come with the first evaluation.")
+        return
+    _show_numbers(run, trial)
+    metric = metric_of(run)
+    path = places.hide(str(trial.path / "metrics.jsonl"))
+    is_score = run.config["task"] == "regress"
+    columns = ["step", "loss", "dev_loss", f"dev_{metric}"]
+    table = finetuning_table(trial.lines)
+    left, right = st.container(key="finetuning").columns(2, gap="medium")
+    with left:
+        CURVES.show(
+            None,
+            table,
+            drawn={"metric": metric, "loss": "squared" if is_score else "nats"},
+            setup="",
+            path=path,
+            columns=[column for column in columns if column in table],
+            metric=METRIC_NAMES.get(metric, metric),
+        )
+    with right:
+        _show_wrong(run, trial)
+
+
+def show_openers(run: Run, row: DeltaGenerator) -> None:
+    """Draw what opens the best checkpoint so far on other pages, once nothing works on it."""
+    page = st.session_state.pop(_OPENING, None)
+    if page is not None:
+        st.switch_page(PAGES / f"{page}.py")
+    checkpoint = None if run.is_active or not run.trials else checkpoint_of(run)
+    if checkpoint is None:
+        return
+    source = checkpoints.name_of(checkpoint)
+    kind: Literal["primary", "secondary"] = "primary" if run.state == "finished" else "secondary"
+    for label, page, icon in (
+        ("Inspect it", "inspect_checkpoint", ":material/troubleshoot:"),
+        ("Compare before and after", "compare", ":material/compare_arrows:"),
+    ):
+        row.button(
+            label, key=f"open_{page}", on_click=_open, args=(source, page), type=kind, icon=icon
+        )
+    if sidebar.CHECKPOINT.value == source:
+        row.caption("It is open on all pages.")
+
+
+def _open(source: str, page: str) -> None:
+    """Open a checkpoint on all pages; on Compare beside what it was fine-tuned from."""
+    sidebar.choose(source)
+    if page == "compare":
+        SECOND.put(SUGGESTED)
+    st.session_state[_OPENING] = page
+
+
+def _choose_trial(run: Run) -> Trial:
+    """Draw the choice of a learning rate and seed, where several are tried."""
+    current = current_trial(run)
+    if len(run.trials) == 1:
+        return current
+    names = [trial.name for trial in run.trials]
+    name = st.selectbox(
+        "Learning rate and seed",
+        names,
+        index=names.index(current.name),
+        key=f"trial_{run.name}",
+        width=260,
+    )
+    return next(trial for trial in run.trials if trial.name == name)
+
+
+def _show_numbers(run: Run, trial: Trial) -> None:
+    metric = metric_of(run)
+    scored = [line for line in trial.lines if f"dev_{metric}" in line]
+    seconds = float(trial.lines[-1].get("seconds", 0.0))
+    left = run.seconds_left
+    ahead = "" if left is None or run.state == "finished" else f", {duration(left)} left"
+    row = st.container(horizontal=True, key="run_numbers")
+    row.metric("Epoch", f"{trial.epoch:.2g} of {run.config['config']['epochs']}", width="content")
+    row.metric("Done", f"{run.fraction_done:.0%}", width="content")
+    row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
+    if run.num_examples and seconds:
+        speed = trial.epoch * run.num_examples / seconds
+        row.metric("Examples a second", f"{speed:,.0f}", width="content")
+    if scored:
+        name = METRIC_NAMES.get(metric, metric)
+        best = max(scored, key=lambda line: float(line[f"dev_{metric}"]))
+        row.metric(f"{name} now", f"{scored[-1][f'dev_{metric}']:.3f}", width="content")
+        row.metric(
+            f"Best, at step {best['step']:,}", f"{best[f'dev_{metric}']:.3f}", width="content"
+        )
+
+
+def _show_wrong(run: Run, trial: Trial) -> None:
+    wrong = dev_errors(trial)
+    st.subheader("Wrong now", anchor=False)
+    if wrong is None:
+        st.caption("This run keeps no wrong examples: it is of an older version.")
+        return
+    if not wrong.errors:
+        st.success(f"All {wrong.num_examples:,} dev examples are right at step {wrong.step:,}.")
+        return
+    task = str(run.config["task"])
+    severity = SEVERITIES.get(task, BY_CONFIDENCE)
+    which = f"{wrong.num_wrong:,} of {wrong.num_examples:,} dev examples are wrong"
+    if task == "regress":
+        which = f"The {len(wrong.errors)} scores that are farthest off"
+    st.caption(f"{plain(which)} at step {wrong.step:,}, {severity.how}.")
+    table = wrong_table(wrong.errors, severity.column)
+    form = "percent" if severity.is_fraction else "%.2f"
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        height=36 * (min(WRONG_ROWS, len(table)) + 1),
+        column_config={
+            "text": text(width=_WIDTHS["pair" if "second text" in table else "text"]),
+            "second text": text(width=_WIDTHS["pair"]),
+            "true": text(width=_WIDTHS["label"]),
+            "predicted": text(width=_WIDTHS["label"]),
+            severity.column: number(format=form, width=_WIDTHS["severity"]),
+        },
+    )

@@ -1,0 +1,116 @@
+"""What both forms do with a new run: its name, its place, and showing it once it has started."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore.training.run_checkpoints import why_not_written
+
+from ..access import training
+from ..access.room import check_room as check_disk
+from . import process
+from .fields import RUN, VIEW, WATCH
+from .runs import all_runs, check_room
+
+_STARTED = "_run_started"
+
+
+def choose_name(folder: Path, *, width: int | None = None) -> str:
+    """Draw the box for a run's name; an empty one takes a free name."""
+    free = free_name(folder)
+    typed = st.text_input(
+        "Name of the run",
+        key="run_name",
+        placeholder=free,
+        help="Becomes its folder's name.",
+        width="stretch" if width is None else width,
+    )
+    return typed.strip() or free
+
+
+def free_name(folder: Path) -> str:
+    """Return the first of run-1, run-2, ... that is free in the folder."""
+    taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
+    return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
+
+
+def new_run(folder: Path, name: str, *, minutes: float | None, num_bytes: float) -> Path:
+    """Return the folder of a new run; refuse one that this visitor cannot start.
+
+    Args:
+        folder: Of the runs.
+        name: Of the run.
+        minutes: Its length, given or estimated; None if it is not known.
+        num_bytes: Of all that it will write, estimated.
+
+    Raises:
+        ValueError: If its name is not valid or taken, too many runs are active, or it is beyond
+            the limits of this server.
+        OSError: If the folder of the runs cannot be read.
+    """
+    process.check_name(name)  # before it becomes a part of a path
+    run = folder / name
+    known = all_runs(folder)
+    active = sum(other.is_active for other in known)
+    training.check_start(run, minutes=minutes, num_bytes=num_bytes, active=active)
+    if run.name in [other.name for other in known if other.is_active] or run.exists():
+        raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
+    check_room(known)
+    return run
+
+
+@contextmanager
+def explaining_full_disk(folder: Path) -> Iterator[None]:
+    """Turn the system's error on writing a run's data into a sentence with what to do.
+
+    Raises:
+        RuntimeError: In place of an OSError, such as on a full disk.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = why_not_written(error, folder if folder.is_dir() else Path.home())
+        raise RuntimeError(f"the run could not be started: {reason}") from error
+
+
+def copied(source: Path, run: Path, name: str) -> Path:
+    """Return where the copy of an uploaded file lies: beside the run.
+
+    Args:
+        source: The file, whose endings are kept.
+        run: The run's folder.
+        name: Of the copy, without ending.
+    """
+    return run.with_name(f"{run.name}-data") / f"{name}{''.join(source.suffixes)}"
+
+
+def copy_data(source: Path, run: Path, name: str) -> None:
+    """Copy an uploaded file to `copied`: uploads are removed after a while.
+
+    Raises:
+        OSError: If it cannot be written.
+        ValueError: If this server is closed and has no room for it.
+    """
+    check_disk(source.stat().st_size)
+    target = copied(source, run, name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def show_at_once(run: Path) -> None:
+    """Select a run that was just started, and draw the page anew."""
+    st.session_state[_STARTED] = run.name
+    st.rerun()
+
+
+def show_started() -> None:
+    """Select the run that was just started; called before the widgets that hold the choice."""
+    name = st.session_state.pop(_STARTED, None)
+    if name is not None:
+        RUN.put(name)
+        VIEW.put(WATCH)

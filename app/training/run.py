@@ -1,0 +1,161 @@
+"""One run of a folder: its state and progress, and the process behind it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from bertcore.training.run_lock import lock_holder
+
+from ..shell import cache
+from . import process
+
+Line = Mapping[str, Any]
+Kind = Literal["pretrain", "finetune"]
+"""The command that makes it."""
+_NO_ROOM_BYTES = 2**16
+
+STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {
+    "running": ("running", "green", ":material/play_circle:"),
+    "preparing": ("preparing", "blue", ":material/hourglass_top:"),
+    "stopped": ("stopped", "orange", ":material/pause_circle:"),
+    "finished": ("finished", "blue", ":material/check_circle:"),
+    "damaged": ("damaged", "red", ":material/error:"),
+    "not started": ("did not start", "red", ":material/error:"),
+}
+"""Words, colour and icon of each state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One learning rate and seed of a fine-tuning."""
+
+    path: Path
+    fraction_done: float
+    """0 to 1."""
+    epoch: float
+    lines: Sequence[Line]
+    """Of its metrics."""
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, read from its folder."""
+
+    path: Path
+    state: str
+    """A key of STATES."""
+    detail: str = ""
+    """What went wrong, or on which other machine it runs."""
+    step: int = 0
+    fraction_done: float = 0.0
+    """0 to 1."""
+    seconds: float = 0.0
+    """Time spent training."""
+    num_tokens: int = 0
+    scores: Line | None = None
+    """The last line with held-out scores."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    pid: int | None = None
+    """The process on this machine that trains or prepares it."""
+    kind: Kind = "pretrain"
+    num_examples: int = 0
+    """Of a fine-tuning: those it learns from; 0 if not known."""
+    trials: tuple[Trial, ...] = ()
+    """Of a fine-tuning: its learning rates and seeds, in the order in which they are tried."""
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a process is active on it."""
+        return self.state in ("running", "preparing")
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time to its end at the pace so far; None if that is not known."""
+        if not 0 < self.fraction_done <= 1:
+            return None
+        return self.seconds * (1 - self.fraction_done) / self.fraction_done
+
+    @property
+    def unigram_entropy(self) -> float | None:
+        """Of the training text, nats; None for a run of an older version."""
+        report = self.config.get("data_report", {}).get("train", {})
+        entropy = report.get("unigram_entropy")
+        return None if entropy is None else float(entropy)
+
+
+def metrics_of(path: Path) -> list[Line]:
+    """Return the lines of a metrics file, without a last line cut by a kill."""
+    return cache.of_file(_read_metrics, path)
+
+
+def worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
+    """Return the process that works on a run if it is on this machine, and who it is; or None.
+
+    Args:
+        run: The run's folder.
+        locked: The folder whose lock it holds: that, or the hidden one that is being filled.
+    """
+    holder = lock_holder(locked)
+    if holder is not None:
+        here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
+        return here, str(holder)
+    # In its first seconds, and without locks, only the server that started it knows of it.
+    child = process.pid_of(run)
+    return child, None if child is None else f"process {child}"
+
+
+def before_the_folder(path: Path) -> Run:
+    """Return a run whose folder does not exist yet, was never made, or was deleted."""
+    pid, where = worker(path, path.with_name(f".{path.name}.partial"))
+    kind = process.kind_of(path)
+    if where is not None:
+        return Run(path, "preparing", "", pid=pid, kind=kind)
+    return Run(path, "not started", why_stopped(path) or NEVER_BEGAN, kind=kind)
+
+
+NEVER_BEGAN = "its process ended before it had begun, or its folder was deleted"
+
+
+def why_stopped(run: Path) -> str:
+    """Return why a run's process ended before the run's end; "" if it was asked to, or unknown."""
+    said = process.last_error(run)
+    if said or process.has_saved(run):
+        return said
+    try:
+        free = shutil.disk_usage(run.parent).free
+    except OSError:
+        free = _NO_ROOM_BYTES
+    if free < _NO_ROOM_BYTES:  # then its own sentence found no room either
+        return f"the disk of {str(run.parent)!r} is full. Free some space, then resume."
+    return process.how_killed(run)
+
+
+def _read_metrics(path: Path) -> list[Line]:
+    if not path.is_file():
+        return []
+    lines: list[Line] = []
+    # A kill may cut the last line in a character's middle.
+    for text in path.read_bytes().decode("utf-8", "replace").splitlines():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict) and isinstance(line.get("step"), int):
+            lines.append(line)
+    return lines

@@ -1,0 +1,201 @@
+"""The table to fine-tune on, shipped, uploaded or on this machine, and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore.checkpoints.source import DEFAULT_FOLDER
+from bertcore.configs import Columns, FinetuneConfig
+from bertcore.finetuning.data.files import NotUTF8Error, kind_of, recode
+from bertcore.finetuning.data.guess import Guess, guess
+from bertcore.finetuning.data.labels import order_labels
+from bertcore.finetuning.data.survey import Survey, survey
+from bertcore.finetuning.speed import Speed, measure_speed
+
+from ..access.policy import policy
+from ..access.room import check_room
+from ..inspect_checkpoint import labelled_files
+from ..plots.untrusted_text import plain
+from ..shell import background, cache, frame
+from ..shell.background import Work
+from ..shell.state import Field
+from .fields import OWN_FILE, UPLOAD
+
+TYPES = ("csv", "tsv", "txt", "jsonl", "json", "conll", "conllu", "iob", "bio", "gz", "xz")
+_SHIPPED_KINDS = (".csv", ".tsv", ".jsonl", ".conllu", ".conll")
+ENCODINGS = {
+    "cp1252": "Western Europe (Windows-1252)",
+    "cp1251": "Cyrillic (Windows-1251)",
+    "koi8-r": "Cyrillic (KOI8-R)",
+    "cp1250": "Central Europe (Windows-1250)",
+    "gb18030": "Chinese (GB 18030)",
+    "big5": "Chinese (Big5)",
+    "shift_jis": "Japanese (Shift JIS)",
+    "euc_kr": "Korean (EUC-KR)",
+    "utf-16": "UTF-16",
+}
+"""Encodings that an uploaded file can be read in, by Python's name."""
+HOW_FILES = (
+    "CSV, TSV or JSON lines with a text and a label in each row; for tags CoNLL columns or "
+    "CoNLL-U, for questions SQuAD's JSON. Also packed as .gz or .xz."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A labelled file, and what it is called."""
+
+    path: Path
+    name: str
+    is_upload: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is read; what it makes of the rows is cached under it."""
+
+    path: Path
+    stamp: tuple[int, int]
+    """Size and time of the file."""
+    task: str
+    columns: Columns
+
+
+def shipped_tables() -> dict[str, Path]:
+    """Return the labelled files that ship with checkpoints, by the name of their folder."""
+    files = sorted(DEFAULT_FOLDER.parent.glob("*/*"), reverse=True)
+    return {path.parent.name: path for path in files if kind_of(path) in _SHIPPED_KINDS}
+
+
+def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
+    """Draw the box for a file; None while there is none.
+
+    An upload is kept for the session, so that it is still there on the way back to the page.
+
+    Args:
+        source: UPLOAD, OWN_FILE or a name of `shipped_tables`.
+        slot: "table" or "dev": what the file is for.
+        typed: Holds the path of OWN_FILE.
+
+    Raises:
+        ValueError: If this server is closed and has no room for an upload, or reads no such file.
+    """
+    if source == OWN_FILE:
+        if policy().is_closed:
+            raise ValueError("this server reads no files of its own for visitors. Upload yours.")
+        text = st.text_input(
+            f"Path of the {slot} file" if slot != "table" else "Path of the table",
+            key=typed.key(),
+            placeholder="/home/me/reviews.csv",
+        )
+        path = Path(text.strip()).expanduser()
+        return TableFile(path, path.name, False) if text.strip() else None
+    if source != UPLOAD:
+        path = shipped_tables()[source]
+        return TableFile(path, path.name, False)
+    kept = f"_finetune_{slot}"
+    upload = st.file_uploader(
+        "Table to learn from" if slot == "table" else "Table to score on",
+        type=list(TYPES),
+        key=f"{slot}_upload",
+        max_upload_size=labelled_files.MAX_MEGABYTES,
+        label_visibility="collapsed" if slot == "table" else "visible",
+    )
+    if upload is not None:
+        known = st.session_state.get(kept)
+        if known is None or known[0] != upload.file_id:
+            path = labelled_files.receive(upload, upload.name)
+            st.session_state[kept] = (upload.file_id, TableFile(path, upload.name, True))
+    _, file = st.session_state.get(kept, (None, None))
+    if file is None:
+        return None
+    if not file.path.is_file():
+        st.warning(f"**{plain(file.name)}** is no longer on this server. Upload it again.")
+        return None
+    if upload is None:
+        st.caption(f"Your last file is still here: **{plain(file.name)}**.")
+    return TableFile(file.path, file.name, True)
+
+
+def look(file: TableFile, slot: str) -> Guess | None:
+    """Return what a file seems to hold; draw one sentence and return None if it cannot be read.
+
+    For an upload in another encoding the choice of one is drawn.
+    """
+    with frame.guard():
+        try:
+            return cache.of_file(guess, file.path)
+        except NotUTF8Error:
+            if file.is_upload:
+                _choose_encoding(file, slot)
+            raise
+    return None
+
+
+def _choose_encoding(file: TableFile, slot: str) -> None:
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    encoding = row.selectbox(
+        "Its encoding",
+        ENCODINGS,
+        format_func=ENCODINGS.__getitem__,
+        key=f"{slot}_encoding",
+        width=300,
+    )
+    row.button("Read it so", key=f"{slot}_recode", on_click=_recode, args=(file, slot, encoding))
+    if problem := st.session_state.pop(f"_{slot}_recode_failed", None):
+        st.warning(plain(problem))
+
+
+def _recode(file: TableFile, slot: str, encoding: str) -> None:
+    """Put the file as UTF-8 in the upload's place."""
+    target = file.path.with_name(f"recoded-{encoding}{kind_of(file.path)}")
+    try:
+        check_room(2 * file.path.stat().st_size)
+        recode(file.path, target, encoding)
+    except (ValueError, OSError) as error:
+        st.session_state[f"_{slot}_recode_failed"] = frame.sentence_of(error)
+        return
+    file_id, _ = st.session_state[f"_finetune_{slot}"]
+    st.session_state[f"_finetune_{slot}"] = (file_id, TableFile(target, file.name, True))
+
+
+def reading_of(path: Path, task: str, columns: Columns) -> Reading:
+    """Return how a file is read.
+
+    Raises:
+        OSError: If the file is no longer there.
+    """
+    stat = path.stat()
+    return Reading(path, (stat.st_size, stat.st_mtime_ns), task, columns)
+
+
+def surveying(reading: Reading) -> Work:
+    """Return the work that counts a table's rows and labels; its result is a Survey."""
+
+    def work(progress: background.Progress) -> Survey:
+        def on_rows(number: int) -> None:
+            progress(0.0, f"Counting the rows: {number:,} so far")
+
+        return survey(reading.path, reading.task, columns=reading.columns, on_rows=on_rows)
+
+    return Work(("finetune-survey", reading), work)
+
+
+def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: FinetuneConfig) -> Work:
+    """Return the work that measures how fast a checkpoint learns from a table; gives a Speed."""
+
+    def work(progress: background.Progress) -> Speed:
+        progress(0.0, "Measuring a few training steps")
+        return measure_speed(
+            key.place,
+            reading.task,
+            found.sample,
+            order_labels(found.labels),
+            config,
+            on_step=lambda fraction: progress(fraction, "Measuring a few training steps"),
+        )
+
+    return Work(("finetune-speed", key, reading, config.max_seq_length), work)

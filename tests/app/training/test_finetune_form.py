@@ -1,0 +1,372 @@
+"""The form that fine-tunes on a table: what it guesses, states and starts, and what it refuses."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+import torch
+from safetensors.torch import load_file
+from streamlit.testing.v1 import AppTest
+
+from app.inspect_checkpoint import labelled_files
+from app.shell import state
+from app.training import process as training_process
+from app.training import runs as training_runs
+from app.training import tables
+from bertcore.cli import main as command_line
+from tests.support.finetuning_files import WRITERS, write_reviews
+from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_tasks import make_task
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+@pytest.fixture
+def page(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    st.cache_resource.clear()
+    training_process._children.clear()
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(tiny))
+    monkeypatch.setattr(labelled_files, "_root", lambda: tmp_path / "uploads")
+    (tmp_path / "uploads").mkdir()
+    return page_of(
+        "training",
+        runs=str(tmp_path / "runs"),
+        training_view="Start a run",
+        training_kind="finetune",
+        table="upload",
+    )
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str], dict[str, Any]]]:
+    calls = []
+
+    def start(run: Path, options: list[str], **how: Any) -> None:
+        calls.append((run, list(options), how))
+        training_process.log_file(run).parent.mkdir(parents=True, exist_ok=True)
+        training_process.log_file(run).write_text("$ bertscope finetune\n")
+
+    monkeypatch.setattr(training_process, "start", start)
+    return calls
+
+
+def upload(page: AppTest, name: str, content: bytes | str) -> AppTest:
+    """Give a file to the page, and run it until it has what takes long."""
+    raw = content if isinstance(content, bytes) else content.encode()
+    at = page.run()
+    at.file_uploader(key="table_upload").upload(name, raw, "text/plain").run()
+    return finished(at)
+
+
+def finished(at: AppTest) -> AppTest:
+    for _ in range(4):
+        if not at.get("progress"):
+            break
+        finish_jobs()
+        at.run()
+    assert not at.exception
+    return at
+
+
+def given(options: list[str]) -> dict[str, str]:
+    return {name: value for name, value in pairwise(options) if name.startswith("--")}
+
+
+def reviews(num: int = 40) -> str:
+    return "text,label\n" + "".join(f"the film was {i},{'bg'[i % 2]}\n" for i in range(num))
+
+
+def test_nothing_chosen_says_what_can_be(page: AppTest) -> None:
+    at = ok(page.run())
+    assert "CSV, TSV or JSON lines" in said(at)
+    assert "Fine-tune" not in [b.label for b in at.button]
+
+
+def test_a_table_is_guessed_counted_timed_and_started(
+    page: AppTest, started: list[Any], tmp_path: Path, tiny: Path
+) -> None:
+    at = ok(upload(page, "../my reviews.csv", reviews()))
+    assert at.selectbox(key="table_task").value == "classify"
+    assert at.selectbox(key="table_text").value == "text"
+    assert at.selectbox(key="table_label").value == "label"
+    assert at.dataframe[0].value.iloc[0].tolist() == ["the film was 0", "b"]
+    assert "**40** examples · **2** labels: b (20), g (20)" in said(at)
+    assert "3 epochs of 36 examples" in said(at)
+    assert "Measured just now on this machine with this checkpoint" in said(at)
+    at.number_input(key="tune_epochs").set_value(2).run()
+    at.number_input(key="tune_seed").set_value(7).run()
+    at.selectbox(key="tune_rate").set_value(1e-4).run()
+    at.text_input(key="run_name").set_value("mine").run()
+    ok(finished(at))
+    button(at, "Fine-tune").click().run()
+    run, options, how = started[0]
+    assert (run, how) == (tmp_path / "runs" / "mine", {"command": "finetune"})
+    wanted = given(options)
+    copy = tmp_path / "runs" / "mine-data" / "train.csv"
+    assert copy.read_text() == reviews()
+    assert wanted == {
+        "--task": "classify",
+        "--train": str(copy),
+        "--held-out": "0.1",
+        "--text": "text",
+        "--label": "label",
+        "--checkpoint": str(tiny),
+        "--epochs": "2",
+        "--lr": "0.0001",
+        "--seed": "7",
+        "--evaluate-every": "1",
+    }
+    assert at.session_state["run"] == "mine"  # and it is watched at once
+    assert at.session_state["training_view"] == "Watch"
+
+
+@pytest.mark.parametrize("task", WRITERS)
+def test_every_task_can_be_started(
+    task: str, page: AppTest, started: list[Any], tmp_path: Path
+) -> None:
+    writer, ending = WRITERS[task]
+    path = writer(tmp_path / f"table{ending}", 40)
+    at = ok(upload(page, path.name, path.read_bytes()))
+    assert at.selectbox(key="table_task").value == task
+    button(at, "Fine-tune").click().run()
+    assert not at.exception
+    assert given(started[0][1])["--task"] == task
+
+
+def test_another_table_is_guessed_anew(page: AppTest) -> None:
+    at = ok(upload(page, "t.csv", "text,label,score\n" + "a,b,1.5\nc,d,2.5\n" * 10))
+    at.selectbox(key="table_task").set_value("regress").run()
+    tags = "\n".join(["word X", "other Y", ""] * 10)
+    at.file_uploader(key="table_upload").upload("t.txt", tags.encode(), "text/plain").run()
+    ok(finished(at))
+    assert at.selectbox(key="table_task").value == "tag"
+    assert at.selectbox(key="table_label").value == "2"
+
+
+def test_a_checkpoint_with_a_head_for_other_labels_gets_a_new_one(
+    page: AppTest, started: list[Any], tmp_path: Path
+) -> None:
+    make_task(tmp_path / "task", labels=("b", "g", "so-so"))
+    for labels, is_new in ((("b", "g"), False), (("x", "y"), True)):
+        page.query_params["checkpoint"] = str(tmp_path / "task")
+        table = reviews().replace(",b\n", f",{labels[0]}\n").replace(",g\n", f",{labels[1]}\n")
+        at = ok(upload(page, "t.csv", table))
+        button(at, "Fine-tune").click().run()
+        assert ("--new-head" in started[-1][1]) is is_new
+        at.segmented_control(key="training_view").set_value("Start a run").run()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("t.csv", "text,place\n" + "".join(f"a {i},p {i}\n" for i in range(20)), ["No column"]),
+        ("t.csv", "text,label\n" + "a,same\n" * 20, ["has one value, 'same'", "20 examples"]),
+        (
+            "t.csv",
+            "text,label\n" + "".join(f"a,l{i}\n" for i in range(1200)),
+            ["more than 1,000 different values"],
+        ),
+        ("t.csv", "text,label\na,1\n", ["1 examples", "at least two"]),
+        ("t.csv", "text,text,label\n" + "a,b,c\na,b,d\n" * 9, ["2 columns 'text' (1 and 2)"]),
+        ("t.csv", "", ["is empty"]),
+        ("t.csv", 'text,label\n"a,1\nb,2\n', ["quotation mark"]),
+        ("t.jsonl", "[1]\n", ["holds no JSON lines"]),
+        ("t.json", "{\n}", ["not in the form of SQuAD"]),
+        ("t.csv.gz", b"not packed", ["is not a whole archive"]),
+        ("t.csv", "text,label\nété,1\n".encode("latin-1"), ["0xE9 in line 2, place 1"]),
+        ("t.csv", "text,label\na,1\n".encode("utf-16-le"), ["as UTF-16 without a byte order"]),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_one_sentence(
+    page: AppTest, started: list[Any], name: str, content: bytes | str, parts: list[str]
+) -> None:
+    at = upload(page, name, content)
+    shown = [*at.error, *at.warning]
+    assert len(shown) == 1
+    for part in parts:
+        assert part in shown[0].value.replace("\\", "")
+    assert "Fine-tune" not in [b.label for b in at.button]
+
+
+def test_another_encoding_is_read_where_the_visitor_says_which(page: AppTest) -> None:
+    table = "text,label\n" + "Это хороший фильм,да\nЭто плохой фильм,нет\n" * 8
+    at = upload(page, "t.csv", table.encode("cp1251"))
+    assert "is not UTF-8" in complaints(at)
+    at.selectbox(key="table_encoding").set_value("shift_jis").run()
+    button(at, "Read it so").click().run()
+    if not at.error:  # every byte means something there
+        pytest.fail("Shift JIS reads it")
+    at.selectbox(key="table_encoding").set_value("cp1251").run()
+    button(at, "Read it so").click().run()
+    ok(finished(at))
+    assert at.dataframe[0].value.iloc[0].tolist() == ["Это хороший фильм", "да"]
+    assert "да (8), нет (8)" in said(at)
+
+
+def test_spreadsheets_unicode_text_is_read(page: AppTest) -> None:
+    table = "text\tlabel\r\n" + "été\ty\r\nhiver\tn\r\n" * 8
+    at = ok(upload(page, "t.txt", table.encode("utf-16")))
+    assert "y (8), n (8)" in said(at)
+
+
+def test_rows_that_cannot_be_used_are_left_out_on_request(
+    page: AppTest, started: list[Any]
+) -> None:
+    at = upload(page, "t.csv", reviews() + ",b\nlonely\n")
+    assert "2 rows cannot be used. The first: row 41" in said(at)
+    assert "has no text" in said(at)
+    assert button(at, "Fine-tune").disabled
+    at.toggle(key="table_skip").set_value(True).run()
+    finished(at)
+    button(at, "Fine-tune").click().run()
+    assert "--skip-bad-rows" in started[0][1]
+
+
+def test_a_long_table_is_timed_and_a_sample_is_offered(
+    page: AppTest, started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.training.finetune_form.LONG_SECONDS", 0)
+    at = ok(upload(page, "t.csv", reviews(6000)))
+    assert "3 epochs of 5,400 examples" in said(at)
+    assert "A sample of 5,000 examples takes about" in said(at)
+    at.selectbox(key="tune_sample").set_value(1000).run()
+    ok(finished(at))
+    assert "3 epochs of 900 examples" in said(at)
+    button(at, "Fine-tune").click().run()
+    assert given(started[0][1])["--sample"] == "1000"
+
+
+def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -> None:
+    at = ok(upload(page, "t.csv", reviews()))
+    at.selectbox(key="tune_dev").set_value("file").run()
+    assert "Fine-tune" not in [b.label for b in at.button]
+    dev = at.file_uploader(key="dev_upload")
+    dev.upload("d.csv", b"text,label\nx,b\ny,new\n", "text/plain").run()
+    finished(at)
+    assert "the label 'new', which the table lacks" in complaints(at)
+    dev = at.file_uploader(key="dev_upload")
+    dev.upload("d.csv", b"text,label\nx,b\ny,g\n", "text/plain").run()
+    ok(finished(at))
+    assert "evaluations of 2" in said(at)
+    button(at, "Fine-tune").click().run()
+    wanted = given(started[0][1])
+    assert wanted["--dev"] == str(tmp_path / "runs" / "run-1-data" / "dev.csv")
+    assert "--held-out" not in wanted
+
+
+def test_a_file_of_this_machine_stays_where_it_is(
+    page: AppTest, started: list[Any], tmp_path: Path
+) -> None:
+    path = write_reviews(tmp_path / "my table.tsv", 40)
+    page.query_params.update({"table": "path", "table_path": str(path)})
+    at = ok(finished(page.run()))
+    button(at, "Fine-tune").click().run()
+    assert given(started[0][1])["--train"] == str(path)
+    query = {"runs": str(tmp_path / "runs"), "training_view": "Start a run", "table": "path"}
+    query |= {"training_kind": "finetune", "table_path": str(tmp_path / "none.csv")}
+    at = page_of("training", **query).run()
+    assert "does not exist" in complaints(at)
+
+
+def test_labelled_files_that_ship_are_offered(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "shipped"
+    (shipped / "default").mkdir(parents=True)
+    (shipped / "default" / "vocab.txt").touch()
+    (shipped / "mood").mkdir()
+    (shipped / "mood" / "dev.tsv").write_text(reviews().replace(",", "\t"))
+    monkeypatch.setattr(tables, "DEFAULT_FOLDER", shipped / "default")
+    assert tables.shipped_tables() == {"mood": shipped / "mood" / "dev.tsv"}
+    del page.query_params["table"]
+    at = ok(finished(page.run()))
+    assert at.segmented_control(key="table").value == "mood"
+    assert "**40** examples" in said(at)
+
+
+def test_a_full_disk_at_the_start_is_one_sentence(
+    page: AppTest, started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = ok(upload(page, "t.csv", reviews()))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("app.training.new_run.shutil.copyfile", full)
+    button(at, "Fine-tune").click().run()
+    assert "The run could not be started: the disk of" in complaints(at)
+    assert "is full. Free some space." in complaints(at)
+    assert not started
+
+
+def test_a_server_that_forbids_training_has_no_form(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_NO_TRAINING", "1")
+    at = ok(page.run())
+    assert at.info[0].value.startswith("This server starts no runs")
+    assert not at.get("file_uploader")
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "/tmp/x", ".hidden", "x" * 61])
+def test_a_name_that_leads_elsewhere_is_refused(
+    page: AppTest, started: list[Any], tmp_path: Path, name: str
+) -> None:
+    at = ok(upload(page, "t.csv", reviews()))
+    at.text_input(key="run_name").set_value(name).run()
+    button(at, "Fine-tune").click().run()
+    assert "cannot be a run's name" in complaints(at)
+    assert not started
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["uploads"]
+
+
+def test_hostile_names_and_labels_are_shown_as_text(page: AppTest) -> None:
+    bad = "![x](http://x.org/a.png)"
+    table = f"text,label,{bad}\n" + f"{bad},{bad},1\nb,<script>,2\n" * 8
+    at = ok(upload(page, f"{bad}.csv", table))
+    for box in (*at.markdown, *at.caption, *at.warning):
+        assert bad not in box.value
+
+
+@pytest.mark.slow
+def test_the_page_and_the_command_make_the_same_weights(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run started by the page, watched to its end, against the command that the page shows."""
+    monkeypatch.setenv("BERTSCOPE_DEVICE", "cpu")
+    at = ok(upload(page, "t.csv", reviews()))
+    shown = shlex.split(at.code[0].value)
+    button(at, "Fine-tune").click().run()
+    run = tmp_path / "runs" / "run-1"
+    deadline = time.monotonic() + 240
+    while (found := training_runs.read_run(run)).state in ("preparing", "running"):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert found.state == "finished", found.detail
+    at = ok(at.run())
+    numbers = {metric.label: metric.value for metric in at.metric}
+    assert numbers["Epoch"] == "3 of 3"
+    assert numbers["Done"] == "100%"
+    assert numbers["Accuracy now"] == f"{found.scores['dev_accuracy']:.3f}"
+    labels = [b.label for b in at.button]
+    assert "Inspect it" in labels
+    assert "Compare before and after" in labels
+    other = tmp_path / "other"
+    words = shown[1:]
+    words[words.index("--out") + 1] = str(other)
+    with pytest.raises(SystemExit) as left:
+        command_line.app(words)
+    assert left.value.code == 0
+    a, b = (load_file(folder / "model.safetensors") for folder in (run, other))
+    assert a.keys() == b.keys()
+    assert all(torch.equal(a[key], b[key]) for key in a)
