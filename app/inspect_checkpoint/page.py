@@ -58,8 +58,9 @@ def _show_example(page: frame.Page) -> frame.Page:
     with row.popover("Your own checkpoint"):
         st.markdown(
             "Choose a fine-tuned BERT in the sidebar, or fine-tune one on a table with a text and "
-            "a label in each row, on *Training* or in a terminal. This page reads classifiers, taggers, regression and question "
-            "answering models of BertScope or of BERT's classes in `transformers`, such as "
+            "a label in each row, on *Training* or in a terminal. This page reads classifiers, "
+            "taggers, regression and question answering models of BertScope or of BERT's classes "
+            "in `transformers`, such as "
             "`BertForSequenceClassification`; the heads of DistilBERT, RoBERTa and other relatives "
             "are read on *What if?* only."
         )

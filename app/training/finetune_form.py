@@ -115,7 +115,7 @@ def show_form(folder: Path, row: DeltaGenerator) -> None:
 
 
 def _choose_table(row: DeltaGenerator) -> TableFile | None:
-    shipped = {name: f"Table of {name}" for name in tables.shipped_tables()}
+    shipped = {name: f"Examples of {name}" for name in tables.shipped_tables()}
     options = {**shipped, UPLOAD: "Upload a table"}
     if not policy().is_closed:
         options[OWN_FILE] = "A file on this machine"
@@ -390,7 +390,7 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: Chosen) -> None:
     run = folder / name
     must_skip = bool(chosen.found.num_bad) and not chosen.skip_bad_rows
     if row.button(
-        f"Fine-tune {plain(sidebar.short_name(key.source).split(' (')[0])}",
+        f"Fine-tune {plain(sidebar.brief_name(key.source))}",
         type="primary",
         icon=":material/play_arrow:",
         disabled=must_skip,

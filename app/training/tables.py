@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertcore.checkpoints.source import DEFAULT_FOLDER
+from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.finetuning.data.files import NotUTF8Error, kind_of, recode
 from bertcore.finetuning.data.guess import Guess, guess
@@ -25,7 +25,6 @@ from ..shell.state import Field
 from .fields import OWN_FILE, UPLOAD
 
 TYPES = ("csv", "tsv", "txt", "jsonl", "json", "conll", "conllu", "iob", "bio", "gz", "xz")
-_SHIPPED_KINDS = (".csv", ".tsv", ".jsonl", ".conllu", ".conll")
 ENCODINGS = {
     "cp1252": "Western Europe (Windows-1252)",
     "cp1251": "Cyrillic (Windows-1251)",
@@ -65,9 +64,8 @@ class Reading:
 
 
 def shipped_tables() -> dict[str, Path]:
-    """Return the labelled files that ship with checkpoints, by the name of their folder."""
-    files = sorted(DEFAULT_FOLDER.parent.glob("*/*"), reverse=True)
-    return {path.parent.name: path for path in files if kind_of(path) in _SHIPPED_KINDS}
+    """Return the labelled files that ship, by the name of the checkpoint that they come with."""
+    return {name: labelled_file(name) for name in FINE_TUNED}
 
 
 def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:

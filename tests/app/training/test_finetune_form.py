@@ -18,7 +18,7 @@ from app.inspect_checkpoint import labelled_files
 from app.shell import state
 from app.training import process as training_process
 from app.training import runs as training_runs
-from app.training import tables
+from bertcore.checkpoints.source import labelled_file
 from bertcore.cli import main as command_line
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
@@ -238,7 +238,7 @@ def test_a_long_table_is_timed_and_a_sample_is_offered(
     monkeypatch.setattr("app.training.finetune_form.LONG_SECONDS", 0)
     at = ok(upload(page, "t.csv", reviews(6000)))
     assert "3 epochs of 5,400 examples" in said(at)
-    assert "A sample of 5,000 examples takes about" in said(at)
+    assert "A sample of 1,000 examples takes about" in said(at)
     at.selectbox(key="tune_sample").set_value(1000).run()
     ok(finished(at))
     assert "3 epochs of 900 examples" in said(at)
@@ -278,20 +278,20 @@ def test_a_file_of_this_machine_stays_where_it_is(
     assert "does not exist" in complaints(at)
 
 
-def test_labelled_files_that_ship_are_offered(
-    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "task"), [("sentiment", "classify"), ("pos", "tag")])
+def test_labelled_files_that_ship_can_be_learned_from(
+    page: AppTest, started: list[Any], name: str, task: str
 ) -> None:
-    shipped = tmp_path / "shipped"
-    (shipped / "default").mkdir(parents=True)
-    (shipped / "default" / "vocab.txt").touch()
-    (shipped / "mood").mkdir()
-    (shipped / "mood" / "dev.tsv").write_text(reviews().replace(",", "\t"))
-    monkeypatch.setattr(tables, "DEFAULT_FOLDER", shipped / "default")
-    assert tables.shipped_tables() == {"mood": shipped / "mood" / "dev.tsv"}
+    """The first of them is there before anything is chosen."""
     del page.query_params["table"]
     at = ok(finished(page.run()))
-    assert at.segmented_control(key="table").value == "mood"
-    assert "**40** examples" in said(at)
+    assert at.segmented_control(key="table").value == "sentiment"
+    at.segmented_control(key="table").set_value(name).run()
+    ok(finished(at))
+    assert at.selectbox(key="table_task").value == task
+    assert "Measured just now" in said(at)
+    button(at, "Fine-tune").click().run()
+    assert given(started[0][1])["--train"] == str(labelled_file(name))
 
 
 def test_a_full_disk_at_the_start_is_one_sentence(
