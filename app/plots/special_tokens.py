@@ -6,6 +6,7 @@ Names are written as for BERT ("attends to [CLS]"); a RoBERTa has <s>, </s> and 
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import NamedTuple
 
 from bertcore.tokenizer import Tokenizer
@@ -35,6 +36,7 @@ NONE = "a special token"
 """Stands for the special tokens of a tokenizer that adds none (GPT-2)."""
 
 
+@lru_cache(maxsize=16)  # each caption of a page asks
 def marks_of(tokenizer: Tokenizer) -> Marks:
     """Return the special tokens that a tokenizer adds to a pair, and its mask."""
     encoding = tokenizer.encode("a", "b")
@@ -71,4 +73,8 @@ def relabelled(fig: Figure, marks: Marks) -> Figure:
     if marks == BERT:
         return fig
     escaped = Marks(*(json.dumps(theme.escape(mark))[1:-1] for mark in marks))
-    return Figure(json.loads(own_text(fig.to_json(), escaped)))
+    drawn = json.loads(own_text(fig.to_json(), escaped))
+    drawn["layout"].pop("template")
+    own = Figure(drawn["data"], drawn["layout"])
+    own.stages = drawn.get("frames", [])
+    return own

@@ -130,6 +130,7 @@ def suggest_mask(
     masked: Sequence[int] = (),
     *,
     unique: bool = False,
+    scored: Surprise | None = None,
 ) -> int:
     """Suggest a token to hide, besides those already masked; return its position.
 
@@ -139,6 +140,7 @@ def suggest_mask(
     Args:
         masked: Positions that are masked already.
         unique: Prefer words that occur once: a word that two sentences share ties them together.
+        scored: What `surprise` returns for the same texts, if it is known; else the words are run.
 
     Raises:
         ValueError: If the text has no token left, or the checkpoint has no masked-word head.
@@ -156,22 +158,29 @@ def suggest_mask(
     if unique:
         words = [i for i in words if encoding.input_ids.count(encoding.input_ids[i]) == 1] or words
     tried = (words or whole or positions)[:_MOST_TRIED]
-    scored = _surprise_at(bert, encoding, tried)
-    return tried[int(np.argmin(scored.bits))]
+    if scored is None or masked:
+        scored = _surprise_at(bert, encoding, tried)
+    bits = dict(zip(scored.positions, scored.bits, strict=True))
+    return min(tried, key=bits.__getitem__)
 
 
-def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
+def example_mask(
+    bert: Model, text: str, text_pair: str | None = None, *, scored: Surprise | None = None
+) -> int:
     """Return the position of a token to hide as an example, at the cost of a few runs at most.
 
     That of `suggest_mask` among unique words in a text of up to 64 tokens; in a longer one, which
     would take many runs of many tokens, the longest whole word of the first 64.
+
+    Args:
+        scored: As of `suggest_mask`.
 
     Raises:
         ValueError: As `suggest_mask`.
     """
     encoding = bert.tokenize(text, text_pair)
     if len(encoding) <= _MOST_FOR_EXAMPLE:
-        return suggest_mask(bert, text, text_pair, unique=True)
+        return suggest_mask(bert, text, text_pair, unique=True, scored=scored)
     positions = text_positions(encoding)[:_MOST_FOR_EXAMPLE]
     if not positions or "mlm" not in bert.capabilities:
         return suggest_mask(bert, text, text_pair)  # which says what is missing

@@ -11,6 +11,7 @@ import plotly.subplots
 import pytest
 
 from app.plots import figure
+from app.plots.special_tokens import Marks, relabelled
 from tests.support.figures import as_json, difference
 
 VALUES = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
@@ -94,6 +95,17 @@ def test_figures_of_one_grid_share_nothing() -> None:
     second = figure.subplots(1, 2, subplot_titles=["c", "d"])
     assert "range" not in second.settings["xaxis"]
     assert [note["text"] for note in second.settings["annotations"]] == ["c", "d"]
+
+
+def test_other_special_tokens_change_the_words_alone() -> None:
+    fig = figure.Figure(figure.bar(x=VALUES[0], text=["[CLS]", "b"]), {"title": {"text": "[SEP]"}})
+    fig.stages = [{"name": "[MASK]", "data": [{"type": "bar", "x": VALUES[1]}]}]
+    own = relabelled(fig, Marks("<s>", "</s>", "<mask>"))
+    expected = fig.plotly()
+    expected.data[0].text = ["&lt;s&gt;", "b"]
+    expected.layout.title.text = "&lt;/s&gt;"
+    expected.frames[0].name = "&lt;mask&gt;"
+    assert difference(as_json(own.to_dict()), as_json(expected.to_dict())) == ""
 
 
 def test_what_does_not_exist_is_found_by_plotly() -> None:
