@@ -1,0 +1,402 @@
+"""The class key, the cookie and the limits of uploads, asked as an ASGI server asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message
+
+from app.access import cookies, gate, upload_limits
+from app.access.door import Door, is_ours
+from app.access.gate import Gate
+from app.access.headers import SecurityHeaders, content_policy
+from app.access.policy import Policy, UploadLimits, decide
+from app.access.server import middleware
+from app.access.upload_limits import UploadLimit
+
+KEY = "the river bank"
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    body: str
+    headers: dict[str, str]
+
+
+class Inside:
+    """The app behind the middleware; counts what reaches it."""
+
+    def __init__(self) -> None:
+        self.reached: list[str] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer with a word."""
+        self.reached.append(scope["path"])
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.accept"})
+        else:
+            await PlainTextResponse("inside")(scope, receive, send)
+
+
+def ask(
+    app: ASGIApp,
+    method: str = "GET",
+    path: str = "/",
+    *,
+    body: bytes = b"",
+    address: str = "192.0.2.7",
+    kind: str = "http",
+    scheme: str = "http",
+    **headers: str,
+) -> Answer:
+    """Send a request and return the answer; of a websocket the first message stands for it."""
+    path, _, query = path.partition("?")
+    given = {"host": "192.0.2.1:8501", "accept": "text/html", **headers}
+    scope = {
+        "type": kind,
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "scheme": scheme,
+        "client": (address, 5000),
+        "server": ("192.0.2.1", 8501),
+        "headers": [
+            (name.replace("_", "-").encode(), value.encode()) for name, value in given.items()
+        ],
+    }
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    first = sent[0]
+    if kind == "websocket":
+        return Answer(101 if first["type"] == "websocket.accept" else 403, "", {})
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    named = {name.decode(): value.decode() for name, value in first["headers"]}
+    return Answer(first["status"], content.decode(), named)
+
+
+def give(app: ASGIApp, key: str, path: str = "/", **options: Any) -> Answer:
+    """Send the form with a key."""
+    return ask(app, "POST", path, body=urlencode({"key": key}).encode(), **options)
+
+
+@pytest.fixture
+def inside() -> Inside:
+    return Inside()
+
+
+def test_nothing_is_reached_before_the_key_is_right(inside: Inside) -> None:
+    app = Gate(inside, key=KEY)
+    for path in ("/", "/tokens", "/static/js/index.js", "/media/a.csv", "/_stcore/host-config"):
+        for method in ("GET", "HEAD", "PUT", "DELETE", "OPTIONS", "POST"):
+            assert ask(app, method, path).status in (401, 403), (method, path)
+    assert ask(app, path="/_stcore/stream", kind="websocket").status == 403
+    assert ask(app, path="/", cookie=f"{cookies.COOKIE}=made.up").status == 401
+    assert ask(app, path="/", cookie=f"{cookies.COOKIE}=.").status == 401
+    assert ask(app, path="/", cookie=f"{cookies.COOKIE}=é.ü").status == 401
+    assert inside.reached == []
+    assert ask(app, path=gate.HEALTH).body == "inside"
+
+
+def test_the_right_key_opens_for_the_session(inside: Inside) -> None:
+    app = Gate(inside, key=KEY)
+    answer = give(app, KEY, "/tokens?text_a=The+river.")
+    assert (answer.status, answer.headers["location"]) == (303, "/tokens?text_a=The+river.")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert not {"expires", "max-age"} & {part.split("=")[0].strip() for part in cookie.split(";")}
+    assert "Secure" not in cookie
+    assert "Secure" in give(app, KEY, scheme="https").headers["set-cookie"]
+    kept = cookie.partition(";")[0]
+    assert ask(app, cookie=kept).body == "inside"
+    assert ask(app, path="/_stcore/stream", kind="websocket", cookie=kept).status == 101
+    assert ask(app, cookie=f"{kept}0").status == 401
+
+
+@pytest.mark.parametrize("path", ["//evil.example.org/a", "/\\evil.example.org", "///evil.org"])
+def test_the_key_leads_to_no_other_server(inside: Inside, path: str) -> None:
+    location = give(Gate(inside, key=KEY), KEY, path).headers["location"]
+    assert location.startswith("/")
+    assert not location.startswith(("//", "/\\"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"key=",
+        b"key=wrong",
+        b"\xff\xfe",
+        b"key=" + b"x" * 10_000,
+        b"&" * 4000,
+        b"other=" + b"a",
+    ],
+)
+def test_what_is_no_key_is_refused_and_not_logged(
+    inside: Inside, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = ask(Gate(inside, key=KEY), "POST", "/", body=body)
+    assert answer.status == 403
+    assert "not the key" in answer.body
+    assert inside.reached == []
+    assert "wrong key" in caplog.text
+    assert KEY not in caplog.text
+    assert "key=" not in caplog.text
+
+
+def test_guesses_are_limited_by_address_and_in_all(
+    inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(gate.time, "monotonic", lambda: now[0])
+    app = Gate(inside, key=KEY)
+    statuses = [give(app, f"guess {number}").status for number in range(gate.MAX_WRONG + 3)]
+    assert statuses == [403] * gate.MAX_WRONG + [429] * 3
+    answer = give(app, KEY)
+    assert answer.status == 429  # the right one too: else the limit would tell which it is
+    assert "Wait a minute" in answer.body
+    assert answer.headers["retry-after"] == "60"
+    assert give(app, KEY, address="192.0.2.8").status == 303
+    now[0] += gate.MINUTE + 1
+    assert give(app, KEY).status == 303
+    for number in range(gate.MAX_WRONG_OF_ALL):
+        assert give(app, "wrong", address=f"198.51.100.{number}").status == 403
+    assert give(app, KEY, address="203.0.113.9").status == 429
+
+
+def test_a_network_of_ipv6_counts_as_one_address(inside: Inside) -> None:
+    app = Gate(inside, key=KEY)
+    for number in range(gate.MAX_WRONG):
+        give(app, "wrong", address=f"2001:db8:1:2::{number + 1:x}")
+    assert give(app, KEY, address="2001:db8:1:2:ffff::1").status == 429
+    assert give(app, KEY, address="2001:db8:1:3::1").status == 303
+
+
+def test_addresses_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "MAX_ADDRESSES", 5)
+    attempts = gate.Attempts()
+    for number in range(20):
+        attempts.note(f"198.51.100.{number}")
+    assert len(attempts._by_address) == 5
+
+
+def test_the_key_is_compared_in_constant_time(
+    inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[tuple[bytes, bytes]] = []
+
+    def compare(first: bytes, second: bytes) -> bool:
+        compared.append((first, second))
+        return False
+
+    monkeypatch.setattr(gate.hmac, "compare_digest", compare)
+    give(Gate(inside, key=KEY), "a guess")
+    assert (b"a guess", KEY.encode()) in compared
+
+
+def test_without_a_key_pages_alone_give_a_cookie(inside: Inside) -> None:
+    app = Gate(inside)
+    answer = ask(app)
+    assert answer.body == "inside"
+    value = answer.headers["set-cookie"].partition(";")[0].partition("=")[2]
+    assert cookies.visit_of({cookies.COOKIE: value}) == value
+    assert "set-cookie" not in ask(app, cookie=f"{cookies.COOKIE}={value}").headers
+    assert "set-cookie" not in ask(app, path="/static/a.js", accept="*/*").headers
+
+
+# ---- names, headers ----
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known"),
+    [
+        ("localhost", True),
+        ("localhost:8501", True),
+        ("127.0.0.1:8501", True),
+        ("[::1]:8501", True),
+        ("192.168.0.7", True),
+        ("[2001:db8::1]:80", True),
+        ("example.org", False),
+        ("localhost.example.org", False),
+        ("192.168.0.7.example.org", False),
+        ("a@localhost", False),
+        ("localhost/a", False),
+        ("localhost:port", False),
+        ("localhost:99999", False),
+        ("", False),
+        (":8501", False),
+        ("[::1", False),
+        ("local host", False),
+    ],
+)
+def test_addresses_and_its_own_names_are_ours(host: str, is_known: bool) -> None:
+    assert is_ours(host) is is_known
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known"),
+    [
+        ("class.example.org", True),
+        ("CLASS.example.org.:443", True),
+        ("a.uni.example", True),
+        ("localhost", True),
+        ("uni.example", False),
+        ("192.168.0.7", False),
+        ("evilclass.example.org", False),
+    ],
+)
+def test_given_names_are_the_only_ones(host: str, is_known: bool) -> None:
+    assert is_ours(host, ("Class.example.org", "*.uni.example")) is is_known
+
+
+@pytest.mark.parametrize("origin", ["null", "http://evil.org", "http://192.0.2.1", "garbage", ""])
+def test_other_origins_change_nothing(inside: Inside, origin: str) -> None:
+    app = Door(inside)
+    assert ask(app, "PUT", origin=origin).status == 403
+    assert ask(app, "POST", origin=origin).status == 403
+    assert ask(app, kind="websocket", origin=origin).status == 403
+    assert inside.reached == []
+    assert ask(app, "PUT", origin="http://192.0.2.1:8501").status == 200
+    assert ask(app, kind="websocket", origin="https://192.0.2.1:8501").status == 101
+
+
+def test_headers_are_on_every_answer(inside: Inside) -> None:
+    for app in (SecurityHeaders(inside), SecurityHeaders(Gate(inside, key=KEY))):
+        headers = ask(app).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "SAMEORIGIN"
+        assert "frame-ancestors 'self'" in headers["content-security-policy"]
+        assert "ws://192.0.2.1:8501" in headers["content-security-policy"]
+    assert "unsafe-eval" not in content_policy("localhost")
+
+
+def layers_of(policy: Policy) -> list[object]:
+    return [layer.cls for layer in middleware(policy)]
+
+
+def test_this_computer_alone_has_no_middleware() -> None:
+    assert layers_of(decide({}, "localhost")) == []
+    assert layers_of(decide({}, "0.0.0.0")) == [Door, SecurityHeaders, Gate, UploadLimit]
+    with_key = decide({"BERTSCOPE_ACCESS": "open", "BERTSCOPE_KEY": KEY}, None)
+    assert layers_of(with_key) == [Door, SecurityHeaders, Gate]
+
+
+# ---- uploads ----
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """What Streamlit keeps of each session."""
+    storage: dict[str, dict[str, Any]] = {}
+    monkeypatch.setattr(upload_limits, "_manager", lambda: SimpleNamespace(file_storage=storage))
+    return storage
+
+
+def files_of(sizes: Sequence[int]) -> dict[str, Any]:
+    return {f"file-{n}": SimpleNamespace(data=bytes(size)) for n, size in enumerate(sizes)}
+
+
+LIMITS = UploadLimits(
+    megabytes=1, files=3, megabytes_of_visitor=2, megabytes_of_all=3, megabytes_left_free=0
+)
+
+
+def put(app: ASGIApp, num_bytes: int | str, session: str = "a", file: str = "new") -> int:
+    path = f"/_stcore/upload_file/{session}/{file}"
+    return ask(app, "PUT", path, content_length=str(num_bytes)).status
+
+
+def test_uploads_of_a_visitor_and_of_all_are_limited(
+    inside: Inside, kept: dict[str, dict[str, Any]]
+) -> None:
+    app = UploadLimit(inside, limits=LIMITS)
+    assert put(app, 1_000_000) == 200
+    assert put(app, 1_100_000) == 413
+    assert [put(app, wrong) for wrong in ("", "-1", "1e3", "9" * 30, "٣")] == [411] * 5
+    kept["a"] = files_of([1, 1, 1])
+    assert put(app, 1) == 429
+    assert put(app, 1, file="file-1") == 200  # in place of that one
+    kept["a"] = files_of([1_000_000, 900_000])
+    assert put(app, 200_000) == 413
+    assert put(app, 200_000, session="b") == 200
+    kept["b"] = files_of([1_000_000])
+    assert put(app, 200_000, session="c") == 507
+    assert ask(app, "GET", "/_stcore/upload_file/a/new").status == 200
+
+
+def test_a_full_disk_takes_no_upload(
+    inside: Inside, kept: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_limits.shutil, "disk_usage", lambda _: SimpleNamespace(free=5e8))
+    app = UploadLimit(inside, limits=UploadLimits())
+    answer = ask(app, "PUT", "/_stcore/upload_file/a/new", content_length="1000")
+    assert (answer.status, inside.reached) == (507, [])
+    assert "no room" in answer.body
+
+
+def test_a_hundred_uploads_at_once_wait_their_turn(
+    kept: dict[str, dict[str, Any]], make_slow: Callable[[], Any]
+) -> None:
+    slow = make_slow()
+    app = UploadLimit(slow, limits=UploadLimits())
+    statuses = slow.run(app, sessions=100)
+    assert statuses.count(200) == upload_limits.AT_ONCE_OF_ALL
+    assert statuses.count(429) == 100 - upload_limits.AT_ONCE_OF_ALL
+    assert slow.run(app, sessions=1, each=5).count(200) == upload_limits.AT_ONCE
+    assert app._on_their_way.total() == 0
+
+
+@pytest.fixture
+def make_slow() -> Callable[[], Any]:
+    """Return what makes an app whose uploads take until all have been asked for."""
+
+    class Slow:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await self.all_asked.wait()
+            await PlainTextResponse("inside")(scope, receive, send)
+
+        def run(self, app: ASGIApp, *, sessions: int, each: int = 1) -> list[int]:
+            return asyncio.run(self._run(app, sessions, each))
+
+        async def _run(self, app: ASGIApp, sessions: int, each: int) -> list[int]:
+            self.all_asked = asyncio.Event()
+            statuses: list[int] = []
+
+            async def send(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    statuses.append(message["status"])
+
+            async def one(session: int, file: int) -> None:
+                path = f"/_stcore/upload_file/{session}/{file}"
+                headers = [(b"content-length", b"1000")]
+                scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+                await app(scope, lambda: asyncio.sleep(0), send)  # type: ignore[arg-type]
+
+            tasks = [
+                asyncio.create_task(one(session, file))
+                for session in range(sessions)
+                for file in range(each)
+            ]
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            self.all_asked.set()
+            await asyncio.gather(*tasks)
+            return statuses
+
+    return Slow
