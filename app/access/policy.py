@@ -48,7 +48,7 @@ class TrainingLimits:
 class UploadLimits:
     """What visitors of a closed server may upload; a file is kept until the visit ends."""
 
-    megabytes: int = 50
+    megabytes: int = 60
     """Of one file."""
     files: int = 10
     """Of one visitor, kept at once."""

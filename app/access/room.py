@@ -40,6 +40,12 @@ def check_room(num_bytes: float) -> None:
         )
 
 
+def max_megabytes(usual: int) -> int:
+    """Return the size of the largest file that an upload box takes, at most the usual one."""
+    limits = policy().uploads
+    return usual if limits is None else min(usual, limits.megabytes)
+
+
 def left() -> float:
     """Return how many bytes this visitor may still write; infinite on an open server."""
     limits = policy().uploads

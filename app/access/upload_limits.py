@@ -63,7 +63,7 @@ class UploadLimit:
         if not length.isdecimal() or len(length) > 15:
             return 411, "An upload must say how many bytes it has."
         num_bytes = int(length)
-        if num_bytes > limits.megabytes * 1e6 + _OVERHEAD:
+        if num_bytes > limits.megabytes * 2**20 + _OVERHEAD:  # as the boxes count
             return 413, f"This server takes files of up to {limits.megabytes} MB."
         if self._on_their_way[session] >= AT_ONCE or self._on_their_way.total() >= AT_ONCE_OF_ALL:
             return 429, "Too many files are on their way. Try again when they have arrived."

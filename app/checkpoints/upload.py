@@ -6,6 +6,7 @@ import streamlit as st
 
 from ..access import checkpoints
 from ..access.policy import policy
+from ..access.room import max_megabytes
 from ..shell import frame, sidebar, uploads
 
 HOW_TO_ZIP = (
@@ -24,7 +25,7 @@ def offer_upload() -> None:
             "Zip file",
             type="zip",
             key=_KEY,
-            max_upload_size=uploads.max_megabytes(),
+            max_upload_size=max_megabytes(uploads.MAX_MEGABYTES),
             label_visibility="collapsed",
         )
         st.caption(HOW_TO_ZIP + (OF_VISIT if policy().is_closed else LAST_FIVE))

@@ -16,6 +16,7 @@ from bertcore.analysis.heads.texts import (
 )
 
 from ..plots.untrusted_text import plain
+from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
 from ..shell.state import Field
@@ -87,6 +88,7 @@ def _uploaded() -> Chosen | None:
     upload = st.file_uploader(
         "A text file with one sentence a line, a CSV or TSV table, or trees (.conllu)",
         key="heads_upload",
+        max_upload_size=uploads.TEXTS_MEGABYTES,
     )
     kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
     if upload is None:

@@ -12,6 +12,7 @@ from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.finetuning import Columns
 
+from ..access.room import max_megabytes
 from ..plots.formats import shorten_middle
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
@@ -121,7 +122,7 @@ def _choose(view: TaskView, source: str) -> Labelled | None:
         view.upload,
         type=list(view.file_types),
         key="inspect_upload",
-        max_upload_size=labelled_files.MAX_MEGABYTES,
+        max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
     )
     if upload is not None:
         known = st.session_state.get(_FILE)

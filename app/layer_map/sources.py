@@ -8,6 +8,7 @@ from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
 
 from ..plots.untrusted_text import plain
+from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
 from . import word_senses
@@ -89,6 +90,7 @@ def _uploaded() -> Texts | None:
     upload = st.file_uploader(
         "A text file with one sentence a line, or a CSV or TSV table with a column of sentences",
         key="map_upload",
+        max_upload_size=uploads.TEXTS_MEGABYTES,
     )
     if upload is not None:
         data = upload.getvalue()

@@ -10,7 +10,6 @@ interpreter while they compute, so that a page's run takes as long beside a job 
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import OrderedDict
@@ -19,11 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..access.bug_log import log_bug
 from .cache import num_bytes
 from .line import Line
 from .visitor import is_here
-
-log = logging.getLogger("bertscope.app")
 
 MAX_JOBS = 256
 """Finished jobs that are remembered; the longest unused are dropped."""
@@ -216,7 +214,7 @@ def _run(job: Job, work: Callable[[Progress], Any]) -> None:
         result = work(report)
     except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError):
-            log.exception("a job failed")
+            log_bug("a job failed", error)
         job.end(error=error)
     else:
         job.end(result)

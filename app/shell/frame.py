@@ -14,6 +14,7 @@ from bertcore import Model, Trace
 from bertcore.checkpoints.folder import OnlyPickleError
 
 from ..access import places
+from ..access.bug_log import log_bug
 from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
 from ..plots.special_tokens import Marks, marks_of, own_markdown
@@ -219,7 +220,7 @@ def _guard(stop: bool) -> Iterator[None]:
     except MemoryError:
         st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
     except Exception as error:  # the last chance to keep a traceback from the visitor
-        log.exception("unexpected error")
+        log_bug("unexpected error", error)
         st.error(UNEXPECTED.format(kind=type(error).__name__))
     if stop:
         end_page()

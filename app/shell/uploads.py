@@ -19,13 +19,10 @@ MAX_KEPT = 5
 """Uploads kept on the disk, shared by all visitors of this server."""
 MAX_MEGABYTES = 1000
 """Largest zip file; a BERT-base in float32 has 440 MB."""
+TEXTS_MEGABYTES = 60
+"""Largest file of texts that is sent: what reads them has a limit of 50 and answers with a
+sentence, so that it must be reached first."""
 _CHUNK = 1 << 20
-
-
-def max_megabytes() -> int:
-    """Return the size of the largest zip file that this server takes."""
-    limits = policy().uploads
-    return MAX_MEGABYTES if limits is None else limits.megabytes
 
 
 def root() -> Path:

@@ -9,7 +9,7 @@ from bertcore.pretraining.data.bundled import NOVEL
 
 from ..access import training
 from ..access.policy import policy
-from ..shell import sidebar, state
+from ..shell import sidebar, state, uploads
 from ..shell.one_of import one_of
 from .fields import (
     LENGTH_UNIT,
@@ -67,6 +67,7 @@ def choose_text() -> str:
             type=["txt", "xz", "gz"],
             accept_multiple_files=True,
             key="corpus_upload",
+            max_upload_size=uploads.TEXTS_MEGABYTES,
             label_visibility="collapsed",
         )
         st.caption(HOW_TEXT)

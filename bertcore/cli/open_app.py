@@ -191,6 +191,9 @@ def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> N
     root = find_app_root()
     check_port(address, port)
     command = streamlit_command(root, port=port, address=address, headless=no_browser)
+    if visitors.hosts:  # Streamlit's own check of its websocket, besides that of the app
+        names = ("localhost", "127.0.0.1", "::1", *visitors.hosts)
+        command += [f"--server.allowedHosts={name}" for name in names]
     environment = {**os.environ, "PYTHONPATH": _python_path(root), **visitors.environment()}
     typer.echo(_where(address, port))
     _replace_process(command, environment)

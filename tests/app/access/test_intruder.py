@@ -283,7 +283,7 @@ def test_uploads_have_limits(place: Place, upload: Callable[..., tuple[int, str]
         assert upload("no-such-session", "a", b"x")[0] == 400
         assert upload(session.id, "a", b"x", **{"X-Xsrftoken": "no"})[0] == 403
         assert upload(session.id, "a", b"x", Origin="http://evil.example.org")[0] == 403
-        assert upload(session.id, "a", b"x", **{"Content-Length": "60000000"})[0] == 413
+        assert upload(session.id, "a", b"x", **{"Content-Length": "64000000"})[0] == 413
         assert upload(session.id, "a", b"x", **{"Content-Length": "-1"})[0] in (400, 411)
         answers = [upload(session.id, f"file-{number}", b"x") for number in range(11)]
         assert [status for status, _ in answers] == [204] * 10 + [429]
