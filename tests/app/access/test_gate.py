@@ -265,6 +265,15 @@ def test_given_names_are_the_only_ones(host: str, is_known: bool) -> None:
     assert is_ours(host, ("Class.example.org", "*.uni.example")) is is_known
 
 
+def test_a_request_for_another_name_reaches_nothing(inside: Inside) -> None:
+    app = Door(inside, hosts=("class.example.org",))
+    for host in ("evil.example.org", "192.0.2.1:8501", ""):
+        assert ask(app, host=host).status == 421
+        assert ask(app, kind="websocket", host=host).status == 403
+    assert inside.reached == []
+    assert ask(app, host="class.example.org").status == 200
+
+
 @pytest.mark.parametrize("origin", ["null", "http://evil.org", "http://192.0.2.1", "garbage", ""])
 def test_other_origins_change_nothing(inside: Inside, origin: str) -> None:
     app = Door(inside)

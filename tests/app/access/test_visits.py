@@ -49,6 +49,12 @@ def test_sessions_of_one_browser_share_a_folder(monkeypatch: pytest.MonkeyPatch)
     assert all(mine.partition(".")[0] not in folder.name for folder in folders)
 
 
+def test_a_made_up_cookie_is_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("mine", "mine.", "mine.0", ".", "é"):
+        first, second = come(monkeypatch, value), come(monkeypatch, value)
+        assert first.visit is not second.visit
+
+
 def test_a_visit_ends_after_its_last_session(monkeypatch: pytest.MonkeyPatch) -> None:
     cookie = cookies.new_visit()
     first, second = come(monkeypatch, cookie), come(monkeypatch, cookie)
