@@ -45,12 +45,11 @@ def _show_example(page: frame.Page) -> frame.Page:
     """
     is_untouched = page.text_a == DEFAULT.text_a
     text = REVIEW.text_a if is_untouched else page.text_a
-    on = f" on “{plain(text)}”" if page.has_text and is_untouched else ","
+    on = f" on “{plain(text)}”," if page.has_text and is_untouched else ","
     name = plain(sidebar.brief_name(page.bert_key.source))
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(
-        f"**Example:** the classifier **{EXAMPLE}**{on} since {name} has no head for a "
-        "task, and so has no decision to inspect.",
+        f"**Example:** the classifier **{EXAMPLE}**{on} since {name} has no decision to inspect.",
         width="stretch",
     )
     if page.has_text:
