@@ -78,6 +78,11 @@ def shows(run: Path) -> bool:
     return is_own or not (is_checkpoint(run) or (run / FINETUNING).exists())
 
 
+def is_own(run: Path) -> bool:
+    """Return whether a visitor may resume and stop a run: on a closed server, their own alone."""
+    return not policy().is_closed or run.parent == visits.current().place("runs")
+
+
 def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: int) -> None:
     """Refuse a run that this visitor may not start.
 
@@ -99,7 +104,7 @@ def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: i
     if limit is None:
         return
     own = visits.current()
-    if run.parent != own.place("runs"):
+    if not is_own(run):
         log.warning("refused: a visitor's run outside of the visit's folder")
         raise ValueError("runs of visitors have their own folder on this server. Give no other.")
     if minutes is None or not 0 < minutes <= limit.minutes:

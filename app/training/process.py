@@ -92,6 +92,8 @@ def start(
             f"this server starts no training runs ({NO_TRAINING} is set). Start them in a "
             f"terminal with bertscope {command}."
         )
+    if not training.is_own(run):
+        raise ValueError("runs of visitors have their own folder on this server. Give no other.")
     line = [sys.executable, "-P", "-m", "bertcore.cli.main", command, "--out", str(run)]
     run.parent.mkdir(parents=True, exist_ok=True)
     # The package may be importable only from this server's working directory.

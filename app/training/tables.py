@@ -16,7 +16,7 @@ from bertcore.finetuning.data.survey import Survey, survey
 from bertcore.finetuning.speed import Speed, measure_speed
 
 from ..access.policy import policy
-from ..access.room import check_room
+from ..access.room import check_room, max_megabytes
 from ..inspect_checkpoint import labelled_files
 from ..plots.untrusted_text import plain
 from ..shell import background, cache, frame
@@ -99,7 +99,7 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
         "Table to learn from" if slot == "table" else "Table to score on",
         type=list(TYPES),
         key=f"{slot}_upload",
-        max_upload_size=labelled_files.MAX_MEGABYTES,
+        max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
         label_visibility="collapsed" if slot == "table" else "visible",
     )
     if upload is not None:

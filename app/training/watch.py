@@ -13,7 +13,7 @@ from bertcore.analysis.health.run_coach import check_run
 from bertcore.cli.progress import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 
-from ..access import checkpoints, places
+from ..access import checkpoints, places, training
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, sidebar
 from ..shell.picture import Picture
@@ -179,7 +179,7 @@ def _show_state(run: Run) -> None:
     word, colour, icon = STATES[run.state]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.badge(word, color=colour, icon=icon)
-    may_start = process.may_start()
+    may_start = process.may_start() and training.is_own(run.path)
     if run.is_active and run.pid and process.CAN_STOP and may_start:
         help_text = "It saves first, and can be resumed."
         if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_is_stopping(run)):
@@ -210,7 +210,14 @@ def _is_stopping(run: Run) -> bool:
 
 
 def _resume(run: Run) -> None:
-    check_room(all_runs(run.path.parent))
+    known, limits = all_runs(run.path.parent), training.limits()
+    training.check_start(
+        run.path,
+        minutes=None if limits is None else limits.minutes,  # at which it is stopped again
+        num_bytes=0,
+        active=sum(other.is_active for other in known),
+    )
+    check_room(known)
     if run.kind == "finetune":
         process.start(run.path, ["--resume"], command="finetune", append=True)
     else:

@@ -182,6 +182,15 @@ def test_a_run_elsewhere_may_not(visit: visits.Visit, where: str) -> None:
         training.check_start(visit.folder / where, minutes=1.0, num_bytes=0, active=0)
 
 
+def test_a_run_of_the_server_is_only_watched(visit: visits.Visit, tmp_path: Path) -> None:
+    assert training.is_own(visit.place("runs") / "mine")
+    for run in (tmp_path / "mine", visits.root() / "visit-2" / "runs" / "mine"):
+        assert not training.is_own(run)
+        with pytest.raises(ValueError, match="their own folder"):
+            process.start(run, ["--resume"], append=True)
+        assert not process.log_file(run).exists()
+
+
 @pytest.mark.parametrize("beyond", ["time", "size"])
 def test_a_process_beyond_its_limits_is_ended(
     visit: visits.Visit, monkeypatch: pytest.MonkeyPatch, beyond: str
