@@ -2,13 +2,15 @@
 
 Each visitor speaks the app's websocket from a thread of this process, opens pages, edits the text
 and opens heads, and thinks in between. No two texts are equal, so that nothing is answered from
-another visitor's results. The times include the client's own work on the same cores.
+another visitor's results. The times include the client's own work on the same cores. Beside it the
+same app with Streamlit's own settings: see `streamlit_defaults`.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import tempfile
 import threading
 import time
 from collections import defaultdict
@@ -19,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from app.shell.state import CHECKPOINT_VARIABLE
-from benchmarks import tables
+from benchmarks import streamlit_defaults, tables
 from benchmarks.memory import resident_bytes
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
@@ -48,7 +50,7 @@ class Options:
 
     visitors: tuple[int, ...] = (30, 100)
     """Visitors at the same time, of each measurement."""
-    seconds: float = 90.0
+    seconds: float = 60.0
     """Length of each measurement."""
     think: float = 6.0
     """Mean of the seconds between a visitor's changes."""
@@ -72,9 +74,16 @@ class Log:
 def run() -> str:
     """Return the table of latencies and memory."""
     rows = []
+    checkpoint, defaults = os.environ.get(CHECKPOINT_VARIABLE), streamlit_defaults.__file__
     for count in OPTIONS.visitors:
-        with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app:
+        with running_app(checkpoint) as app:
             rows += measure(app, count)
+        with (
+            tempfile.NamedTemporaryFile(suffix=".toml") as nothing,
+            running_app(checkpoint, script=Path(defaults), settings=Path(nothing.name)) as app,
+        ):
+            every, *_, memory = measure(app, count)
+            rows += [(f"{row[0]}, Streamlit's settings", *row[1:]) for row in (every, memory)]
     columns = ("visitors, change", "changes", "median", "95th percentile", "most", "aim")
     return tables.markdown(columns, rows)
 

@@ -39,6 +39,7 @@ def running_app(
     checkpoint: str | Path | None = None,
     *,
     script: Path | None = None,
+    settings: Path = ROOT / ".streamlit" / "config.toml",
     arguments: Sequence[str] = (),
     **environ: str,
 ) -> Iterator[Running]:
@@ -47,6 +48,7 @@ def running_app(
     Args:
         checkpoint: That it opens; None for the one that ships.
         script: Run by Streamlit in place of the app's own.
+        settings: Streamlit's, with a script.
         arguments: Of `bertscope app`, or of `streamlit run` with a script.
         environ: Variables that it gets besides those of this process.
 
@@ -62,7 +64,7 @@ def running_app(
         command += [*arguments, "--port"]
     else:
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]
-        command += config_flags(ROOT / ".streamlit" / "config.toml")
+        command += config_flags(settings)
         command += ["--server.headless", "true", "--server.address", "localhost"]
         command += [*arguments, "--server.port"]
     env = {k: v for k, v in os.environ.items() if k not in (CHECKPOINT_VARIABLE, ACCESS)}
