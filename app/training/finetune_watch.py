@@ -162,7 +162,7 @@ def _show_numbers(run: Run, trial: Trial) -> None:
 
 def _show_wrong(run: Run, trial: Trial) -> None:
     wrong = dev_errors(trial)
-    st.subheader("Wrong now", anchor=False)
+    st.header("Wrong now", anchor=False)
     if wrong is None:
         st.caption("This run keeps no wrong examples: it is of an older version.")
         return
