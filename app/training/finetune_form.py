@@ -60,6 +60,8 @@ TASK_NAMES = {
 }
 RATES = (0.0, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
 PREVIEW_ROWS = 6
+COLUMN_WIDTH = 105
+"""Pixels of the choice of a column: three stand beside the first rows."""
 SHOWN_LABELS = 8
 _GUESSED = "_finetune_guessed_for"
 LONG_SECONDS = 1800
@@ -115,10 +117,10 @@ def show_form(folder: Path, row: DeltaGenerator) -> None:
 
 
 def _choose_table(row: DeltaGenerator) -> TableFile | None:
-    shipped = {name: f"Examples of {name}" for name in tables.shipped_tables()}
-    options = {**shipped, UPLOAD: "Upload a table"}
+    shipped = {name: f"{name} examples" for name in tables.shipped_tables()}
+    options = {**shipped, UPLOAD: "Upload"}
     if not policy().is_closed:
-        options[OWN_FILE] = "A file on this machine"
+        options[OWN_FILE] = "File"
     source = one_of("Table", options, TABLE, default=next(iter(options)), where=row)
     file: TableFile | None = None
     with frame.guard():
@@ -205,16 +207,17 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
         wanted = {"text": "Word", "label": "Tag"}
     if task == "choice":
         wanted = {"label": "Number of the right ending"}
-    places = st.columns(len(wanted), gap="small")
+    row = st.container(horizontal=True)
     picked: dict[str, str] = {}
-    for place, (field, title) in zip(places, wanted.items(), strict=True):
+    for field, title in wanted.items():
         is_optional = field == "text_pair" and task != "pair"
         options = [NO_COLUMN, *names]
-        picked[field] = place.selectbox(
+        picked[field] = row.selectbox(
             title,
             options,
             key=COLUMNS[field].key(options=options),
             format_func=partial(_column_name, is_optional=is_optional),
+            width=COLUMN_WIDTH,
         )
         if not picked[field] and not is_optional:
             st.warning(

@@ -215,6 +215,11 @@ def has_saved(run: Path) -> bool:
     return any(line.startswith("Stopped and saved") for line in _last_messages(run)[-1:])
 
 
+def has_scored(run: Path) -> bool:
+    """Return whether a fine-tuning's process said that it had scored its dev data."""
+    return any(line.startswith("epoch ") for line in _last_messages(run))
+
+
 def _last_messages(run: Path) -> list[str]:
     try:
         with log_file(run).open("rb") as log:

@@ -126,10 +126,13 @@ def before_the_folder(path: Path) -> Run:
     kind = process.kind_of(path)
     if where is not None:
         return Run(path, "preparing", "", pid=pid, kind=kind)
+    if process.has_scored(path):
+        return Run(path, "damaged", DELETED, kind=kind)
     return Run(path, "not started", why_stopped(path) or NEVER_BEGAN, kind=kind)
 
 
 NEVER_BEGAN = "its process ended before it had begun, or its folder was deleted"
+DELETED = "its folder was deleted, and its checkpoints with it. Start another run."
 
 
 def why_stopped(run: Path) -> str:

@@ -151,6 +151,14 @@ def test_a_killed_process_is_told(tmp_path: Path, monkeypatch) -> None:
     assert "was killed (signal 9)" in found.detail
 
 
+def test_a_folder_that_was_deleted_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "gone.log"
+    log.write_text("$ bertscope finetune\nepoch 1.00  dev loss 0.5\nError: cannot write.\n")
+    (found,) = training_runs.all_runs(tmp_path)
+    assert (found.state, found.kind) == ("damaged", "finetune")
+    assert "its folder was deleted" in found.detail
+
+
 def test_a_stop_is_no_error(stopped: Path, monkeypatch) -> None:
     log = training_process.log_file(stopped)
     log.write_text("$ bertscope finetune\nStopped and saved. Continue with: bertscope\n")
