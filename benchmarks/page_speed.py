@@ -25,7 +25,7 @@ from benchmarks import tables
 from tests.support.browser.running import running_app
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
-OPEN_AIM, EDIT_AIM = 3.0, 0.3
+OPEN_AIM, EDIT_AIM = 2.0, 0.2
 ROUNDS, EDITS = 5, 9
 TIMEOUT = 60.0
 
