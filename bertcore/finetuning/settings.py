@@ -113,13 +113,7 @@ def make_settings(
         Division(held_out=held_out, sample=sample)  # checks its values
     chosen = find_task(task)
     bert = load(checkpoint, device="cpu")
-    limit = bert.max_length
-    length = min(chosen.default_length, limit) if max_seq_length is None else max_seq_length
-    if length > limit:
-        raise ValueError(
-            f"max_seq_length is {length}, but this checkpoint reads at most {limit} tokens. "
-            "Lower it."
-        )
+    length = _length(max_seq_length, default=chosen.default_length, limit=bert.max_length)
     feature_based = bool(config.get("feature_based"))
     rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
@@ -147,6 +141,18 @@ def make_settings(
     for run in settings.runs:
         check_for_task(run, chosen)
     return settings
+
+
+def _length(wanted: int | None, *, default: int, limit: int) -> int:
+    """Return the longest input in tokens; the task's default as far as there are positions."""
+    if wanted is None:
+        return min(default, limit)
+    if wanted > limit:
+        raise ValueError(
+            f"max_seq_length is {wanted}, but this checkpoint reads at most {limit} tokens. "
+            "Lower it."
+        )
+    return wanted
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
