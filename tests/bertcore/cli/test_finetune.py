@@ -166,3 +166,21 @@ def test_ctrl_c_keeps_what_there_is(files: Path, tmp_path: Path) -> None:
     assert "Stopped and saved. Continue with: bertscope finetune --out" in told
     assert best.is_file()
     assert (best.parents[1] / "training_state.pt").is_file()
+
+
+def test_a_part_of_the_training_file_is_held_out(files: Path, tmp_path: Path) -> None:
+    """--sample of it, and of that --held-out; both are kept, so that the run resumes without it."""
+    out = tmp_path / "out"
+    line = ["finetune", "--train", files / "train.tsv", "--checkpoint", files / "tiny"]
+    result = invoke(*line, "--out", out, "--held-out", "0.25", "--sample", "24", "--json", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    kept = [(out / "data" / f"{part}.jsonl").read_text() for part in ("train", "dev")]
+    nums = (report["num_train"], report["num_dev"])
+    assert nums == tuple(len(part.splitlines()) for part in kept)
+    assert report["num_train"] + report["num_dev"] == 24
+    assert report["dev"] == str(out / "data" / "dev.jsonl")
+    both = [*words(files, tmp_path / "both"), "--held-out", "0.25"]
+    assert "--dev and --held-out are both given" in refusal(*both)
+    many = refusal(*line, "--out", tmp_path / "many", "--held-out", "0.9", *QUICK)
+    assert "held_out is 0.9; expected more than 0 and at most 0.5" in many
