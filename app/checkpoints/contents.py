@@ -10,6 +10,7 @@ import streamlit as st
 from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints.report import LoadReport
 
+from ..access import places
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.picture import Picture
@@ -88,7 +89,7 @@ def show_tensors(page: frame.Page) -> None:
         "Wrong shape": len(report.mis_shaped),
     }.items():
         row.metric(label, num_tensors, width="content")
-    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.sentences()))
+    st.markdown("\n".join(f"- {plain(places.hide(sentence))}" for sentence in report.sentences()))
     st.dataframe(_tensor_table(report), hide_index=True, width="stretch", height=320)
     TENSORS.offer(page, report)
 

@@ -170,7 +170,7 @@ def test_no_message_tells_where_anything_lies(intruder: Session, place: Place) -
     for page in PAGES.values():
         for checkpoint in ("law", "default"):
             intruder.open(page.name, f"checkpoint={checkpoint}")
-    sent = b"".join(intruder.messages)
+    sent = b"".join(intruder.messages).replace(b"\\", b"")  # as Markdown writes punctuation
     for told in own:
         assert told.encode() not in sent, told
 
