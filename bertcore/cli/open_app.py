@@ -7,6 +7,7 @@ Streamlit reads `.streamlit/config.toml` only from that folder, ours is passed a
 """
 
 import importlib.util
+import ipaddress
 import json
 import os
 import socket
@@ -98,15 +99,19 @@ class Visitors:
     key: str = field(default="", repr=False)
     hosts: tuple[str, ...] = ()
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, address: str) -> dict[str, str]:
         """Return the variables that state it to the app; see `app/access/policy.py`.
+
+        Args:
+            address: On which the server listens.
 
         Raises:
             ValueError: If it contradicts itself.
         """
         if self.no_training and self.training_minutes:
             raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
-        if self.is_open and (self.checkpoints or self.training_minutes):
+        is_open = _is_this_computer(address) if self.is_open is None else self.is_open
+        if is_open and (self.checkpoints or self.training_minutes):
             raise ValueError(
                 "--checkpoints and --allow-training are for a closed server, and this one is open: "
                 "its visitors open any folder and train. Leave them out, or pass --closed."
@@ -124,6 +129,13 @@ class Visitors:
             "BERTSCOPE_HOSTS": ",".join(self.hosts),
         }
         return {name: value for name, value in stated.items() if value}
+
+
+def _is_this_computer(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address.lower() == "localhost"
 
 
 def register(app: typer.Typer) -> None:
@@ -194,7 +206,7 @@ def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> N
     if visitors.hosts:  # Streamlit's own check of its websocket, besides that of the app
         names = ("localhost", "127.0.0.1", "::1", *visitors.hosts)
         command += [f"--server.allowedHosts={name}" for name in names]
-    environment = {**os.environ, "PYTHONPATH": _python_path(root), **visitors.environment()}
+    environment = {**os.environ, "PYTHONPATH": _python_path(root), **visitors.environment(address)}
     typer.echo(_where(address, port))
     _replace_process(command, environment)
 
