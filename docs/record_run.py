@@ -31,7 +31,7 @@ def record(run: Path) -> None:
     for key in ("packed", "directory"):
         del config[key]
     shutil.rmtree(RECORDED_RUN / "probes", ignore_errors=True)
-    RECORDED_RUN.mkdir(exist_ok=True)
+    RECORDED_RUN.mkdir(parents=True, exist_ok=True)
     text = json.dumps(config, indent=2) + "\n"
     (RECORDED_RUN / "config.json").write_text(text, encoding="utf-8")
     shutil.copyfile(run / "metrics.jsonl", RECORDED_RUN / "metrics.jsonl")

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..access import places
+from bertcore.pretraining.data.bundled import RECORDED_RUN
+
 from ..access.policy import policy
-from ..plots.untrusted_text import plain
+from ..plots import theme
 from ..shell import frame
 from ..shell.one_of import one_of
 from . import PAGE, finetune_form, form, process
@@ -14,7 +15,8 @@ from .fields import KIND, KINDS, REPLAY, RUN, START, VIEW, VIEWS, WATCH
 from .folder_choice import choose_folder
 from .new_run import show_started
 from .replay import show_replay
-from .runs import all_runs, default_folder, is_any_run
+from .run import Run
+from .runs import all_runs, default_folder, is_any_run, read_run
 from .watch import watch
 
 HELP_FOLDER = (
@@ -37,45 +39,54 @@ def draw() -> None:
     show_started()
     row = st.container(horizontal=True, vertical_alignment="bottom")
     own = ""
+    runs: list[Run] = []
     with frame.guard(stop=True):
         folder = choose_folder(row, default_folder(), HELP_FOLDER)
-        if folder is None:
-            st.info(NO_FOLDER)
-            frame.end_page()
-        if not policy().is_closed and is_any_run(folder):
-            folder, own = folder.parent, folder.name
-        runs = all_runs(folder)
-    names = [run.name for run in runs]
-    view = one_of("View", VIEWS, VIEW, default=WATCH if names else START, where=row)
+        if folder is not None:
+            if not policy().is_closed and is_any_run(folder):
+                folder, own = folder.parent, folder.name
+            runs = all_runs(folder)
+    view = one_of("View", VIEWS, VIEW, default=WATCH if runs else REPLAY, where=row)
     if view == START:
         _start(folder)
         frame.end_page()
-    if not names:
-        st.info(
-            f"There is no run in {plain(places.hide(str(folder)))} yet. Choose *Start a run*, or "
-            "the folder of your own runs above."
-        )
-        frame.end_page()
+    paths = {run.name: run.path for run in runs if view == WATCH or run.kind == "pretrain"}
+    paths.setdefault(RECORDED_RUN.name, RECORDED_RUN)
+    chosen = st.selectbox(
+        "Run",
+        list(paths),
+        key=RUN.key(default=own if own in paths else None, options=list(paths)),
+        format_func=lambda name: f"{name} (ships)" if paths[name] == RECORDED_RUN else name,
+        label_visibility="collapsed",
+    )
+    path = paths[chosen]
+    if path == RECORDED_RUN:
+        _introduce(read_run(path))
     if view == REPLAY:
-        names = [run.name for run in runs if run.kind == "pretrain"]
-        if not names:
-            st.info("No run here has a replay: fine-tunings take no probes, pretraining runs do.")
-            frame.end_page()
-    default_run = own if own in names else None
-    key = RUN.key(default=default_run, options=names)
-    chosen = st.selectbox("Run", names, key=key, label_visibility="collapsed")
-    if view == REPLAY:
-        st.fragment(show_replay)(folder / chosen)
+        st.fragment(show_replay)(path)
     else:
-        watch(folder / chosen, runs)
+        watch(path, [read_run(path)] if path == RECORDED_RUN else runs)
 
 
-def _start(folder: Path) -> None:
+def _introduce(run: Run) -> None:
+    """Say what the recorded run is, and offer to start one."""
+    shape = run.config["model"]
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(
+        f"**Example:** a recorded run. A BERT of {shape['num_hidden_layers']} layers, "
+        f"{shape['hidden_size']} wide, began as noise and read {theme.count(run.num_tokens)} "
+        "tokens of Wikipedia and news: its heads formed by training alone.",
+        width="stretch",
+    )
+    row.button("Start your own", icon=":material/play_arrow:", on_click=VIEW.put, args=(START,))
+
+
+def _start(folder: Path | None) -> None:
     """Draw the choice of the kind of a new run, and its form."""
-    if not process.may_start():
-        st.info(FORBIDDEN)
+    if folder is None or not process.may_start():
+        st.info(NO_FOLDER if folder is None else FORBIDDEN)
         return
-    row = st.container(horizontal=True, gap="large")
+    row = st.container(horizontal=True)
     kind = one_of("Kind of run", KINDS, KIND, where=row)
     if kind == "finetune":
         finetune_form.show_form(folder, row)

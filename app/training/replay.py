@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
+from bertcore.pretraining.data.bundled import RECORDED_RUN
 from bertcore.training.probes import Probe
 
 from ..access import places
@@ -122,7 +124,9 @@ def _keep_moment(count: int) -> None:
 
 def _play(path: Path, recorded: list[Probe]) -> None:
     """Draw the controls and the replay."""
-    sentence, layer, head = _choose(recorded[-1])
+    num_layers = len(recorded[-1].sentences[0].codes)
+    usual = formed_head(recorded) if path == RECORDED_RUN else (num_layers - 1, 0)
+    sentence, layer, head = _choose(recorded[-1], *usual)
     drawn = [recorded[index] for index in spread_moments(len(recorded))]
     shown = Shown(recorded, drawn, probe_map(drawn))
     _keep_moment(len(drawn))
@@ -154,7 +158,14 @@ def _play(path: Path, recorded: list[Probe]) -> None:
     REPLAY.caption(**reading)
 
 
-def _choose(probe: Probe) -> tuple[int, int, int]:
+def formed_head(recorded: list[Probe]) -> tuple[int, int]:
+    """Return layer and head whose attention is the sharpest at the end of a run."""
+    spread = head_history(recorded).spread[-1]
+    layer, head = np.unravel_index(spread.argmin(), spread.shape)
+    return int(layer), int(head)
+
+
+def _choose(probe: Probe, usual_layer: int, usual_head: int) -> tuple[int, int, int]:
     """Draw the choice of sentence, layer and head; return them, the head MEAN for the mean."""
     num_layers, num_heads = probe.sentences[0].codes.shape[:2]
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -170,14 +181,14 @@ def _choose(probe: Probe) -> tuple[int, int, int]:
     layer = row.selectbox(
         "Layer",
         range(num_layers),
-        key=LAYER.key(default=num_layers - 1, options=range(num_layers)),
+        key=LAYER.key(default=usual_layer, options=range(num_layers)),
         width=100,
     )
     heads = [MEAN, *range(num_heads)]
     head = row.selectbox(
         "Head",
         heads,
-        key=HEAD.key(options=heads),
+        key=HEAD.key(default=usual_head, options=heads),
         format_func=lambda number: "mean" if number == MEAN else str(number),
         width=100,
     )

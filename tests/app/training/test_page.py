@@ -8,8 +8,10 @@ import streamlit as st
 
 from app.training import process as training_process
 from app.training import runs as training_runs
+from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
-from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN
+from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
 from tests.support.opened import button, page_of
 from tests.support.small_corpus import small_documents, write_documents
@@ -172,13 +174,28 @@ def test_the_replay_follows_its_controls(page):
     assert title == "Attention: layer 0, mean of the heads"
 
 
-def test_a_folder_without_runs_offers_to_start_one(page, tmp_path):
+def test_a_folder_without_runs_shows_the_recorded_one_and_offers_to_start_another(page, tmp_path):
     page.query_params["runs"] = str(tmp_path / "none")
     at = page.run()
     assert not at.exception
-    assert button(at, "Start training")
+    assert "**Example:** a recorded run" in at.markdown[0].value
+    figure = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert 25 <= len(figure["frames"]) <= 40
     at.segmented_control(key="training_view").set_value("Watch").run()
-    assert "There is no run in" in at.info[0].value
+    assert not at.exception
+    assert at.get("plotly_chart")
+    assert not [one for one in at.button if one.label == "Resume"]  # it has no weights
+    button(at, "Start your own").click().run()
+    assert button(at, "Start training")
+
+
+def test_the_heads_of_the_recorded_run_form_in_training():
+    history = head_history(read_probes(RECORDED_RUN))
+    assert history.spread[0].min() > 0.95  # noise attends to all tokens alike
+    assert history.spread[-1].min() < 0.2  # one attends to a single token
+    probes = read_probes(RECORDED_RUN)
+    named = [[(s.text, s.tokens) for s in probe.sentences] for probe in probes]
+    assert all(one == named[0] for one in named)
 
 
 def test_a_start_gives_the_command_what_was_chosen(page, runs, started):
