@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from bertcore.checkpoints.source import SHIPPED
+from pathlib import Path
+
+import bertcore
 
 from . import visits
 from .policy import policy
+
+SHIPS = Path(bertcore.__file__).parent
+"""Where the checkpoints, tables and the run lie that ship."""
 
 
 def hide(text: str) -> str:
     """Return a text in which paths begin at a folder that the visitor knows; unchanged if open."""
     if not policy().is_closed:
         return text
-    known = [visits.current().folder, policy().checkpoints, *SHIPPED.values()]
+    known = [visits.current().folder, policy().checkpoints, SHIPS]
     for folder in filter(None, known):
         text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
     return text
