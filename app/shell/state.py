@@ -113,6 +113,14 @@ class Field(Generic[T]):
             value = self.default if parsed is _ABSENT else parsed
         return cast(T, value)
 
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the session or the address has a value, valid or not."""
+        places = (st.session_state, st.session_state.get(_KEPT, {}))
+        return any(self.name in place for place in places) or (
+            (self.url or self.name) in st.query_params
+        )
+
     def put(self, new: T) -> None:
         """Set it, from a callback or before its widget is drawn in this run."""
         st.session_state.setdefault(_KEPT, {})[self.name] = new

@@ -46,22 +46,18 @@ def draw() -> None:
             if not policy().is_closed and is_any_run(folder):
                 folder, own = folder.parent, folder.name
             runs = all_runs(folder)
-    view = one_of("View", VIEWS, VIEW, default=WATCH if runs else REPLAY, where=row)
+    if not runs and not VIEW.is_chosen:
+        VIEW.put(REPLAY)
+    view = one_of("View", VIEWS, VIEW, default=WATCH if runs else START, where=row)
     if view == START:
         _start(folder)
         frame.end_page()
     paths = {run.name: run.path for run in runs if view == WATCH or run.kind == "pretrain"}
-    paths.setdefault(RECORDED_RUN.name, RECORDED_RUN)
-    chosen = st.selectbox(
-        "Run",
-        list(paths),
-        key=RUN.key(default=own if own in paths else None, options=list(paths)),
-        format_func=lambda name: f"{name} (ships)" if paths[name] == RECORDED_RUN else name,
-        label_visibility="collapsed",
-    )
-    path = paths[chosen]
-    if path == RECORDED_RUN:
-        _introduce(read_run(path))
+    if not paths:
+        _introduce(read_run(RECORDED_RUN))
+        paths, own = {RECORDED_RUN.name: RECORDED_RUN}, RECORDED_RUN.name
+    key = RUN.key(default=own if own in paths else None, options=list(paths))
+    path = paths[st.selectbox("Run", list(paths), key=key, label_visibility="collapsed")]
     if view == REPLAY:
         st.fragment(show_replay)(path)
     else:

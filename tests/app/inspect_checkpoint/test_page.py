@@ -305,7 +305,7 @@ def test_a_row_leads_to_its_text(
 ) -> None:
     """A click on a row of the errors; AppTest cannot click, so what it calls is called."""
     from app.shell.frame import Page
-    from app.shell.sidebar import chosen_key
+    from app.shell.sidebar import key_of
     from app.shell.state import Field
 
     app = opened(folders["tag"], monkeypatch)
@@ -315,7 +315,7 @@ def test_a_row_leads_to_its_text(
     error = run_file(open_task_model(folders["tag"], device="cpu"), tmp_path / name).errors[0]
     put: dict[str, object] = {}
     monkeypatch.setattr(Field, "put", lambda field, new: put.__setitem__(field.name, new))
-    page = Page(chosen_key(), "", None, False, False)
+    page = Page(key_of(str(folders["tag"])), "", None, False, False)
     file_results._open(page, error)
     assert put["text_a"] == error.text
     assert put["inspect_view"] == "text"
