@@ -10,7 +10,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from app.plots.figure import Figure
-from app.shell import waiting
+from app.shell import background, waiting
 from bertcore import Bert, load
 from tests.support.figures import as_json, difference
 from tests.support.tiny import tiny_bert
@@ -57,3 +57,17 @@ def validated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(Figure, "to_dict", checked)
     yield
     assert problems == []  # a page would turn an error in it into a sentence
+
+
+@pytest.fixture(autouse=True)
+def no_work_left() -> Iterator[None]:
+    """End the background work of a test with it: a long one would hold up the next tests."""
+    yield
+    with background._lock:
+        for key in list(background._line.order()):
+            background._abandon(key)
+        running = [background._jobs[key] for key in background._running & background._jobs.keys()]
+        for job in running:
+            job._askers.clear()  # it gives up at its next report
+    for job in running:
+        job.ended.wait()
