@@ -30,6 +30,9 @@ LENGTH_UNIT = Field("length_unit", LENGTH_UNITS[0], LENGTH_UNITS)
 START_FROM = Field("start_from", "warm", tuple(STARTS))
 OBJECTIVE = Field("objective", OBJECTIVES[0], OBJECTIVES)
 
+OF_FORM = (SOURCE, LENGTH_UNIT, START_FROM, OBJECTIVE)
+"""A link with one of them leads to the form of a pretraining run."""
+
 UPLOAD, OWN_FILE = "upload", "path"
 """Where a table comes from, beside those that ship."""
 NO_COLUMN = ""

@@ -11,7 +11,7 @@ from ..plots import theme
 from ..shell import frame
 from ..shell.one_of import one_of
 from . import PAGE, finetune_form, form, process
-from .fields import KIND, KINDS, REPLAY, RUN, START, VIEW, VIEWS, WATCH
+from .fields import KIND, KINDS, OF_FORM, REPLAY, RUN, START, VIEW, VIEWS, WATCH
 from .folder_choice import choose_folder
 from .new_run import show_started
 from .replay import show_replay
@@ -46,7 +46,7 @@ def draw() -> None:
             if not policy().is_closed and is_any_run(folder):
                 folder, own = folder.parent, folder.name
             runs = all_runs(folder)
-    if not runs and not VIEW.is_chosen:
+    if not runs and not any(field.is_chosen for field in (VIEW, KIND, *OF_FORM)):
         VIEW.put(REPLAY)
     view = one_of("View", VIEWS, VIEW, default=WATCH if runs else START, where=row)
     if view == START:

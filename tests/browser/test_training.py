@@ -101,6 +101,7 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
 ) -> None:
     runs = tmp_path / "runs"
     visit.open("training", runs=str(runs))
+    visit.page.get_by_role("button", name="Start your own").click()
     set_up(visit, "mine")
     page = visit.page
     page.get_by_role("button", name="Start training").click()
