@@ -7,8 +7,9 @@ import streamlit as st
 from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame, waiting
-from ..shell.background import Progress, Work
+from ..shell import cache, frame
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
 from ..shell.picture import Picture
 from .doctor_figures import (
     entropy_arrays,

@@ -15,8 +15,8 @@ from ..heads import sources
 from ..heads.sources import Chosen
 from ..plots.figure import Figure
 from ..plots.untrusted_text import plain
-from ..shell import background, waiting
-from ..shell.background import Work
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from .case import Case, code_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import HeadMap, head_map
 
-from ..shell import background, cache, frame, waiting
-from ..shell.background import Work
+from ..shell import cache, frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
 from .sources import Chosen
 
 REPORT_CODE = """

@@ -11,8 +11,9 @@ from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
 
 from ..plots.formats import percent, shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import frame, waiting
+from ..shell import frame
 from ..shell.cache import Texts
+from ..shell.jobs import waiting
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from . import model as inspection

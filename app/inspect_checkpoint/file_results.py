@@ -16,8 +16,9 @@ from ..access.room import max_megabytes
 from ..plots.formats import shorten_middle
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame, state, waiting
+from ..shell import cache, frame, state
 from ..shell.cache import Texts
+from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B

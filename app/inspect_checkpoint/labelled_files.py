@@ -17,8 +17,9 @@ from bertcore.finetuning import Columns
 from ..access import visits
 from ..access.policy import policy
 from ..access.room import check_room
-from ..shell import background, cache
-from ..shell.background import Work
+from ..shell import cache
+from ..shell.jobs import background
+from ..shell.jobs.background import Work
 from . import model as inspection
 from .task_views import view_of
 

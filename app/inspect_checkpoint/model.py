@@ -35,9 +35,10 @@ from bertcore.analysis.attribution import (
 from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.model import Model
 
-from ..shell import background, cache
-from ..shell.background import Work
+from ..shell import cache
 from ..shell.cache import Texts
+from ..shell.jobs import background
+from ..shell.jobs.background import Work
 
 Array = NDArray[np.float32]
 

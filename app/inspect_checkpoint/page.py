@@ -47,10 +47,8 @@ def _show_example(page: frame.Page) -> frame.Page:
     text = REVIEW.text_a if is_untouched else page.text_a
     on = f" on “{plain(text)}”," if page.has_text and is_untouched else ","
     name = plain(sidebar.brief_name(page.bert_key.source))
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(
-        f"**Example:** the classifier **{EXAMPLE}**{on} since {name} has no decision to inspect.",
-        width="stretch",
+    row = frame.example_row(
+        f"the classifier **{EXAMPLE}**{on} since {name} has no decision to inspect."
     )
     if page.has_text:
         row.button(f"{EXAMPLE} on your text", on_click=sidebar.choose, args=(EXAMPLE,))
@@ -97,7 +95,7 @@ def show_text(page: frame.Page) -> None:
 def draw() -> None:
     """Draw the page."""
     is_text = VIEW.value != "file"
-    page = with_head(frame.begin(PAGE, needs_text=is_text))
+    page = with_head(frame.begin(PAGE, needs_text=is_text, shows_trace=False))
     one_of("What to look at", VIEWS, VIEW)
     if is_text:
         show_text(page)

@@ -9,7 +9,8 @@ import streamlit as st
 from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
 
 from ..plots.formats import exactly, signed
-from ..shell import frame, waiting
+from ..shell import frame
+from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from . import model as inspection

@@ -12,8 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore.analysis.shared.collect import Sentence, VectorTable
 from bertcore.analysis.space.projection import METRICS, LayerMap, UmapSettings
 
-from ..shell import cache, waiting
-from ..shell.background import Job
+from ..shell import cache
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Job
 from ..shell.one_of import one_of
 from ..shell.state import Field
 from .fields import (

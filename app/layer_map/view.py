@@ -20,7 +20,7 @@ from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separati
 from bertcore.analysis.space.projection import LayerMap, UmapSettings, map_layers
 
 from ..shell import cache
-from ..shell.background import Progress, Work
+from ..shell.jobs.background import Progress, Work
 
 UNITS = {
     "tokens": "tokens",

@@ -6,9 +6,10 @@ import streamlit as st
 
 from bertcore.analysis.words.surprise import Surprise, surprise
 
-from ..shell import cache, frame, waiting
-from ..shell.background import Progress, Work
+from ..shell import cache, frame
 from ..shell.cache import Texts
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .surprise_figures import surprise_strip, surprise_table

@@ -19,9 +19,10 @@ from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
-from ..shell import background, cache, waiting
-from ..shell.background import Work
+from ..shell import cache
 from ..shell.cache import Texts
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
 from . import parts
 from .chart_figures import SeparatorFractions
 from .parts import Array, fractions

@@ -9,10 +9,11 @@ import numpy as np
 import streamlit as st
 
 from ..plots.untrusted_text import plain
-from ..shell import frame, waiting
-from ..shell.background import Job, Work
+from ..shell import frame
 from ..shell.cache import Texts
 from ..shell.chart import plotly_chart
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Job, Work
 from ..shell.picture import Picture
 from . import measures
 from .choices import ALL, OTHERS, SLOW

@@ -39,11 +39,9 @@ EXAMPLE = next(one for one in examples.EXAMPLES if one.group == "Pairs")
 
 def show_example(page: frame.Page) -> frame.Page:
     """Say that an example is shown in place of a text without sentence B; return the example."""
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(
-        f"**Example:** “{plain(EXAMPLE.text_a)}” and “{plain(EXAMPLE.text_b)}”, since your text "
-        "has no sentence B.",
-        width="stretch",
+    row = frame.example_row(
+        f"“{plain(EXAMPLE.text_a)}” and “{plain(EXAMPLE.text_b)}”, since your text "
+        "has no sentence B."
     )
     row.button(
         "Your sentence with this B",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, NoReturn, overload
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model, Trace
 from bertcore.checkpoints.folder import OnlyPickleError
@@ -98,7 +99,7 @@ class Page:
         return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
 
 
-def begin(info: PageInfo, *, needs_text: bool = True) -> Page:
+def begin(info: PageInfo, *, needs_text: bool = True, shows_trace: bool = True) -> Page:
     """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
 
     With an empty text or a checkpoint that does not open, one sentence says so and the page ends.
@@ -106,6 +107,8 @@ def begin(info: PageInfo, *, needs_text: bool = True) -> Page:
     Args:
         info: The page.
         needs_text: False for pages without the sentence box; they have no trace.
+        shows_trace: False for pages that read the text in their own way, and say themselves where
+            it is cut.
     """
     if not needs_text:
         header(info)
@@ -123,7 +126,7 @@ def begin(info: PageInfo, *, needs_text: bool = True) -> Page:
     page = Page(open_checkpoint(), text_a, text_b, True, is_dark)
     with guard(stop=True):
         trace = page.trace
-    if trace.truncation is not None:
+    if shows_trace and trace.truncation is not None:
         st.warning(plain(trace.truncation.sentence()))
     if not any(text_id >= 0 for text_id in trace.text_ids):
         st.info(
@@ -146,6 +149,17 @@ def _note_unreadable(page: Page) -> None:
             f"of {name} cannot read this text, so the pictures are of unknown words. Open a "
             "checkpoint of its language, such as `bert-base-multilingual-cased`."
         )
+
+
+def example_row(sentence: str) -> DeltaGenerator:
+    """Say what is shown in place of what the visitor lacks; return the row, for buttons beside it.
+
+    Args:
+        sentence: Markdown.
+    """
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"**Example:** {sentence}", width="stretch")
+    return row
 
 
 def header(info: PageInfo) -> None:

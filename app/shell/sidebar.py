@@ -113,6 +113,7 @@ def draw() -> None:
     """Draw the sidebar; a checkpoint that does not open is reported on the page, not here."""
     with st.sidebar:
         _choose_checkpoint()
+        state_row = st.container()
         with st.expander("Size, device, memory"):
             _choose_device()
             try:
@@ -121,7 +122,7 @@ def draw() -> None:
             except (ValueError, OSError, RuntimeError):
                 bert = None
             if bert is None:
-                st.caption("Nothing is loaded: the page says why.")
+                state_row.caption("Nothing is loaded: the page says why.")
             else:
                 _describe(bert)
             _memory()

@@ -25,7 +25,8 @@ from ..access import places, training
 from ..access.policy import policy
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame, sidebar, waiting
+from ..shell import cache, frame, sidebar
+from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from . import process, tables
 from .fields import (

@@ -67,12 +67,10 @@ def draw() -> None:
 def _introduce(run: Run) -> None:
     """Say what the recorded run is, and offer to start one."""
     shape = run.config["model"]
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(
-        f"**Example:** a recorded run. A BERT of {shape['num_hidden_layers']} layers, "
+    row = frame.example_row(
+        f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, "
         f"{shape['hidden_size']} wide, began as noise and read {theme.count(run.num_tokens)} "
-        "tokens of Wikipedia and news: its heads formed by training alone.",
-        width="stretch",
+        "tokens of Wikipedia and news: its heads formed by training alone."
     )
     row.button("Start your own", icon=":material/play_arrow:", on_click=VIEW.put, args=(START,))
 

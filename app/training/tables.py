@@ -19,8 +19,9 @@ from ..access.policy import policy
 from ..access.room import check_room, max_megabytes
 from ..inspect_checkpoint import labelled_files
 from ..plots.untrusted_text import plain
-from ..shell import background, cache, frame
-from ..shell.background import Work
+from ..shell import cache, frame
+from ..shell.jobs import background
+from ..shell.jobs.background import Work
 from ..shell.state import Field
 from .fields import OWN_FILE, UPLOAD
 

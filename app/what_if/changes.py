@@ -20,7 +20,7 @@ from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_reader import TaskReader
 
 from ..shell import cache
-from ..shell.background import Progress, Work
+from ..shell.jobs.background import Progress, Work
 from ..shell.state import Field
 
 HEADS_OFF: Field[list[str]] = Field("off", [])

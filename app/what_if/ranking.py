@@ -15,7 +15,8 @@ from ..masked_words.predictions import MASK
 from ..plots.before_after import head_table
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import frame, waiting
+from ..shell import frame
+from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field

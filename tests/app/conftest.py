@@ -10,7 +10,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from app.plots.figure import Figure
-from app.shell import background, waiting
+from app.shell.jobs import background, waiting
 from bertcore import Bert, load
 from tests.support.figures import as_json, difference
 from tests.support.tiny import tiny_bert

@@ -15,7 +15,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from app.shell import background, state
+from app.shell import state
+from app.shell.jobs import background
 
 PAGES = Path(__file__).parents[2] / "pages"
 PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}

@@ -90,10 +90,7 @@ class TaskView(ABC):
     def _show_example(self) -> tuple[str, str]:
         """Say which texts are shown in place of a single one, and offer B; return them."""
         text_a, text_b = self.example
-        row = st.container(horizontal=True, vertical_alignment="center")
-        row.markdown(
-            f"**Example:** “{plain(text_a)}” and “{plain(text_b)}”. {self.needs_b}", width="stretch"
-        )
+        row = frame.example_row(f"“{plain(text_a)}” and “{plain(text_b)}”. {self.needs_b}")
         row.button(
             "Your sentence with this B",
             icon=":material/edit:",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import pytest
@@ -21,6 +22,7 @@ from app.access.server import middleware
 from app.access.upload_limits import UploadLimit
 
 KEY = "the river bank"
+T = TypeVar("T")
 
 
 class Answer(NamedTuple):
@@ -44,6 +46,12 @@ class Inside:
             await send({"type": "websocket.accept"})
         else:
             await PlainTextResponse("inside")(scope, receive, send)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a thread of its own: Playwright keeps a loop in that of the tests."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def ask(
@@ -81,7 +89,7 @@ def ask(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    run(app(scope, receive, send))
     first = sent[0]
     if kind == "websocket":
         return Answer(101 if first["type"] == "websocket.accept" else 403, "", {})
@@ -381,7 +389,7 @@ def make_slow() -> Callable[[], Any]:
             await PlainTextResponse("inside")(scope, receive, send)
 
         def run(self, app: ASGIApp, *, sessions: int, each: int = 1) -> list[int]:
-            return asyncio.run(self._run(app, sessions, each))
+            return run(self._run(app, sessions, each))
 
         async def _run(self, app: ASGIApp, sessions: int, each: int) -> list[int]:
             self.all_asked = asyncio.Event()

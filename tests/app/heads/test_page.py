@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.heads import job
-from app.shell import background, waiting
+from app.shell.jobs import background, waiting
 from bertcore import load
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import head_map

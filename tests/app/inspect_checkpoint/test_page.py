@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.inspect_checkpoint import file_results
 from app.inspect_checkpoint.task_views import TASK_VIEWS
-from app.shell import background, waiting
+from app.shell.jobs import background, waiting
 from bertcore import load
 from bertcore.analysis.attribution import (
     ClassTarget,

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 from app.mixing import measures
 from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Texts
-from app.shell import background, cache
+from app.shell import cache
+from app.shell.jobs import background
 from bertcore import Bert
 from bertcore.analysis.mixing.attention_gradients import (
     NextSentenceLogit,

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
-from app.shell import background  # noqa: E402
+from app.shell.jobs import background  # noqa: E402
 
 
 def slow(work: background.Work) -> background.Work:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from app.shell.line import Line
+from app.shell.jobs.line import Line
 
 
 def served(line: Line[str]) -> list[str]:

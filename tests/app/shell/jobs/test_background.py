@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.shell import background
-from app.shell.line import Line
+from app.shell.jobs import background
+from app.shell.jobs.line import Line
 
 
 @pytest.fixture(autouse=True)

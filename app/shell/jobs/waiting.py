@@ -16,9 +16,9 @@ from typing import Any
 
 import streamlit as st
 
+from ..render_signal import arrival
 from . import background
 from .background import Job, Work
-from .render_signal import arrival
 from .visitor import visitor
 
 PATIENCE_SECONDS = 1.5

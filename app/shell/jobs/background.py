@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..access.bug_log import log_bug
-from .cache import num_bytes
+from ...access.bug_log import log_bug
+from ..cache import num_bytes
 from .line import Line
 from .visitor import is_here
 
