@@ -21,8 +21,8 @@ from tests.support.view_changes import make_changes, view_changes
 HOSTILE = "</script><img src=x onerror=alert(1)> \u202eabc\u202c \u200b {{x}} ${x} | : $x$ [a](b)"
 WARM_UP, CHANGES = 100, 200
 LARGEST_GROWTH = 15e6 + 50e6 * CHANGES / 2000
-"""Bytes: by how much memory goes up and down where nothing is kept (measured over 2,000 changes), and
-what is allowed for 2,000 changes, in proportion."""
+"""Bytes: how far memory goes up and down by itself, measured over 2,000 changes, and in proportion
+what is allowed for these."""
 
 
 @pytest.fixture(scope="module")
