@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from bertcore import Model
 from bertcore.analysis.words.predictions import tracked_words
-from bertcore.analysis.words.surprise import example_mask, suggest_mask, surprise
+from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
-from ..shell.cache import Texts
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .lens import LENS, show_lens, show_ranks
@@ -19,7 +17,7 @@ from .predictions import (
     show_candidates,
     show_predictions,
 )
-from .surprise import MANY_TOKENS, show_surprise
+from .surprise import show_surprise
 from .without_masked_words import show_instead
 
 
@@ -43,8 +41,8 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
         toggle(cache.call(suggest_mask, page.bert_key, *args))
 
     is_asked = bool(masked) or page.bert.tokenizer.mask_id in page.trace.input_ids
-    read = Texts(page.bert_key, page.text_a, page.text_b)
-    example = [] if is_asked else [cache.call(_example, page.bert_key, read)]
+    texts = (page.text_a, page.text_b)
+    example = [] if is_asked else [cache.call(example_mask, page.bert_key, *texts)]
     shown = masked or example
     token_strip(page.trace, key="mask_strip", selected=None, on_pick=toggle, marked=shown)
     row = st.container(horizontal=True, vertical_alignment="center")
@@ -58,13 +56,6 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
         how = f"**{plain(page.trace.tokens[example[0]])}** is hidden as an example. {how}"
     row.caption(how)
     return tuple(shown)
-
-
-def _example(bert: Model, read: Texts) -> int:
-    """Return the token to hide as an example, by the surprise that is drawn below."""
-    is_scored = read.trace.num_tokens <= MANY_TOKENS
-    scored = cache.call(surprise, *read) if is_scored else None
-    return example_mask(bert, read.text_a, read.text_b, scored=scored)
 
 
 @st.fragment

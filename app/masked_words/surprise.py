@@ -14,10 +14,11 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from .surprise_figures import surprise_strip, surprise_table
 
-MANY_TOKENS = 64
-"""Longer texts are scored only on request: the cost grows with the square of the length."""
+AT_ONCE = 64
+"""Tokens of a text that is scored within the page's run; a longer one waits in line."""
 
-SCORES_LONG_TEXT = Field("surprise", False)
+SCORES_ALL = Field("surprise", False)
+"""Off until asked for: each edit of the text would cost a run of BERT for each token."""
 
 SURPRISE = Picture(
     name="surprise",
@@ -42,11 +43,9 @@ surprises.bits, surprises.pseudo_perplexity
 def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
     st.header("What surprises BERT", anchor=False)
-    num_tokens = page.trace.num_tokens
-    if num_tokens > MANY_TOKENS:
-        label = f"Score all {num_tokens} tokens, one run of BERT each"
-        if not st.toggle(label, key=SCORES_LONG_TEXT.key()):
-            return
+    label = f"Score all {page.trace.num_tokens} tokens, one run of BERT each"
+    if not st.toggle(label, key=SCORES_ALL.key()):
+        return
     with frame.guard():
         surprises = _surprises(page)
         if surprises is None:
@@ -58,7 +57,7 @@ def show_surprise(page: frame.Page) -> None:
 def _surprises(page: frame.Page) -> Surprise | None:
     """Return the surprise; of a long text None while it is computed, and its progress is drawn."""
     read = Texts(page.bert_key, page.text_a, page.text_b)
-    if page.trace.num_tokens <= MANY_TOKENS:
+    if page.trace.num_tokens <= AT_ONCE:
         return cache.call(surprise, *read)
 
     def work(progress: Progress) -> Surprise:

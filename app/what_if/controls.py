@@ -8,12 +8,11 @@ from functools import partial
 import streamlit as st
 
 from bertcore import BertConfig, Trace
-from bertcore.analysis.words.surprise import suggest_mask
+from bertcore.analysis.words.surprise import example_mask
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, parse_head
 
 from ..masked_words.predictions import MASKED
-from ..masked_words.surprise import MANY_TOKENS
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
@@ -75,10 +74,9 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     is_new = (wants_question() or is_new) and len(allowed) > 0
     st.session_state[_SEEN] = True
     has_mask = bool(MASKED.value) or mask in page.trace.tokens
-    can_hide = "mlm" in page.bert.capabilities and page.trace.num_tokens <= MANY_TOKENS
+    can_hide = "mlm" in page.bert.capabilities
     if is_new and can_hide and not has_mask:
-        args = (page.text_a, page.text_b, ())
-        MASKED.put([cache.call(suggest_mask, page.bert_key, *args)])
+        MASKED.put([cache.call(example_mask, page.bert_key, page.text_a, page.text_b)])
     masked = MASKED.value
 
     def toggle(position: int) -> None:

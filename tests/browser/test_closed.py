@@ -92,7 +92,7 @@ def test_every_page_runs_under_the_content_policy(enter: Callable[..., Visit]) -
 def test_a_picture_is_saved(enter: Callable[..., Visit]) -> None:
     visit = enter(accept_downloads=True)
     visit.open("masked-words")
-    visit.picture("figure_surprise")
+    visit.picture("figure_masked-words")
     with visit.page.expect_download() as download:
         visit.page.get_by_role("button", name="CSV").first.click()
     assert Path(download.value.path()).stat().st_size > 0

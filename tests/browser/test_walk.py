@@ -25,7 +25,7 @@ def first_picture(visit: Visit, name: str) -> None:
         visit.inked(".st-key-attention_lines")
     elif name == "masked-words":
         expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
-        visit.picture("figure_surprise")
+        visit.picture("figure_masked-words")
     elif name == "checkpoints":
         expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
     elif name == "minimal-pair":  # whose two versions are still equal here
@@ -118,7 +118,7 @@ def test_bertviz_draws_without_a_network(visit: Visit, kind: str) -> None:
 
 
 def test_a_word_is_hidden(visit: Visit, new_visit: Callable[..., Visit]) -> None:
-    visit.open("masked-words", text_a=TEXT_A)
+    visit.open("masked-words", text_a=TEXT_A, surprise="1")
     visit.token("mask_strip", "bank").click()
     visit.wait_for_query("masked", "7")
 

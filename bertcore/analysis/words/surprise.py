@@ -23,8 +23,11 @@ from bertcore.tokenizer import Encoding
 _LONG_ENOUGH = 4
 """Fewest letters of a word that is suggested for masking, so that it is no function word."""
 _MOST_FOR_EXAMPLE = 64
+"""Tokens of a text of which several words are tried for an example."""
 _MOST_TRIED = 32
 """Tokens that are tried when a mask is suggested."""
+_MOST_TRIED_FOR_EXAMPLE = 8
+"""Fewer, since each edit of a text has another example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +133,17 @@ def suggest_mask(
     masked: Sequence[int] = (),
     *,
     unique: bool = False,
-    scored: Surprise | None = None,
+    most: int = _MOST_TRIED,
 ) -> int:
     """Suggest a token to hide, besides those already masked; return its position.
 
-    Of the words of one piece and at least four letters (the first 32 of them), the one that BERT
-    guesses best. Without such a word any token will do.
+    Of the words of one piece and at least four letters (the longest, up to `most`), the one that
+    BERT guesses best. Without such a word any token will do.
 
     Args:
         masked: Positions that are masked already.
         unique: Prefer words that occur once: a word that two sentences share ties them together.
-        scored: What `surprise` returns for the same texts, if it is known; else the words are run.
+        most: Words that are tried, a run of BERT each.
 
     Raises:
         ValueError: If the text has no token left, or the checkpoint has no masked-word head.
@@ -157,30 +160,24 @@ def suggest_mask(
     ]
     if unique:
         words = [i for i in words if encoding.input_ids.count(encoding.input_ids[i]) == 1] or words
-    tried = (words or whole or positions)[:_MOST_TRIED]
-    if scored is None or masked:
-        scored = _surprise_at(bert, encoding, tried)
-    bits = dict(zip(scored.positions, scored.bits, strict=True))
-    return min(tried, key=bits.__getitem__)
+    lengths = [len(token) for token in encoding.tokens]
+    tried = sorted(words or whole or positions, key=lambda i: -lengths[i])[:most]
+    scored = _surprise_at(bert, encoding, tried)
+    return scored.positions[int(scored.bits.argmin())]
 
 
-def example_mask(
-    bert: Model, text: str, text_pair: str | None = None, *, scored: Surprise | None = None
-) -> int:
+def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
     """Return the position of a token to hide as an example, at the cost of a few runs at most.
 
-    That of `suggest_mask` among unique words in a text of up to 64 tokens; in a longer one, which
-    would take many runs of many tokens, the longest whole word of the first 64.
-
-    Args:
-        scored: As of `suggest_mask`.
+    That of `suggest_mask` among 8 unique words in a text of up to 64 tokens; in a longer one, which
+    would take long runs, the longest whole word of the first 64.
 
     Raises:
         ValueError: As `suggest_mask`.
     """
     encoding = bert.tokenize(text, text_pair)
     if len(encoding) <= _MOST_FOR_EXAMPLE:
-        return suggest_mask(bert, text, text_pair, unique=True, scored=scored)
+        return suggest_mask(bert, text, text_pair, unique=True, most=_MOST_TRIED_FOR_EXAMPLE)
     positions = text_positions(encoding)[:_MOST_FOR_EXAMPLE]
     if not positions or "mlm" not in bert.capabilities:
         return suggest_mask(bert, text, text_pair)  # which says what is missing

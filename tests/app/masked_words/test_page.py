@@ -33,11 +33,11 @@ def test_without_a_mask_a_word_is_hidden_as_an_example(page: AppTest, checkpoint
     assert f"**{token}** is hidden as an example" in said(app)
     assert app.session_state["masked"] == []  # the visitor hid nothing, nor does the link
     assert "masked" not in app.query_params
-    assert len(charts(app)) == 5  # bars, lens, ranks; surprise and 80/10/10
+    assert len(charts(app)) == 4  # bars, lens, ranks; 80/10/10
     ok(button(app, "Hide a good word for me").click().run())
     assert len(app.session_state["masked"]) == 1
     assert "as an example" not in said(app)
-    assert len(charts(app)) == 5
+    assert len(charts(app)) == 4
 
 
 def test_every_word_can_be_hidden_and_all_shown_again(page: AppTest) -> None:
@@ -100,14 +100,16 @@ def test_another_draw_is_another_seed(page: AppTest) -> None:
     assert app.session_state["mask_seed"] == seed + 1
 
 
-def test_a_long_text_is_scored_only_when_asked(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("at_once", [5, 64])
+def test_all_tokens_are_scored_when_asked(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr("app.masked_words.surprise.MANY_TOKENS", 5)
+    monkeypatch.setattr("app.masked_words.surprise.AT_ONCE", at_once)
     app = ok(page.run())
     without = len(charts(app))
     ok(app.toggle(key="surprise").set_value(True).run())
     assert len(charts(app)) == without + 1
+    assert app.query_params["surprise"] == "1"
 
 
 @pytest.mark.parametrize(

@@ -137,8 +137,8 @@ class Visit:
         return self.page.get_by_test_id("stAlertContainer").all_inner_texts()
 
     def picture(self, key: str = "figure_") -> Locator:
-        """Return the first Plotly figure whose key starts so, when marks are drawn in it."""
-        figure = self.page.locator(f'[class*="st-key-{key}"] .js-plotly-plot').first
+        """Return the first Plotly figure seen whose key starts so, when marks are drawn in it."""
+        figure = self.page.locator(f'[class*="st-key-{key}"] .js-plotly-plot:visible').first
         marks = figure.locator(".cartesianlayer .overplot :is(path, image, text)")
         expect(marks.first).to_be_attached()
         return figure

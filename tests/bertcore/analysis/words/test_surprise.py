@@ -181,15 +181,6 @@ def test_one_token_is_the_least_that_is_chosen(bert: Bert) -> None:
     assert corrupt(bert, "river").num_chosen == 1
 
 
-def test_known_surprise_gives_the_same_example_without_a_run(
-    bert: Bert, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = ("the river bank was cold", "the money was in the bank")
-    expected, scored = example_mask(bert, *texts), surprise(bert, *texts)
-    monkeypatch.setattr("bertcore.analysis.words.surprise._surprise_at", None)
-    assert example_mask(bert, *texts, scored=scored) == expected
-
-
 def test_progress_ends_at_one(bert: Bert) -> None:
     fractions: list[float] = []
     surprise(bert, "the river bank was cold", progress=fractions.append)
