@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.pretraining import RunFolder
 from bertcore.training.run_lock import lock_holder
 
@@ -87,11 +88,12 @@ def check_room(runs: Sequence[Run]) -> None:
 
 def is_run(path: Path) -> bool:
     """Return whether a folder is that of a pretraining run, complete or not."""
-    return (
-        path.is_dir()
-        and not (path / "finetune.json").exists()
-        and any((path / name).exists() for name in ("config.json", "metrics.jsonl", "checkpoints"))
-    )
+    if not path.is_dir() or (path / "finetune.json").exists():
+        return False
+    if any((path / name).exists() for name in ("metrics.jsonl", "checkpoints")):
+        return True
+    # A checkpoint that lies beside the runs has a config.json as well.
+    return (path / "config.json").exists() and not is_checkpoint(path)
 
 
 def read_run(path: Path) -> Run:

@@ -57,6 +57,9 @@ def test_states_of_runs(tmp_path):
     write_run(tmp_path / "broken", 20, config=["no settings"])
     (tmp_path / "never.log").write_text("$ bertscope\nError: the text is too small.\n")
     (tmp_path / "notes").mkdir()
+    (tmp_path / "a checkpoint").mkdir()
+    (tmp_path / "a checkpoint" / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "a checkpoint" / "model.safetensors").write_bytes(b"")
     found = {run.name: run for run in training_runs.list_runs(tmp_path)}
     assert {name: run.state for name, run in found.items()} == {
         "half": "stopped",
