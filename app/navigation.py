@@ -15,7 +15,7 @@ GROUPS = {
         "masked_words",
         "sentence_pairs",
     ),
-    "What if": ("what_if", "minimal_pair"),
+    "What if": ("what_if", "minimal_pair", "grammar"),
     "Many texts": ("heads", "layer_map"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training",),

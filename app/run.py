@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
 from app.navigation import GROUPS, PAGES
-from app.shell import frame, sidebar, state
+from app.shell import frame, sidebar, state, turns
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_TOKENS = {"token", "view"}
@@ -53,7 +53,7 @@ def main() -> None:
     if chosen is pages[first] and state.in_url(OF_TOKENS):
         state.go_to(pages["tokens"])
     try:
-        with frame.guard():
+        with turns.turn(), frame.guard():
             sidebar.draw()
             chosen.run()
             _offer_next(chosen, pages)

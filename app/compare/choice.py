@@ -101,7 +101,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     )
     with row.popover("Two checkpoints of a run", icon=":material/history:"), frame.guard():
         _choose_saved(page.bert_key)
-    _open(other_side)
+    open_other(other_side)
     if began_with(second_side.key) == first_side.key.source and not second_side.is_untrained:
         names = {
             "first": plain(first_side.name),
@@ -119,7 +119,7 @@ def _hint(key: cache.BertKey) -> str:
     return f"{shown_name(source)} ({why})"
 
 
-def _open(side: Side) -> None:
+def open_other(side: Side) -> None:
     """Open the other checkpoint, or say why it does not open and end the page."""
     if side.is_untrained:
         reason = capabilities.reason(cache.opened(side.key), "parts")

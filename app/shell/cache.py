@@ -24,6 +24,7 @@ from bertcore import Bert, Model, Trace
 from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints
+from . import turns
 
 T = TypeVar("T")
 
@@ -103,6 +104,11 @@ class Store:
                     self._making.pop(key, None)
         return value
 
+    def has(self, key: Hashable) -> bool:
+        """Return whether an entry is there."""
+        with self._lock:
+            return key in self._entries
+
     def _shrink(self) -> None:
         while len(self._entries) > 1 and (
             len(self._entries) > self.max_entries or self._sum() > self.max_bytes
@@ -171,8 +177,11 @@ def opened(key: BertKey) -> Model:
     when, error = failures.get(key, (0.0, None))
     if error is not None and time.monotonic() - when < FAILURE_SECONDS:
         raise error
+    berts = _berts()
+    if not berts.has(key):  # loading takes seconds, from a hub minutes: others go on meanwhile
+        turns.give_back()
     try:
-        model: Model = _berts().get(
+        model: Model = berts.get(
             key,
             lambda: bertcore.load(
                 key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle

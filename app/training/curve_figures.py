@@ -23,6 +23,7 @@ _PANELS: tuple[Panel, ...] = (
     ("Masked words: loss, nats", "mlm_loss", "valid_mlm_loss", False),
     ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
     ("Next sentence: right", "nsp_accuracy", "valid_nsp_accuracy", True),
+    ("Minimal pairs: right", "minimal_pairs", "valid_minimal_pairs", True),
     ("Gradient norm", "gradient_norm", "", False),
     ("Learning rate", "learning_rate", "", False),
     ("Tokens a second", "tokens_per_second", "", False),
@@ -49,7 +50,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 
 
 def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> Figure:
-    """Draw up to six small pictures: training as a line, held-out scores as points on a line.
+    """Draw up to seven small pictures: training as a line, held-out scores as points on a line.
 
     A measure that a run lacks, such as next sentence in a run without pairs, has no picture.
 
@@ -65,6 +66,7 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         levels={
             "mlm_loss": (unigram_entropy, "word frequencies alone"),
             "nsp_accuracy": (chance, "chance"),
+            "minimal_pairs": (0.5 if "valid_minimal_pairs" in table else None, "chance"),
         },
     )
 

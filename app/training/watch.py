@@ -239,6 +239,8 @@ def _show_numbers(run: Run) -> None:
         row.metric("Words right", f"{scores['valid_mlm_top1']:.1%}", width="content")
         if "valid_nsp_accuracy" in scores:
             row.metric("Next sentence", f"{scores['valid_nsp_accuracy']:.1%}", width="content")
+        if "valid_minimal_pairs" in scores:
+            row.metric("Minimal pairs", f"{scores['valid_minimal_pairs']:.1%}", width="content")
 
 
 def _show_coach(run: Run) -> None:

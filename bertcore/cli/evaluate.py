@@ -17,6 +17,11 @@ import typer
 from typer import Option
 
 from bertcore.cli.finetune import TASKS_HELP, metrics_table
+from bertcore.cli.minimal_pairs import (
+    MINIMAL_PAIRS,
+    MinimalPairOptions,
+    evaluate_minimal_pairs,
+)
 from bertcore.cli.options import (
     DATA,
     GroupedCommand,
@@ -66,19 +71,19 @@ class MaskedWordOptions:
     rows: int = field(default=512, metadata={"min": 1})
     """Rows to score, at most."""
     dtype: str = "auto"
-    """auto (float32), bfloat16, float16."""
+    """mlm, minimal-pairs: auto (float32), bfloat16, float16."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskOptions:
-    """Options of fine-tuned checkpoints alone, beside the columns."""
+    """Options of labelled files, beside the columns."""
 
     skip_bad_rows: bool = False
-    """Leave out rows that cannot be used."""
+    """Leave out rows that cannot be used; not mlm."""
     null_threshold: float = 0.0
     """qa: answer "none" where it leads by more than this, in logits."""
     predictions: Path | None = None
-    """Write a JSON line for each example to this file."""
+    """Write a JSON line for each example to this file; not mlm."""
 
     def __post_init__(self) -> None:
         path = self.predictions
@@ -96,24 +101,36 @@ def register(app: typer.Typer) -> None:
 
 @config_options(
     (DATA, Subject, "checkpoint max_seq_length"),
-    ("mlm: masked words", MaskedWordOptions, "objective rows dtype"),
+    (DATA, TaskOptions, "skip_bad_rows predictions"),
+    ("mlm: masked words", MaskedWordOptions, "objective rows"),
+    (
+        "minimal-pairs: a grammar exam",
+        MinimalPairOptions,
+        "scoring good bad groups by_layer counts_from resume",
+    ),
     ("Fine-tuned checkpoints", Columns, "text text_pair label"),
-    ("Fine-tuned checkpoints", TaskOptions, "skip_bad_rows null_threshold predictions"),
+    ("Fine-tuned checkpoints", TaskOptions, "null_threshold"),
     (MACHINE, Subject, "device"),
+    (MACHINE, MaskedWordOptions, "dtype"),
 )
 def evaluate(
     context: typer.Context,
     data: Annotated[
-        Path,
+        Path | None,
         Option(
             help="mlm: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line between "
-            "documents. Other tasks: labelled examples, as for bertscope finetune.",
+            "documents. minimal-pairs: a table or JSON lines; default: 200 pairs of ours. Other "
+            "tasks: labelled examples, as for bertscope finetune.",
             rich_help_panel=DATA,
         ),
-    ],
+    ] = None,
     task: Annotated[
         str,
-        Option(help=f"mlm: masked words and next sentences; {TASKS_HELP}", rich_help_panel=DATA),
+        Option(
+            help="mlm: masked words and next sentences; minimal-pairs: is the good sentence of a "
+            f"pair the more probable one? {TASKS_HELP}",
+            rich_help_panel=DATA,
+        ),
     ] = MASKED_WORDS,
     as_json: AsJson = False,
     **settings: Any,
@@ -121,17 +138,42 @@ def evaluate(
     """Score a checkpoint on held-out text or on labelled examples.
 
     mlm takes fixed rows and fixed masks (15%, 80/10/10), and without a next-sentence head scores
-    masked words alone; the other tasks need a fine-tuned checkpoint, of bertscope finetune or of
-    transformers, and score with 95% intervals.
+    masked words alone; minimal-pairs hides each token in turn and sums the log-probabilities; the
+    other tasks need a fine-tuned checkpoint, of bertscope finetune or of transformers. Proportions
+    have 95% intervals.
 
     \b
     Examples:
       bertscope evaluate --task mlm --data held-out.txt
       bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+      bertscope evaluate --task minimal-pairs
+      bertscope evaluate --task minimal-pairs --data blimp.jsonl --predictions scores.jsonl
       bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
       bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
     subject = Subject(**chosen(Subject, settings))
+    exam = field_names(MinimalPairOptions)
+    if task == MINIMAL_PAIRS:
+        ours = field_names(Columns) | {"null_threshold"}
+        refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        refuse_options(context, {"objective", "rows"}, "it is for --task mlm")
+        refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
+        words = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
+        writing = TaskOptions(**chosen(TaskOptions, settings))
+        evaluate_minimal_pairs(
+            data,
+            subject.checkpoint,
+            MinimalPairOptions(**chosen(MinimalPairOptions, settings)),
+            device=subject.device,
+            dtype=words.dtype,
+            predictions=writing.predictions,
+            skip_bad_rows=writing.skip_bad_rows,
+            as_json=as_json,
+        )
+        return
+    refuse_options(context, exam, f"it is for --task {MINIMAL_PAIRS}")
+    if data is None:
+        raise ValueError("--data is missing. Name the file to score.")
     if task == MASKED_WORDS:
         ours = field_names(Columns, TaskOptions)
         refuse_options(context, ours, "it is for fine-tuned checkpoints")
@@ -141,7 +183,7 @@ def evaluate(
     from bertcore.finetuning import TASKS
 
     if task not in TASKS:
-        names = ", ".join((MASKED_WORDS, *TASKS))
+        names = ", ".join((MASKED_WORDS, MINIMAL_PAIRS, *TASKS))
         raise ValueError(f"--task is {task!r}; this version scores {names}.")
     refuse_options(context, field_names(MaskedWordOptions), "it is for --task mlm")
     columns = Columns(**chosen(Columns, settings))

@@ -89,10 +89,11 @@ def _describe(metrics: dict[str, float], fraction: float) -> str:
 
 
 def _describe_scores(metrics: dict[str, float]) -> str:
-    has_pairs = "valid_nsp_accuracy" in metrics
+    has_pairs, exam = "valid_nsp_accuracy" in metrics, "valid_minimal_pairs"
     return (
         f"held-out at step {metrics['step']}: masked-word loss {metrics['valid_mlm_loss']:.3f}, "
         f"top-1 {metrics['valid_mlm_top1']:.1%}, "
         + (f"next sentence {metrics['valid_nsp_accuracy']:.1%}, " if has_pairs else "")
+        + (f"minimal pairs {metrics[exam]:.1%}, " if exam in metrics else "")
         + f"{metrics['valid_bits_per_character']:.3f} bits per character"
     )

@@ -11,6 +11,7 @@ from torch import nn
 
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.grammar import PretrainingExam
 from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.batches import Batch, fixed_batches
@@ -132,6 +133,7 @@ class Pretraining:
         seed_process(train_config.seed, self.processes)
         self.progress = TrainingProgress() if state is None else self._restore(state)
         self.probes = ProbeWriter(folder.path, tokenizer)
+        self.exam = PretrainingExam(tokenizer, shape.max_length)
         self._scores: PretrainingScores | None = None
         self._clock = 0.0
         if resume and self.processes.is_main:
@@ -300,13 +302,15 @@ class Pretraining:
         return self.is_over() or self.progress.step % self.config.evaluate_every == 0
 
     def take_scores(self) -> Metrics:
-        """Score the network on the run's held-out rows, and write a probe of it."""
+        """Score the network on the run's held-out rows and by its exam; write a probe of it."""
         network = whole_network(self.network)
         self._scores = self._score(network)
+        exam = self.exam.accuracy(network)
         if self.processes.is_main:
             self.probes.write(network, self.progress.step, is_last=self.is_over())
         self._read_clock()
-        return {f"valid_{name}": value for name, value in self._scores.to_dict().items()}
+        scores = {f"valid_{name}": value for name, value in self._scores.to_dict().items()}
+        return scores if exam is None else {**scores, "valid_minimal_pairs": exam}
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
         """Write the line of a step where one is due; return what to report."""

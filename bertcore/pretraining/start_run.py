@@ -16,6 +16,7 @@ from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.distillation import DistillConfig
+from bertcore.grammar import TokenCounts
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
@@ -34,7 +35,6 @@ from bertcore.pretraining.data.read_corpus import (
     check_text,
     silent,
 )
-from bertcore.pretraining.data.unigrams import unigram_entropy
 from bertcore.pretraining.loss.distillation import (
     Teacher,
     check_teacher,
@@ -145,6 +145,8 @@ def start_run(
             start_from=None if start_from is None else start_from.module,
             teacher=teacher,
         )
+        counts = TokenCounts.of_ids(pretraining.batches.corpus.ids, tokenizer.vocab_size)
+        counts.save(partial.data)
         partial.write_config(
             {
                 **_describe_call(command),
@@ -157,7 +159,7 @@ def start_run(
                 "train": asdict(train_config),
                 "data": asdict(data_config),
                 "optimizer": asdict(optimizer_config),
-                "data_report": _describe_data(pretraining, packed["valid"]),
+                "data_report": _describe_data(pretraining, packed["valid"], counts),
             }
         )
     return pretraining
@@ -212,12 +214,10 @@ def _describe_call(command: str) -> dict[str, Any]:
     }
 
 
-def _describe_data(run: Pretraining, valid: PackedCorpus) -> dict[str, Any]:
+def _describe_data(run: Pretraining, valid: PackedCorpus, counts: TokenCounts) -> dict[str, Any]:
     """Return the counts of a run's corpora; of the training text those of the first epoch."""
-    corpus = run.batches.corpus
-    entropy = unigram_entropy(corpus.ids, run.tokenizer.vocab_size)
     return {
-        "train": {**run.batches.describe(), "unigram_entropy": round(entropy, 6)},
+        "train": {**run.batches.describe(), "unigram_entropy": round(counts.entropy, 6)},
         "valid": {"num_documents": valid.num_documents, "num_tokens": valid.num_tokens},
     }
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import streamlit as st
 
+from .. import turns
 from ..render_signal import arrival
 from . import background
 from .background import Job, Work
@@ -97,7 +98,9 @@ def ask(work: Work) -> Job:
 def wait(work: Work, seconds: float) -> Job:
     """Return the job of some work when it is done, or after some seconds."""
     job = ask(work)
-    job.ended.wait(seconds)
+    if not job.done:
+        turns.give_back()
+        job.ended.wait(seconds)
     return job
 
 

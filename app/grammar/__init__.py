@@ -1,0 +1,13 @@
+"""Grammar exam: which sentence of many minimal pairs a checkpoint finds more probable."""
+
+from ..shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="grammar",
+    title="Grammar exam",
+    purpose=(
+        "Two sentences differ in little, and one is wrong: does BERT find the good one more "
+        "probable? Which grammar does it know, and from which layer on?"
+    ),
+    icon=":material/spellcheck:",
+)

@@ -1,0 +1,112 @@
+"""The exam of one or two checkpoints: computed in the background, counted by group and layer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bertcore.finetuning.data.files import BadRows
+from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
+
+from ..compare.case import Side
+from ..shell import frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
+from .sources import Chosen
+
+EXAM_CODE = """
+from pathlib import Path
+from bertcore.grammar import accuracies, bundled_pairs, read_pairs, score_pairs
+
+{chosen}exam = score_pairs(bert, file.pairs, scoring={scoring!r}, by_layer={by_layer})
+scores = [score for part in exam for score in part]
+"""
+
+
+class Exam(NamedTuple):
+    """The scores of a checkpoint."""
+
+    scores: tuple[PairScore, ...]
+    columns: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def num_states(self) -> int:
+        """1, or L+1 by layer."""
+        return len(self.scores[0].good)
+
+    def groups(self, column: str, *, state: int = -1) -> list[GroupAccuracy]:
+        """Return the accuracy of each group of a column, by its name."""
+        found = accuracies(self.scores, self.columns, state=state)
+        return [group for group in found if group.column == column]
+
+    @property
+    def all(self) -> GroupAccuracy:
+        """The accuracy on all pairs."""
+        return accuracies(self.scores, ())[0]
+
+
+def take(side: Side, chosen: Chosen, scoring: Scoring, name: str) -> Exam | None:
+    """Return the exam if it is taken; else draw its progress, which updates by itself.
+
+    Args:
+        side: The checkpoint.
+        chosen: The pairs.
+        scoring: As for `pseudo_log_likelihoods`.
+        name: Of the view; unique on the page.
+
+    Raises:
+        Exception: The error that ended the work.
+    """
+
+    def work(progress: background.Progress) -> Exam:
+        bert = side.bert
+        bad_rows = BadRows(skip=True)
+        counts = None
+        if bert.report is not None and not side.is_untrained:
+            counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
+        number = len(chosen.file.pairs)
+        scores: list[PairScore] = []
+        for part in score_pairs(
+            bert,
+            chosen.file.pairs,
+            scoring=scoring,
+            by_layer=has_layers(side),
+            counts=counts,
+            bad_rows=bad_rows,
+            progress=lambda done: progress(
+                done, f"{side.name}: {done * number:,.0f} of {number:,} pairs"
+            ),
+        ):
+            scores += part
+        if not scores:
+            raise ValueError(f"no pair can be scored. {bad_rows.first}")
+        notes = [bad_rows.sentence(), _unknown(scores, side)]
+        return Exam(tuple(scores), chosen.file.columns, tuple(note for note in notes if note))
+
+    key = ("grammar", side, chosen.key, scoring)
+    result: Exam | None = waiting.result(
+        Work(key, work), name, stopped="Stopped. Nothing was scored."
+    )
+    return result
+
+
+def has_layers(side: Side) -> bool:
+    """Return whether every layer of a checkpoint can be read through its masked-word head."""
+    return "lens" in side.bert.capabilities
+
+
+def setup_code(page: frame.Page, side: Side, chosen: Chosen, scoring: Scoring) -> str:
+    """Return Python that makes `scores`; the code of each picture follows it."""
+    return page.setup_code + EXAM_CODE.format(
+        chosen=chosen.code, scoring=scoring, by_layer=has_layers(side)
+    )
+
+
+def _unknown(scores: list[PairScore], side: Side) -> str | None:
+    number = sum(score.num_unknown > 0 for score in scores)
+    if not number:
+        return None
+    return (
+        f"{number:,} of {len(scores):,} pairs hold words that the vocabulary of {side.name} does "
+        "not have."
+    )

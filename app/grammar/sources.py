@@ -1,0 +1,153 @@
+"""Where the minimal pairs come from: our own, or a file."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from bertcore import packed_files
+from bertcore.analysis.shared.texts_file import shown_name
+from bertcore.finetuning.data.files import BadRows, kind_of
+from bertcore.grammar import PairFile, bundled_pairs, read_pairs
+
+from ..plots.untrusted_text import plain
+from ..shell import uploads
+from ..shell.one_of import one_of
+from ..shell.state import Field
+
+SOURCES = {"own": "Our 200 pairs", "file": "Upload a file"}
+SOURCE = Field("grammar_source", "own", tuple(SOURCES))
+COLUMN = Field("grammar_column", "")
+MOST_PAIRS = 10_000
+"""Pairs of a file that the page scores; `bertscope evaluate` scores all."""
+MOST_BYTES = 100_000_000
+"""Of the unpacked text of a file."""
+MOST_GROUPS = 40
+"""Groups of the column that is shown first: of more, the picture is long."""
+ABOUT_FILES = (
+    "A table (CSV, TSV) or JSON lines, also packed (.gz, .xz), with a good and a bad sentence in "
+    "columns such as `sentence_good` and `sentence_bad`, as BLiMP has them. Other columns group "
+    "the pairs."
+)
+_UPLOADED = "_grammar_uploaded"
+
+
+class Chosen(NamedTuple):
+    """Minimal pairs, and a key that identifies them."""
+
+    file: PairFile
+    key: str
+    """Equal for equal pairs, and short."""
+    code: str
+    """Python that makes `file`."""
+
+
+def choose() -> Chosen | None:
+    """Draw the choice of a source and its input; return None while there are no pairs.
+
+    Raises:
+        ValueError: If what was uploaded cannot be read.
+    """
+    if one_of("Pairs", SOURCES, SOURCE) == "own":
+        return Chosen(bundled_pairs(), "own", "file = bundled_pairs()\n")
+    chosen = _uploaded()
+    if chosen is None:
+        st.caption(ABOUT_FILES)
+        return None
+    for note in chosen.file.notes:
+        st.caption(plain(note))
+    return chosen
+
+
+def choose_column(file: PairFile) -> str | None:
+    """Draw the choice of the column that groups the pairs; None where there is none."""
+    if not file.columns:
+        return None
+    sizes = {
+        column: len({pair.groups[place] for pair in file.pairs})
+        for place, column in enumerate(file.columns)
+    }
+    short = [column for column, size in sizes.items() if size <= MOST_GROUPS]
+    default = short[-1] if short else file.columns[0]
+    options = list(file.columns)
+    if len(options) == 1:
+        return options[0]
+    st.selectbox(
+        "Group by",
+        options,
+        key=COLUMN.key(default=default, options=options),
+        format_func=plain_name,
+        width=220,
+    )
+    return COLUMN.value
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as it is shown."""
+    return name.replace("_", " ")
+
+
+def _uploaded() -> Chosen | None:
+    """Return the uploaded pairs; they are kept across pages, until the next file."""
+    upload = st.file_uploader(
+        "Minimal pairs",
+        key="grammar_upload",
+        max_upload_size=uploads.TEXTS_MEGABYTES,
+        label_visibility="collapsed",
+    )
+    kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
+    if upload is None:
+        if kept is not None:
+            st.caption(f"Still shown: the {len(kept[1].file.pairs):,} pairs of your last file.")
+        return kept[1] if kept else None
+    if kept is None or kept[0] != upload.file_id:
+        data = upload.getvalue()
+        code = f"file = read_pairs(Path({upload.name!r}))\n"
+        file = _read(upload.name, data)
+        key = hashlib.sha256(upload.name.encode() + b"\0" + data).hexdigest()
+        kept = upload.file_id, Chosen(file, key, code)
+        st.session_state[_UPLOADED] = kept
+    return kept[1]
+
+
+def _read(name: str, data: bytes) -> PairFile:
+    """Return the pairs of an uploaded file; of more than MOST_PAIRS, evenly spaced ones.
+
+    Raises:
+        ValueError: If it cannot be read, or is larger than MOST_BYTES when unpacked.
+    """
+    # Our own name: the visitor's could lead elsewhere.
+    packed = Path(f"pairs{''.join(Path(name).suffixes[-2:])[:20].lower()}")
+    try:
+        with packed_files.open_bytes(packed, io.BytesIO(data)) as unpacked:
+            text = unpacked.read(MOST_BYTES + 1)
+    except packed_files.NOT_WHOLE as error:
+        raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error
+    if len(text) > MOST_BYTES:
+        raise ValueError(
+            f"{shown_name(name)} has more than {MOST_BYTES // 1_000_000} MB of text. Score it with "
+            "`bertscope evaluate --task minimal-pairs`."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"pairs{kind_of(packed)}"
+        path.write_bytes(text)
+        bad_rows = BadRows(skip=True)
+        try:
+            file = read_pairs(path, bad_rows=bad_rows)
+        except ValueError as error:
+            raise ValueError(str(error).replace(repr(str(path)), shown_name(name))) from error
+        notes = tuple(note.replace(repr(str(path)), shown_name(name)) for note in file.notes)
+    step = -(-len(file.pairs) // MOST_PAIRS)
+    if step > 1:
+        every = {2: "2nd", 3: "3rd"}.get(step, f"{step}th")
+        notes += (
+            f"Of {len(file.pairs):,} pairs every {every} is scored here; `bertscope evaluate "
+            "--task minimal-pairs` scores all.",
+        )
+    return replace(file, pairs=file.pairs[::step], notes=notes)

@@ -1,0 +1,42 @@
+"""The grammar exam: which sentence of a minimal pair a checkpoint finds more probable."""
+
+from bertcore.grammar.exam import (
+    GroupAccuracy,
+    PairScore,
+    PretrainingExam,
+    accuracies,
+    score_pairs,
+)
+from bertcore.grammar.pairs import (
+    BUNDLED,
+    MinimalPair,
+    PairFile,
+    bundled_pairs,
+    read_pairs,
+)
+from bertcore.grammar.pseudo_log_likelihood import (
+    SCORINGS,
+    Scoring,
+    pseudo_log_likelihoods,
+)
+from bertcore.grammar.score_file import ScoreFile, file_fingerprint
+from bertcore.grammar.word_frequency import TokenCounts
+
+__all__ = [
+    "BUNDLED",
+    "SCORINGS",
+    "GroupAccuracy",
+    "MinimalPair",
+    "PairFile",
+    "PairScore",
+    "PretrainingExam",
+    "ScoreFile",
+    "Scoring",
+    "TokenCounts",
+    "accuracies",
+    "bundled_pairs",
+    "file_fingerprint",
+    "pseudo_log_likelihoods",
+    "read_pairs",
+    "score_pairs",
+]

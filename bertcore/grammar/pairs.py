@@ -1,0 +1,149 @@
+"""Files of minimal pairs: a good and a bad sentence, and the groups that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.tables import column_place, open_table
+
+BUNDLED = Path(__file__).parent / "data" / "minimal_pairs.tsv"
+"""Twenty phenomena of English, ten pairs each, written for this project. It is not BLiMP."""
+GOOD = ("sentence_good", "good", "good_sentence", "grammatical", "acceptable")
+"""Usual names of the column of good sentences."""
+BAD = ("sentence_bad", "bad", "bad_sentence", "ungrammatical", "unacceptable")
+MOST_GROUPS = 500
+"""Different values of a column that groups pairs by default; of more it is a number or a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalPair:
+    """Two sentences that differ in little: one is acceptable, the other is not."""
+
+    good: str
+    bad: str
+    groups: tuple[str, ...]
+    """Its value in each grouping column of its file, [G]."""
+    row: int
+    """Number of its row in the file, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFile:
+    """The pairs of a file."""
+
+    pairs: tuple[MinimalPair, ...]
+    columns: tuple[str, ...]
+    """Names of the grouping columns, [G]."""
+    notes: tuple[str, ...] = ()
+    """What was left out, one sentence each."""
+
+    def select(self, column: str, group: str) -> PairFile:
+        """Return the pairs of one group.
+
+        Raises:
+            ValueError: If there is no such column.
+        """
+        place = self.columns.index(column)
+        pairs = tuple(pair for pair in self.pairs if pair.groups[place] == group)
+        return PairFile(pairs, self.columns)
+
+
+def read_pairs(
+    path: Path,
+    *,
+    good: str | None = None,
+    bad: str | None = None,
+    groups: Sequence[str] | None = None,
+    bad_rows: BadRows | None = None,
+) -> PairFile:
+    """Read the minimal pairs of a table or of JSON lines.
+
+    Args:
+        path: .csv, .tsv or .jsonl, also packed as .gz or .xz.
+        good, bad: Columns of the two sentences; None takes a usual name of each.
+        groups: Columns that group pairs; None takes every other column with 2 to MOST_GROUPS
+            values of which one at least is on several rows.
+        bad_rows: Collects rows that cannot be used; None refuses them.
+
+    Raises:
+        ValueError: If a column is not there (names those that are), a row cannot be used, no row
+            is left, or the file cannot be read.
+    """
+    bad_rows = BadRows() if bad_rows is None else bad_rows
+    with open_table(path, bad_rows) as table:
+        names = table.columns
+        places = (
+            _place(names, good, GOOD, "good", path),
+            _place(names, bad, BAD, "bad", path),
+        )
+        if places[0] == places[1]:
+            raise ValueError(
+                f"column {names[places[0]]!r} is given for the good and for the bad sentence. "
+                "Give two columns."
+            )
+        if groups is None:
+            others = [place for place in range(len(names)) if place not in places]
+        else:
+            others = [_place(names, name, (), "groups", path) for name in groups]
+        pairs = []
+        for row in table.rows:
+            texts = [_as_text(row.cells[place]) for place in places]
+            where = f"row {row.number} of {str(path)!r}"
+            if not all(texts):
+                empty = names[places[texts.index("")]]
+                bad_rows.add(f"{where} has no sentence in column {empty!r}.")
+            elif texts[0] == texts[1]:
+                bad_rows.add(f"{where} has the same sentence twice: {texts[0][:80]!r}.")
+            else:
+                values = tuple(_as_text(row.cells[place]) for place in others)
+                pairs.append(MinimalPair(texts[0], texts[1], values, row.number))
+    if not pairs:
+        reason = f" {bad_rows.first}" if bad_rows.first else ""
+        raise ValueError(f"{str(path)!r} has no minimal pair to score.{reason}")
+    note = bad_rows.sentence()
+    columns = tuple(names[place] for place in others)
+    kept = range(len(columns)) if groups is not None else _grouping(pairs, len(columns))
+    return PairFile(
+        tuple(
+            MinimalPair(pair.good, pair.bad, tuple(pair.groups[i] for i in kept), pair.row)
+            for pair in pairs
+        ),
+        tuple(columns[i] for i in kept),
+        () if note is None else (note,),
+    )
+
+
+@lru_cache(maxsize=1)
+def bundled_pairs() -> PairFile:
+    """Return our own pairs: 20 phenomena of English, 10 pairs each."""
+    return read_pairs(BUNDLED)
+
+
+def _grouping(pairs: Sequence[MinimalPair], num_columns: int) -> list[int]:
+    """Return the places of the columns that group pairs, coarse ones first."""
+    sizes = [len({pair.groups[place] for pair in pairs}) for place in range(num_columns)]
+    places = [i for i, size in enumerate(sizes) if 2 <= size <= min(MOST_GROUPS, len(pairs) - 1)]
+    return sorted(places, key=lambda i: sizes[i])
+
+
+def _place(
+    names: Sequence[str], wanted: str | None, usual: Sequence[str], option: str, path: Path
+) -> int:
+    lowered = [name.lower() for name in names]
+    if wanted is None:
+        found = next((name for name in usual if name in lowered), None)
+        if found is not None:
+            return column_place(lowered, found, path)
+    elif wanted in names:
+        return column_place(names, wanted, path)
+    listed = ", ".join(repr(name[:40]) for name in names[:20])
+    what = f"no column {wanted!r}" if wanted else f"no column of {option} sentences"
+    raise ValueError(f"{str(path)!r} has {what}; it has {listed}. Name one with --{option}.")
+
+
+def _as_text(cell: object) -> str:
+    return "" if cell is None else str(cell).strip()

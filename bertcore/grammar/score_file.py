@@ -1,0 +1,117 @@
+"""The scores of an exam as JSON lines, written as it goes, so that a stopped one goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bertcore import packed_files
+from bertcore.grammar.exam import PairScore
+from bertcore.grammar.pairs import MinimalPair
+
+_BLOCK = 2**20
+
+
+class ScoreFile:
+    """A file of scores: a line about the exam, then one for each pair.
+
+    Args:
+        path: Where it is, or is to be.
+        about: What the scores depend on: of another exam they are not taken over.
+    """
+
+    def __init__(self, path: Path, about: dict[str, Any]) -> None:
+        self.path = path
+        self.about = about
+
+    def create(self) -> None:
+        """Begin the file.
+
+        Raises:
+            ValueError: If it is there already.
+        """
+        try:
+            with self.path.open("x", encoding="utf-8") as file:
+                file.write(json.dumps(self.about) + "\n")
+        except FileExistsError as error:
+            raise ValueError(
+                f"{str(self.path)!r} exists. Go on with its exam by --resume, or give another name."
+            ) from error
+
+    def read(self, pairs: Sequence[MinimalPair]) -> list[PairScore]:
+        """Return the scores written so far, and cut off a last line that a kill left half.
+
+        Raises:
+            ValueError: If there is no such file, it is of another exam, or a line is damaged.
+        """
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError as error:
+            raise ValueError(
+                f"{str(self.path)!r} does not exist, so there is no exam to go on with. Leave "
+                "--resume out."
+            ) from error
+        whole = data[: data.rfind(b"\n") + 1]
+        lines = whole.decode("utf-8", "replace").splitlines()
+        rows = {pair.row: pair for pair in pairs}
+        try:
+            about = json.loads(lines[0])
+            if about != self.about:
+                self._refuse(about)
+            scores = [_score(json.loads(line), rows) for line in lines[1:]]
+        except (IndexError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise ValueError(
+                f"{str(self.path)!r} is no file of scores, or is damaged. Give another name and "
+                "leave --resume out."
+            ) from error
+        if len(whole) < len(data):
+            with self.path.open("r+b") as file:
+                file.truncate(len(whole))
+        return scores
+
+    def append(self, scores: Iterable[PairScore]) -> None:
+        """Write more scores."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(_line(score)) + "\n" for score in scores)
+
+    def _refuse(self, about: dict[str, Any]) -> None:
+        different = sorted(
+            name for name in self.about.keys() | about if self.about.get(name) != about.get(name)
+        )
+        raise ValueError(
+            f"{str(self.path)!r} holds scores of another exam: {', '.join(different)} differ. "
+            "Repeat its options, or give another name and leave --resume out."
+        )
+
+
+def file_fingerprint(path: Path) -> str:
+    """Return the sha256 over the text of a file, packed or not."""
+    digest = hashlib.sha256()
+    with packed_files.open_bytes(path) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _line(score: PairScore) -> dict[str, Any]:
+    return {
+        "row": score.pair.row,
+        "good": score.good,
+        "bad": score.bad,
+        "unknown": score.num_unknown,
+        **({} if score.frequency is None else {"frequency": score.frequency}),
+    }
+
+
+def _score(line: dict[str, Any], rows: dict[int, MinimalPair]) -> PairScore:
+    frequency = line.get("frequency")
+    return PairScore(
+        rows[line["row"]],
+        tuple(map(float, line["good"])),
+        tuple(map(float, line["bad"])),
+        int(line["unknown"]),
+        None if frequency is None else (float(frequency[0]), float(frequency[1])),
+    )

@@ -1,0 +1,3 @@
+from app.grammar import page
+
+page.draw()

@@ -1,0 +1,120 @@
+"""The exam: what is right, a tie or wrong, by group, beside word frequency."""
+
+import numpy as np
+import pytest
+
+from bertcore import Bert, load
+from bertcore.evaluation.intervals import wilson_interval
+from bertcore.finetuning.data.files import BadRows
+from bertcore.grammar import (
+    MinimalPair,
+    PairScore,
+    PretrainingExam,
+    TokenCounts,
+    accuracies,
+    bundled_pairs,
+    pseudo_log_likelihoods,
+    score_pairs,
+)
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network
+
+PAIRS = [
+    MinimalPair("the river was steep", "the rivers was steep", ("a",), 1),
+    MinimalPair("she went to paris", "she went paris to", ("a",), 2),
+    MinimalPair("he sat on the mat", "HE SAT on the mat", ("b",), 3),
+]
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def taken(bert: Bert, pairs: list[MinimalPair] = PAIRS, **options: object) -> list[PairScore]:
+    return [score for part in score_pairs(bert, pairs, **options) for score in part]  # type: ignore[arg-type]
+
+
+def test_scores_are_those_of_the_sentences(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertcore.grammar.exam.PAIRS_AT_ONCE", 2)
+    scores = taken(bert)
+    assert [score.pair for score in scores] == PAIRS
+    for score in scores:
+        encodings = [bert.tokenize(score.pair.good), bert.tokenize(score.pair.bad)]
+        expected = pseudo_log_likelihoods(bert, encodings)
+        np.testing.assert_allclose([*score.good, *score.bad], expected, atol=1e-4)
+
+
+def test_the_same_tokens_are_a_tie_in_every_layer(bert: Bert) -> None:
+    score = taken(bert, by_layer=True)[2]
+    assert len(score.good) == bert.config.num_hidden_layers + 1
+    assert [score.margin(state) for state in range(len(score.good))] == [0.0] * len(score.good)
+    assert not score.is_right()
+
+
+def test_groups_are_counted_and_ties_are_wrong() -> None:
+    scores = [
+        PairScore(PAIRS[0], (-1.0,), (-2.0,), frequency=(-5.0, -4.0)),
+        PairScore(PAIRS[1], (-2.0,), (-1.0,), frequency=(-5.0, -5.0)),
+        PairScore(PAIRS[2], (-2.0,), (-2.0,), frequency=(-5.0, -6.0)),
+    ]
+    everything, a, b = accuracies(scores, ["letter"])
+    assert (everything.num_pairs, everything.num_right, everything.num_ties) == (3, 1, 1)
+    assert (everything.frequency_right, everything.frequency_ties) == (1, 1)
+    assert everything.frequency_accuracy == pytest.approx(1 / 3)
+    assert (a.column, a.group, a.num_pairs, a.num_right, a.num_ties) == ("letter", "a", 2, 1, 0)
+    assert (b.group, b.accuracy, b.num_ties) == ("b", 0.0, 1)
+    interval = wilson_interval(0, 1)  # a group of one pair
+    assert [b.low, b.high] == [float(interval.low), float(interval.high)]
+    assert accuracies(scores[:1], []) == [accuracies(scores[:1], [])[0]]
+    with pytest.raises(ValueError, match="no pair to count"):
+        accuracies([], [])
+
+
+def test_word_frequency_is_that_of_the_counts(bert: Bert) -> None:
+    counts = TokenCounts.of_texts(["the river the", "steep river the"], bert.tokenizer)
+    assert counts.counts.sum() == 6
+    number = {w: counts.counts[bert.tokenizer.token_to_id(w)] for w in ("the", "river", "paris")}
+    assert number == {"the": 3, "river": 2, "paris": 0}
+    total = 6 + bert.tokenizer.vocab_size
+    expected = np.log([4 / total, 3 / total, 1 / total]).sum()
+    assert counts.log_likelihood(bert.tokenize("the river paris")) == pytest.approx(expected)
+    scores = taken(bert, counts=counts)
+    assert accuracies(scores, [])[0].frequency_ties == 2  # the order of words is no frequency
+
+
+def test_unknown_words_are_counted(bert: Bert) -> None:
+    pair = MinimalPair("the 河 was", "the 河 were", (), 1)
+    assert taken(bert, [pair])[0].num_unknown == 2
+
+
+def test_what_cannot_be_scored_is_one_sentence(bert: Bert) -> None:
+    long = MinimalPair("the river " * 40, "the", (), 7)
+    with pytest.raises(ValueError, match="row 7: the good sentence has more than 64 tokens"):
+        taken(bert, [long])
+    blank = MinimalPair("the", "\u200b\ufeff", (), 8)
+    with pytest.raises(ValueError, match="row 8: the bad sentence has no token"):
+        taken(bert, [blank])
+    bad_rows = BadRows(skip=True)
+    kept = taken(bert, [long, PAIRS[0], blank], bad_rows=bad_rows)
+    assert [score.pair for score in kept] == PAIRS[:1]
+    assert bad_rows.num == 2
+
+
+def test_a_run_takes_our_pairs_where_it_can_read_them() -> None:
+    shipped = load("default", device="cpu")
+    assert isinstance(shipped, Bert)
+    network, tokenizer = shipped.module, shipped.tokenizer
+    network.train()
+    accuracy = PretrainingExam(tokenizer, 512).accuracy(network)
+    assert network.training
+    network.eval()
+    pairs = bundled_pairs()
+    expected = accuracies(taken(shipped, list(pairs.pairs)), [])[0]
+    assert accuracy == expected.accuracy > 0.7
+
+    headless = tiny_network(tiny_config(vocab_size=tokenizer.vocab_size), heads=frozenset())
+    assert PretrainingExam(tokenizer, 512).accuracy(headless) is None
+    assert PretrainingExam(tokenizer, 8).accuracy(network) is None  # too short for the pairs
+    # The tiny vocabulary spells most words letter by letter.
+    bert = tiny_bert()
+    assert PretrainingExam(bert.tokenizer, 512).accuracy(bert.module) is None

@@ -1,0 +1,132 @@
+"""Pseudo-log-likelihood, against one plain forward pass of transformers for each token, and
+against minicons."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert, load
+from bertcore.grammar import SCORINGS, Scoring, pseudo_log_likelihoods
+from bertcore.network import ALL_HEADS
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
+
+TEXTS = (
+    "The river banks was steep.",
+    "It had rained.",
+    "Fishers sat watering the newest houses, and nobody had bought milk.",
+    "she went to the [MASK] in paris",
+    "Unheard-of words: zyx, qwv!",
+)
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def by_hand(bert: Bert, model: torch.nn.Module, text: str, scoring: Scoring) -> float:
+    """Return the sum of log-probabilities, a forward pass for each token."""
+    encoding = bert.tokenize(text)
+    total = 0.0
+    for position, token in enumerate(encoding.tokens):
+        if token in ("[CLS]", "[SEP]", "[MASK]"):
+            continue
+        ids = torch.tensor([encoding.input_ids])
+        hidden = [position]
+        if scoring == "within-word":
+            word = encoding.word_ids[position]
+            hidden += [i for i in range(position, len(encoding)) if encoding.word_ids[i] == word]
+        ids[0, hidden] = bert.tokenizer.mask_id
+        with torch.inference_mode():
+            logits = model(input_ids=ids).logits[0, position].double()
+        total += float(torch.log_softmax(logits, -1)[encoding.input_ids[position]])
+    return total
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_sums_equal_transformers(bert: Bert, tmp_path: Path, scoring: Scoring) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = transformers.BertForMaskedLM.from_pretrained(bert.save(tmp_path / "t")).eval()
+    scores = pseudo_log_likelihoods(bert, [*map(bert.tokenize, TEXTS)], scoring=scoring)
+    expected = [by_hand(bert, model, text, scoring) for text in TEXTS]
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("scoring", "metric"), [("within-word", "within_word_l2r"), ("single", "original")]
+)
+def test_sums_equal_minicons(bert: Bert, tmp_path: Path, scoring: Scoring, metric: str) -> None:
+    scorer = pytest.importorskip("minicons.scorer")
+    folder = bert.save(tmp_path / "t")
+    peer = scorer.MaskedLMScorer(str(folder), "cpu")
+    texts = [text for text in TEXTS if "[MASK]" not in text]  # it scores a typed mask as a word
+    expected = peer.sequence_score(
+        texts, reduction=lambda log_p: log_p.sum().item(), PLL_metric=metric
+    )
+    scores = pseudo_log_likelihoods(bert, [*map(bert.tokenize, texts)], scoring=scoring)
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("family", ["DistilBert", "Roberta", "XLMRoberta", "Electra", "Albert"])
+def test_other_families_equal_minicons(tmp_path: Path, family: str) -> None:
+    scorer = pytest.importorskip("minicons.scorer")
+    make(f"{family}ForMaskedLM", tmp_path)
+    peer = scorer.MaskedLMScorer(str(tmp_path), "cpu")
+    texts = ["The river bank was steep.", "It had rained all day; nobody bought watery milk!"]
+    expected = peer.sequence_score(
+        texts, reduction=lambda log_p: log_p.sum().item(), PLL_metric="within_word_l2r"
+    )
+    bert = load(tmp_path, device="cpu")
+    scores = pseudo_log_likelihoods(bert, [*map(bert.tokenize, texts)])
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+
+def test_the_scorings_differ_where_a_word_has_several_pieces(bert: Bert) -> None:
+    whole, pieces = bert.tokenize("the river was steep"), bert.tokenize("the rivers was steeply")
+    one = pseudo_log_likelihoods(bert, [whole, pieces], scoring="single")
+    other = pseudo_log_likelihoods(bert, [whole, pieces], scoring="within-word")
+    assert one[0] == pytest.approx(other[0], abs=1e-5)
+    assert abs(one[1] - other[1]) > 1e-3
+
+
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_the_last_layer_is_the_model(bert: Bert, scoring: Scoring) -> None:
+    encodings = [*map(bert.tokenize, TEXTS)]
+    layers = pseudo_log_likelihoods(bert, encodings, scoring=scoring, by_layer=True)
+    assert layers.shape == (bert.config.num_hidden_layers + 1, len(TEXTS))
+    final = pseudo_log_likelihoods(bert, encodings, scoring=scoring)
+    np.testing.assert_allclose(layers[-1], final, atol=1e-4)
+    assert (np.abs(layers[0] - final)[:3] > 1e-3).all()
+
+
+def test_company_does_not_matter(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    encodings = [*map(bert.tokenize, TEXTS)] * 3
+    together = pseudo_log_likelihoods(bert, encodings)
+    alone = [pseudo_log_likelihoods(bert, [encoding])[0] for encoding in encodings]
+    np.testing.assert_allclose(together, alone, atol=1e-4)
+    monkeypatch.setattr("bertcore.grammar.pseudo_log_likelihood._TOKENS_PER_BATCH", 20)
+    monkeypatch.setattr("bertcore.grammar.pseudo_log_likelihood._ENCODINGS_AT_ONCE", 2)
+    np.testing.assert_allclose(pseudo_log_likelihoods(bert, encodings), alone, atol=1e-4)
+
+
+def test_progress_ends_at_one(bert: Bert) -> None:
+    fractions: list[float] = []
+    pseudo_log_likelihoods(bert, [*map(bert.tokenize, TEXTS)], progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+
+
+def test_masks_alone_score_nothing(bert: Bert) -> None:
+    assert pseudo_log_likelihoods(bert, [bert.tokenize("[MASK] [MASK]")]).tolist() == [0.0]
+
+
+def test_a_checkpoint_without_the_head_is_refused() -> None:
+    bert = tiny_bert(heads=ALL_HEADS - {"mlm"})
+    with pytest.raises(ValueError, match="no masked-word"):
+        pseudo_log_likelihoods(bert, [bert.tokenize("the river")])
