@@ -21,6 +21,7 @@ import torch
 from benchmarks import tables
 from bertcore import Bert, load
 from bertcore.grammar import MinimalPair, bundled_pairs, score_pairs
+from tests.support.minicons_peer import MiniconsPeer
 
 PAIRS_A_SECOND = 80.0
 TIMES_THE_LOOP = 10.0
@@ -48,9 +49,7 @@ def run() -> str:
             "one forward pass a token": lambda chosen: loop(bert, model, chosen),
         }
         if importlib.util.find_spec("minicons") is not None:
-            from minicons.scorer import MaskedLMScorer
-
-            peer = MaskedLMScorer(folder, str(bert.device))
+            peer = MiniconsPeer(folder, str(bert.device))
             runners["minicons"] = lambda chosen: minicons(peer, chosen)
         few = pairs[::10][:LOOPED]
         check_equal({name: runner(few) for name, runner in runners.items()})
@@ -106,17 +105,9 @@ def loop(bert: Bert, model: Any, pairs: Sequence[MinimalPair]) -> Scores:
     return found
 
 
-def minicons(peer: Any, pairs: Sequence[MinimalPair]) -> Scores:
-    """Return the scores of minicons, a batch for each sentence."""
-    return [
-        score
-        for pair in pairs
-        for score in peer.sequence_score(
-            [pair.good, pair.bad],
-            reduction=lambda log_p: log_p.sum().item(),
-            PLL_metric="within_word_l2r",
-        )
-    ]
+def minicons(peer: MiniconsPeer, pairs: Sequence[MinimalPair]) -> Scores:
+    """Return the scores of minicons, a batch for each pair."""
+    return [score for pair in pairs for score in peer.scores([pair.good, pair.bad], "within-word")]
 
 
 def check_equal(scores: dict[str, Scores]) -> None:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from bertcore.grammar import GroupAccuracy
 
 from ..plots import theme
-from ..plots.figure import Figure, heatmap, scatter
+from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import shorten
 
-ROW_PIXELS = 24
+ROW_PIXELS = 20
 _LONGEST_NAME = 34
 _MOST_NUMBERED = 13
-"""Most columns of the map for which each cell shows its number."""
+"""Most layers for which each cell shows its number."""
 
 
 class Graded(NamedTuple):
@@ -28,34 +28,85 @@ class Graded(NamedTuple):
     """Of the checkpoints, one or two."""
     groups: tuple[tuple[GroupAccuracy, ...], ...]
     """For each checkpoint its groups, in the same order, [C][G]."""
+    by_layer: NDArray[np.float64] | None
+    """Accuracy of the first at each layer, [G, L+1]; column 0 is the embeddings' output. None
+    where layers cannot be read."""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Names of the groups, [G]."""
+        return tuple(group.group for group in self.groups[0])
 
 
-class ByLayer(NamedTuple):
-    """The accuracy of each group at each layer."""
-
-    groups: tuple[str, ...]
-    """[G]"""
-    accuracy: NDArray[np.float64]
-    """[G, L+1]; column 0 is the embeddings' output."""
-
-
-def graded(names: Sequence[str], groups: Sequence[Sequence[GroupAccuracy]]) -> Graded:
-    """Order the groups by the accuracy of the first checkpoint, the highest first."""
-    places = sorted(
-        range(len(groups[0])), key=lambda i: (-groups[0][i].accuracy, groups[0][i].group)
-    )
-    return Graded(tuple(names), tuple(tuple(one[i] for i in places) for one in groups))
-
-
-def accuracy_dots(result: Graded, opened: str) -> Figure:
-    """Draw the accuracy of each group with its 95% interval; the points can be clicked.
+def accuracy_rows(result: Graded, opened: str, *, is_dark: bool) -> Figure:
+    """Draw a row for each group: its accuracy with a 95% interval, and that at each layer.
 
     Args:
         result: Of one or two checkpoints.
         opened: Name of the group whose pairs are shown.
+        is_dark: Whether the page is.
     """
+    if result.by_layer is None:
+        fig = subplots(1, 1)
+    else:
+        fig = subplots(
+            1,
+            2,
+            shared_yaxes=True,
+            horizontal_spacing=0.03,
+            column_widths=[0.55, 0.45],
+        )
+    _add_dots(fig, result)
+    if result.by_layer is not None:
+        _add_layers(fig, result.order, result.by_layer, is_dark=is_dark)
+    names = [theme.escape(shorten(group, _LONGEST_NAME)) for group in result.order]
+    names = [
+        f"<b>{name}</b>" if group == opened else name
+        for name, group in zip(names, result.order, strict=True)
+    ]
+    theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(names) + 92)
+    fig.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=names,
+        range=[len(names) - 0.4, -0.6],
+        showgrid=False,
+        ticklen=0,
+    )
+    fig.update_xaxes(title_text="right", range=[-0.03, 1.06], row=1, col=1)
+    fig.update_xaxes(tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=1)
+    if result.by_layer is not None:
+        fig.update_xaxes(title_text="layer: % right", row=1, col=2)
+    fig.update_layout(clickmode="event+select", dragmode=False, margin={"t": 30})
+    return fig
+
+
+def graded_table(result: Graded) -> pd.DataFrame:
+    """Return a row for each checkpoint and group; of the first with its accuracy by layer."""
+    rows = []
+    for number, (name, groups) in enumerate(zip(result.names, result.groups, strict=True)):
+        for place, group in enumerate(groups):
+            row = {
+                "checkpoint": name,
+                "group": group.group,
+                "pairs": group.num_pairs,
+                "right": group.num_right,
+                "ties": group.num_ties,
+                "accuracy": group.accuracy,
+                "low": group.low,
+                "high": group.high,
+                "word_frequency": group.frequency_accuracy,
+            }
+            if number == 0 and result.by_layer is not None:
+                layers = enumerate(result.by_layer[place].tolist())
+                row |= {f"layer_{layer}": value for layer, value in layers}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _add_dots(fig: Figure, result: Graded) -> None:
+    """Add the points, which can be clicked, their intervals, chance and the baseline."""
     first = result.groups[0]
-    fig = Figure()
+    has_baseline = first[0].frequency_right is not None
     offsets = (0.0,) if len(result.names) == 1 else (-0.16, 0.16)
     for name, groups, offset, colour in zip(
         result.names, result.groups, offsets, (theme.SEGMENT_A, theme.SEGMENT_B), strict=False
@@ -78,10 +129,12 @@ def accuracy_dots(result: Graded, opened: str) -> Figure:
                 },
                 customdata=[[group.group, _describe(group)] for group in groups],
                 hovertemplate="%{customdata[1]}<extra>" + theme.escape(name) + "</extra>",
-                showlegend=len(result.names) > 1 or first[0].frequency_right is not None,
-            )
+                showlegend=len(result.names) > 1 or has_baseline,
+            ),
+            row=1,
+            col=1,
         )
-    if first[0].frequency_right is not None:
+    if has_baseline:
         fig.add_trace(
             scatter(
                 x=[group.frequency_accuracy for group in first],
@@ -90,94 +143,45 @@ def accuracy_dots(result: Graded, opened: str) -> Figure:
                 name="word frequency alone",
                 marker={
                     "color": theme.SPECIAL,
-                    "size": 12,
+                    "size": 11,
                     "symbol": "line-ns-open",
-                    "line_width": 2,
+                    "line": {"width": 2},
                 },
                 customdata=[[group.group, f"{group.frequency_ties} ties"] for group in first],
                 hovertemplate="word frequency: %{x:.0%}, %{customdata[1]}<extra></extra>",
-            )
+            ),
+            row=1,
+            col=1,
         )
-    _rows(fig, [group.group for group in first], opened)
-    fig.add_vline(0.5, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
-    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
-    fig.update_layout(clickmode="event+select", dragmode=False, margin={"t": 36})
-    return fig
+    fig.add_vline(0.5, row=1, col=1, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
 
 
-def layer_map(result: ByLayer, opened: str, *, is_dark: bool) -> Figure:
-    """Draw the accuracy of each group at each layer; the cells can be clicked."""
-    num_groups, num_states = result.accuracy.shape
-    fig = Figure(
+def _add_layers(
+    fig: Figure, groups: Sequence[str], accuracy: NDArray[np.float64], *, is_dark: bool
+) -> None:
+    """Add the map of groups and layers."""
+    num_groups, num_states = accuracy.shape
+    fig.add_trace(
         heatmap(
-            z=result.accuracy,
+            z=accuracy,
+            x=["emb.", *(str(layer) for layer in range(1, num_states))],
             y=list(range(num_groups)),
             zmin=0,
             zmax=1,
             colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
-            text=100 * result.accuracy,
+            text=100 * accuracy,
             texttemplate="%{text:.0f}" if num_states <= _MOST_NUMBERED else None,
             textfont={"size": 11},
-            customdata=[[group] * num_states for group in result.groups],
-            hovertemplate="%{customdata}, %{x}: %{z:.1%}<extra></extra>",
-            colorbar=theme.bar_above("right", tickformat=".0%", tickvals=[0, 0.5, 1]),
+            customdata=[[group] * num_states for group in groups],
+            hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
+            showscale=False,
             xgap=1,
             ygap=1,
-        )
+        ),
+        row=1,
+        col=2,
     )
-    fig.traces[0]["x"] = ["emb.", *(str(layer) for layer in range(1, num_states))]
-    _rows(fig, result.groups, opened)
-    fig.update_xaxes(type="category", showgrid=False, title_text="layer")
-    fig.update_layout(dragmode=False, margin={"t": 36})
-    return fig
-
-
-def graded_table(result: Graded) -> pd.DataFrame:
-    """Return a row for each checkpoint and group."""
-    return pd.DataFrame(
-        [
-            {
-                "checkpoint": name,
-                "group": group.group,
-                "pairs": group.num_pairs,
-                "right": group.num_right,
-                "ties": group.num_ties,
-                "accuracy": group.accuracy,
-                "low": group.low,
-                "high": group.high,
-                "word_frequency": group.frequency_accuracy,
-            }
-            for name, groups in zip(result.names, result.groups, strict=True)
-            for group in groups
-        ]
-    )
-
-
-def layer_table(result: ByLayer) -> pd.DataFrame:
-    """Return a row for each group and layer."""
-    return pd.DataFrame(
-        [
-            {"group": group, "layer": layer, "accuracy": float(value)}
-            for group, row in zip(result.groups, result.accuracy, strict=True)
-            for layer, value in enumerate(row)
-        ]
-    )
-
-
-def _rows(fig: Figure, groups: Sequence[str], opened: str) -> None:
-    """Name the rows from top to bottom, the open one in bold."""
-    names = [theme.escape(shorten(group, _LONGEST_NAME)) for group in groups]
-    names = [
-        f"<b>{name}</b>" if group == opened else name
-        for name, group in zip(names, groups, strict=True)
-    ]
-    theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(names) + 84)
-    fig.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=names,
-        range=[len(names) - 0.4, -0.6],
-        showgrid=False,
-    )
+    fig.update_xaxes(type="category", showgrid=False, row=1, col=2)
 
 
 def _describe(group: GroupAccuracy) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -20,7 +20,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE, exam, sources
 from .exam import Exam
-from .figures import ByLayer, accuracy_dots, graded, graded_table, layer_map, layer_table
+from .figures import Graded, accuracy_rows, graded_table
 from .pair_list import show_pairs
 from .sources import Chosen
 
@@ -28,105 +28,75 @@ NOBODY = ""
 SECOND = Field("grammar_with", NOBODY)
 """Source of the second checkpoint."""
 SCORING: Field[str] = Field("grammar_scoring", SCORINGS[0], SCORINGS)
-SCORING_NAMES = {"within-word": "Rest of the word hidden", "single": "One piece hidden"}
+SCORING_NAMES = {"within-word": "the rest of its word", "single": "nothing else"}
 WORST = ""
 """In place of a group's name: the one that the checkpoint fails most."""
 GROUP = Field("grammar_group", WORST)
 
-_HOW = (
-    "A sentence's score is its pseudo-log-likelihood: each piece is hidden in turn, and the "
-    "log-probabilities of all are summed. {hidden} A pair is right if the good sentence scores "
-    "higher; a tie is wrong. "
-)
 HIDDEN = {
     "within-word": (
-        "The pieces after it in its word are hidden too, since they would give it away "
-        "(Kauf and Ivanova 2023)."
+        "with the pieces after it in its word, which would give it away (Kauf and Ivanova 2023)"
     ),
     "single": (
-        "The other pieces of its word stay and give it away, so that rare words score too high "
-        "(Salazar et al. 2020; most published tables are made so)."
+        "alone, so that the other pieces of its word give it away and rare words score too high "
+        "(Salazar et al. 2020; most published tables are made so)"
     ),
 }
-_CODE = "[group for group in accuracies(scores, file.columns) if group.column == {column!r}]\n"
+BASELINE = " Grey: what the frequency of words in the training text gets right by itself."
+BY_LAYER = (
+    " On the right, the states of each layer of {first} are read through the masked-word head, "
+    "which was trained on the last layer alone: an early layer may know more than it can say."
+)
 ACCURACY = Picture(
     name="grammar-accuracy",
-    figure=accuracy_dots,
+    figure=accuracy_rows,
     table=graded_table,
     how=(
-        _HOW + "The lines are 95% intervals (Wilson), dashed is chance. Click a point to see its "
-        "pairs.{baseline}"
-    ),
-    code=_CODE,
-    needs=frozenset({"mlm"}),
-)
-LAYERS = Picture(
-    name="grammar-layers",
-    figure=layer_map,
-    table=layer_table,
-    how=(
-        _HOW
-        + "Each layer's states are read through the masked-word head, which was trained on the "
-        "last layer alone: an early layer may know more than it can say here. White is chance."
+        "A sentence's score is its pseudo-log-likelihood: each piece is hidden in turn, {hidden}, "
+        "and the log-probabilities are summed. A pair is right if its good sentence scores higher; "
+        "a tie is wrong. Lines are 95% intervals (Wilson), dashed is chance: click a point to see "
+        "its pairs.{baseline}{by_layer}"
     ),
     code=(
-        "for state in range(bert.config.num_hidden_layers + 1):\n"
+        "for state in range(len(scores[0].good)):  # a layer, or the last alone\n"
         "    groups = accuracies(scores, file.columns, state=state)\n"
-        "    print(state, [group.accuracy for group in groups if group.column == {column!r}])\n"
+        "    print(state, [group for group in groups if group.column == {column!r}])\n"
     ),
-    needs=frozenset({"mlm", "lens"}),
+    needs=frozenset({"mlm"}),
 )
-BASELINE = " Grey: the pairs that the frequency of words in the training text alone gets right."
 
 
 @st.fragment
-def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side]) -> None:
+def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side], column: str) -> None:
     """Draw the pictures; a click in them runs only this, not the page."""
     scoring = cast(Scoring, SCORING.value)
     exams = [
         exam.take(side, chosen, scoring, f"exam-{number}") for number, side in enumerate(takers)
     ]
-    if not all(exams):
-        return
     taken = [one for one in exams if one is not None]
+    if len(taken) < len(takers):
+        return
     names = [side.name for side in takers]
     with frame.guard():
         _show_totals(names, taken)
-        column = sources.choose_column(chosen.file)
-        place = None if column is None else chosen.file.columns.index(column)
-        found = [one.groups(column or "") for one in taken]
-        common = set.intersection(*({group.group for group in groups} for groups in found))
-        found = [[group for group in groups if group.group in common] for groups in found]
-        result = graded(names, found)
-        order = [group.group for group in result.groups[0]]
+        result = _graded(names, taken, column)
+        order = result.order
         GROUP.key(options=[WORST, *order])
         opened = order[-1] if GROUP.value == WORST else GROUP.value
         setup = exam.setup_code(page, takers[0], chosen, scoring)
-        values: dict[str, Any] = {"column": column or "", "hidden": HIDDEN[scoring]}
-        pair = st.container(horizontal=True, key="grammar_pair")
-        left, right = pair.container(), pair.container()
         has_baseline = result.groups[0][0].frequency_right is not None
-        with left:
-            ACCURACY.show(
-                page,
-                result,
-                drawn={"opened": opened},
-                setup=setup,
-                on_select=_pick,
-                baseline=BASELINE if has_baseline else "",
-                **values,
-            )
-        with right:
-            if taken[0].num_states > 1:
-                LAYERS.show(
-                    page,
-                    _by_layer(taken[0], column or "", order),
-                    drawn={"opened": opened, "is_dark": page.is_dark},
-                    setup=setup,
-                    **values,
-                )
-            else:
-                capabilities.note(page, "lens")
+        ACCURACY.show(
+            page,
+            result,
+            drawn={"opened": opened, "is_dark": page.is_dark},
+            setup=setup,
+            on_select=_pick,
+            column=column,
+            hidden=HIDDEN[scoring],
+            baseline=BASELINE if has_baseline else "",
+            by_layer="" if result.by_layer is None else BY_LAYER.format(first=plain(names[0])),
+        )
+        capabilities.note(page, "lens")
         st.selectbox(
             "Pairs of",
             [WORST, *order],
@@ -134,7 +104,25 @@ def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side]) -> None:
             format_func=lambda name: f"{order[-1]} (most wrong)" if name == WORST else name,
             width=360,
         )
+        place = chosen.file.columns.index(column) if column else None
         show_pairs(page, names, taken, opened, place, setup)
+
+
+def _graded(names: Sequence[str], taken: Sequence[Exam], column: str) -> Graded:
+    """Return the groups that all checkpoints have, those that the first knows best on top."""
+    groups = [{group.group: group for group in one.groups(column)} for one in taken]
+    common = set.intersection(*map(set, groups))
+    first = groups[0]
+    order = sorted(common, key=lambda name: (-first[name].accuracy, name))
+    by_layer = None
+    if taken[0].num_states > 1:
+        columns = []
+        for layer in range(taken[0].num_states):
+            found = {group.group: group for group in taken[0].groups(column, state=layer)}
+            columns.append([found[name].accuracy for name in order])
+        by_layer = np.array(columns).T
+    rows = tuple(tuple(one[name] for name in order) for one in groups)
+    return Graded(tuple(names), rows, by_layer)
 
 
 def _pick() -> None:
@@ -144,27 +132,18 @@ def _pick() -> None:
 
 
 def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:
-    row = st.container(horizontal=True, gap="large", key="grammar_totals")
+    row = st.container(horizontal=True, gap="small", key="grammar_totals")
     for name, one in zip(names, taken, strict=True):
         everything = one.all
-        box = row.container(width="content", gap=None)
-        box.metric(plain(name), f"{everything.accuracy:.1%}", width="content")
         ties = f", {everything.num_ties:,} ties" if everything.num_ties else ""
-        box.caption(
-            f"{everything.num_right:,} of {everything.num_pairs:,} pairs right (95%: "
-            f"{everything.low:.1%} to {everything.high:.1%}){ties}"
+        row.markdown(
+            f"**{plain(name)}: {everything.accuracy:.1%}** ({everything.num_right:,} of "
+            f"{everything.num_pairs:,} pairs right; 95%: {everything.low:.1%} to "
+            f"{everything.high:.1%}{ties})",
+            width="content",
         )
     for note in dict.fromkeys(note for one in taken for note in one.notes):
         st.caption(plain(note))
-
-
-def _by_layer(taken: Exam, column: str, order: Sequence[str]) -> ByLayer:
-    """Return the accuracy of the groups in `order` at every layer."""
-    columns = []
-    for state in range(taken.num_states):
-        found = {group.group: group.accuracy for group in taken.groups(column, state=state)}
-        columns.append([found[name] for name in order])
-    return ByLayer(tuple(order), np.array(columns).T)
 
 
 def _choose_second(page: frame.Page) -> list[Side]:
@@ -183,7 +162,7 @@ def _choose_second(page: frame.Page) -> list[Side]:
         help=(
             f"{sidebar.how_to_choose()} Two moments of a run are its folders checkpoints/step-N."
         ),
-        width=320,
+        width=210,
     )
     chosen = SECOND.value.strip()
     if chosen in (NOBODY, page.bert_key.source):
@@ -205,8 +184,12 @@ def draw() -> None:
     with row, frame.guard(stop=True):
         chosen = sources.choose()
     with row:
+        one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
+        column = "" if chosen is None else sources.choose_column(chosen.file)
         takers = _choose_second(page)
-        one_of("Scoring", SCORING_NAMES, SCORING)
     if chosen is None:
+        st.caption(sources.ABOUT_FILES)
         frame.end_page()
-    views(page, chosen, takers)
+    for note in chosen.file.notes:
+        st.caption(plain(note))
+    views(page, chosen, takers, column)

@@ -16,12 +16,11 @@ from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.finetuning.data.files import BadRows, kind_of
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
-from ..plots.untrusted_text import plain
 from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.state import Field
 
-SOURCES = {"own": "Our 200 pairs", "file": "Upload a file"}
+SOURCES = {"own": "Our 200", "file": "Upload a file"}
 SOURCE = Field("grammar_source", "own", tuple(SOURCES))
 COLUMN = Field("grammar_column", "")
 MOST_PAIRS = 10_000
@@ -54,21 +53,15 @@ def choose() -> Chosen | None:
     Raises:
         ValueError: If what was uploaded cannot be read.
     """
-    if one_of("Pairs", SOURCES, SOURCE) == "own":
+    if one_of("Pairs", SOURCES, SOURCE, with_label=True) == "own":
         return Chosen(bundled_pairs(), "own", "file = bundled_pairs()\n")
-    chosen = _uploaded()
-    if chosen is None:
-        st.caption(ABOUT_FILES)
-        return None
-    for note in chosen.file.notes:
-        st.caption(plain(note))
-    return chosen
+    return _uploaded()
 
 
-def choose_column(file: PairFile) -> str | None:
-    """Draw the choice of the column that groups the pairs; None where there is none."""
+def choose_column(file: PairFile) -> str:
+    """Draw the choice of the column that groups the pairs; "" where there is none."""
     if not file.columns:
-        return None
+        return ""
     sizes = {
         column: len({pair.groups[place] for pair in file.pairs})
         for place, column in enumerate(file.columns)
@@ -83,7 +76,7 @@ def choose_column(file: PairFile) -> str | None:
         options,
         key=COLUMN.key(default=default, options=options),
         format_func=plain_name,
-        width=220,
+        width=150,
     )
     return COLUMN.value
 

@@ -39,9 +39,9 @@ HOW_TEXT = (
     "documents. Sentence pairs need several documents."
 )
 HELP_START = (
-    "Word counts: token vectors encode which words stand beside each other in the text, positions "
-    "begin as sinusoids, and heads of layer 0 attend to neighbours; this saves the slow first "
-    "part. Noise: BERT's own start. A checkpoint: goes on from its weights."
+    "Word counts: token vectors encode which words stand beside each other in the text, and "
+    "positions begin as sinusoids; this shortens the slow first part. Noise: BERT's own start. A "
+    "checkpoint: goes on from its weights."
 )
 HELP_OPTIMIZER = (
     "muon: Muon on the encoder's matrices, AdamW on the rest. adamw: AdamW on all, near to the "

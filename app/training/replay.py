@@ -88,8 +88,7 @@ HEADS = Picture(
     table=heads_arrays,
     how=(
         "A row for each attention head. Bright: it attends to all tokens alike. Dark: to one "
-        "token. A head forms where its row turns dark. In a run that starts from word counts, "
-        "heads of layer 0 are set to attend to neighbours and are dark from the start."
+        "token. A head forms where its row turns dark."
     ),
     code="""
 from pathlib import Path

@@ -25,8 +25,8 @@ class TrainConfig:
     """Seed of weights, pairs and masks, 0 or more. The same seed gives the same run (by steps, on a
     CPU)."""
     start: str = "warm"
-    """warm: word vectors from counts of the training text, sinusoidal positions, layer-0 heads that
-    attend to neighbours; noise: BERT's own; checkpoint: the weights of one."""
+    """warm: word vectors from counts of the training text and sinusoidal positions, both trained;
+    noise: BERT's own; checkpoint: the weights of one."""
     dropout: float = 0.0
     """Dropout, 0 <= p < 1; the checkpoint records it, and fine-tuning uses it too."""
     dtype: str = "bfloat16"

@@ -1,15 +1,14 @@
-"""Starting weights that leave the unigram plateau at once: word vectors from counts, positions
-from sinusoids, and first-layer heads that tell the neighbours' places.
+"""Starting weights that shorten the unigram plateau: word vectors from counts, positions from
+sinusoids.
 
 A post-LN BERT that starts from noise spends its first ten million tokens or so predicting word
 frequencies, because it must learn words and positions at the same time. Good starting values of
-both are cheap: counting the training text takes seconds. The architecture is unchanged, and all
-weights are trained further. EXPERIMENTS.md has the measurement.
+both are cheap: counting the training text takes seconds. The architecture is unchanged, no head is
+set, and all weights are trained further. EXPERIMENTS.md has the measurement.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,19 +16,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator
 
-from bertcore.config import BertConfig
 from bertcore.network import Network
-from bertcore.network.embeddings import frequencies, sinusoids
+from bertcore.network.embeddings import sinusoids
 from bertcore.pretraining.data.corpus import PackedCorpus
 
 WINDOW_WEIGHTS = (1.0, 1.0, 0.7, 0.5, 0.4)
 """Weight of a pair of tokens that are 1, 2, ... places apart."""
-NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
-"""Which place the positions of the first-layer heads match at the start, head by head."""
 VECTOR_STD = 0.05
 """Standard deviation of token and position vectors: about that of a trained BERT."""
-PEAK_SCORE = 10.0
-"""Attention score of the position that a head matches, from positions alone; far ones have 0."""
 MAX_COUNTED_TOKENS = 20_000_000
 """A larger corpus is counted in 64 stretches, spread over all of it."""
 _BLOCK = 4_000_000
@@ -39,14 +33,8 @@ _BLOCK = 4_000_000
 def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
     """Replace some starting weights of an initialised network by statistics of the text.
 
-    Token table: word vectors (`word_vectors`) in all but the first K numbers, which are 0.
-    Masked-word bias: log frequency of each word. Position table: sinusoids. First layer: head h
-    gets a pattern that attends NEIGHBOURS[h] places away; with sinusoids that is a fixed rotation.
-    All else stays as initialised.
-
-    The pattern reads the first K numbers of a token. Word vectors leave them at 0: a word is most
-    similar to itself, so the heads would attend to their own token. Only a network with a single
-    head has no room for that. EXPERIMENTS.md measures each part.
+    Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
+    Position table: sinusoids. All else stays as initialised.
 
     Args:
         network: Initialised, with a masked-word head.
@@ -54,20 +42,15 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
         generator: Fixes the vectors of words that were not seen.
 
     Source: ours. The parts: positive pointwise mutual information, Levy and Goldberg 2014;
-        sinusoids, Vaswani et al. 2017; heads that start as patterns, in the spirit of Trockman and
-        Kolter 2023 (mimetic initialisation).
+        sinusoids, Vaswani et al. 2017.
     """
     assert network.mlm is not None  # pretraining builds all heads
     config = network.config
-    num_places = _numbers_for_places(config)
-    table = torch.zeros(config.vocab_size, config.hidden_size)
-    vectors = word_vectors(corpus, config.vocab_size, config.hidden_size - num_places)
-    table[:, num_places:] = torch.from_numpy(vectors)
+    table = torch.from_numpy(word_vectors(corpus, config.vocab_size, config.hidden_size))
     unseen = table.abs().sum(1) == 0
     if not bool(unseen.all()):
         table = table / table[~unseen].std() * VECTOR_STD
     noise = torch.randn(table.shape, generator=generator)
-    noise[:, :num_places] = 0
     noise *= VECTOR_STD / noise.std()
     network.token_table.copy_(torch.where(unseen[:, None], noise, table))
     counts = np.ones(config.vocab_size)
@@ -76,39 +59,6 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     network.mlm.decoder.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
     positions = sinusoids(config.max_position_embeddings, config.hidden_size)
     network.position_table.copy_(positions / positions.std() * VECTOR_STD)
-    _look_at_neighbours(network)
-
-
-def _numbers_for_places(config: BertConfig) -> int:
-    """Return how many numbers of a token vector hold its position alone, for the heads to match."""
-    return config.head_size if 2 * config.head_size <= config.hidden_size else 0
-
-
-def _look_at_neighbours(network: Network) -> None:
-    """Make the first layer's queries and keys match at positions NEIGHBOURS[h] apart.
-
-    Position t + o is position t with each (sine, cosine) pair rotated by o x frequency, so the
-    product of rotated queries and unrotated keys is largest there.
-    """
-    config, attention = network.config, network.layers[0].attention
-    num_pairs = config.head_size // 2  # the fastest frequencies: they distinguish neighbours
-    if not num_pairs:
-        return  # heads one number wide have no room for a rotation
-    turned = frequencies(config.hidden_size)[:num_pairs]
-    # After LayerNorm a position's pair has squared length near 1; num_pairs of them over sqrt(K).
-    gain = math.sqrt(PEAK_SCORE * math.sqrt(config.head_size) / num_pairs)
-    for head, offset in zip(range(config.num_attention_heads), NEIGHBOURS, strict=False):
-        first = head * config.head_size
-        for pair in range(num_pairs):
-            angle = float(turned[pair]) * offset
-            c, s = math.cos(angle) * gain, math.sin(angle) * gain
-            row, sine, cosine = first + 2 * pair, 2 * pair, 2 * pair + 1
-            attention.query.weight[row, sine] += c
-            attention.query.weight[row, cosine] += s
-            attention.query.weight[row + 1, cosine] += c
-            attention.query.weight[row + 1, sine] -= s
-            attention.key.weight[row, sine] += gain
-            attention.key.weight[row + 1, cosine] += gain
 
 
 def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:

@@ -101,7 +101,12 @@ def hostile_sources(place: Place) -> list[str]:
 
 @pytest.mark.parametrize(
     ("page", "name"),
-    [("tokens", "checkpoint"), ("checkpoints", "checkpoint"), ("compare", "compare_with")],
+    [
+        ("tokens", "checkpoint"),
+        ("checkpoints", "checkpoint"),
+        ("compare", "compare_with"),
+        ("grammar", "grammar_with"),
+    ],
 )
 def test_a_link_opens_no_other_checkpoint(place: Place, page: str, name: str) -> None:
     for source in hostile_sources(place):
@@ -114,7 +119,10 @@ def test_a_link_opens_no_other_checkpoint(place: Place, page: str, name: str) ->
         assert place.log.count("refused") > refused
 
 
-@pytest.mark.parametrize(("key", "page"), [("checkpoint", "tokens"), ("compare_with", "compare")])
+@pytest.mark.parametrize(
+    ("key", "page"),
+    [("checkpoint", "tokens"), ("compare_with", "compare"), ("grammar_with", "grammar")],
+)
 def test_no_widget_opens_another_checkpoint(
     intruder: Session, place: Place, key: str, page: str
 ) -> None:

@@ -10,6 +10,7 @@ import torch
 from bertcore import Bert, load
 from bertcore.grammar import SCORINGS, Scoring, pseudo_log_likelihoods
 from bertcore.network import ALL_HEADS
+from tests.support.minicons_peer import MiniconsPeer
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 
@@ -57,34 +58,23 @@ def test_sums_equal_transformers(bert: Bert, tmp_path: Path, scoring: Scoring) -
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize(
-    ("scoring", "metric"), [("within-word", "within_word_l2r"), ("single", "original")]
-)
-def test_sums_equal_minicons(bert: Bert, tmp_path: Path, scoring: Scoring, metric: str) -> None:
-    scorer = pytest.importorskip("minicons.scorer")
-    folder = bert.save(tmp_path / "t")
-    peer = scorer.MaskedLMScorer(str(folder), "cpu")
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_sums_equal_minicons(bert: Bert, tmp_path: Path, scoring: Scoring) -> None:
+    peer = MiniconsPeer(bert.save(tmp_path / "t"))
     texts = [text for text in TEXTS if "[MASK]" not in text]  # it scores a typed mask as a word
-    expected = peer.sequence_score(
-        texts, reduction=lambda log_p: log_p.sum().item(), PLL_metric=metric
-    )
     scores = pseudo_log_likelihoods(bert, [*map(bert.tokenize, texts)], scoring=scoring)
-    np.testing.assert_allclose(scores, expected, atol=1e-4)
+    np.testing.assert_allclose(scores, peer.scores(texts, scoring), atol=1e-4)
 
 
 @pytest.mark.parity
 @pytest.mark.parametrize("family", ["DistilBert", "Roberta", "XLMRoberta", "Electra", "Albert"])
 def test_other_families_equal_minicons(tmp_path: Path, family: str) -> None:
-    scorer = pytest.importorskip("minicons.scorer")
     make(f"{family}ForMaskedLM", tmp_path)
-    peer = scorer.MaskedLMScorer(str(tmp_path), "cpu")
+    peer, bert = MiniconsPeer(tmp_path), load(tmp_path, device="cpu")
     texts = ["The river bank was steep.", "It had rained all day; nobody bought watery milk!"]
-    expected = peer.sequence_score(
-        texts, reduction=lambda log_p: log_p.sum().item(), PLL_metric="within_word_l2r"
-    )
-    bert = load(tmp_path, device="cpu")
-    scores = pseudo_log_likelihoods(bert, [*map(bert.tokenize, texts)])
-    np.testing.assert_allclose(scores, expected, atol=1e-4)
+    for scoring in SCORINGS:
+        scores = pseudo_log_likelihoods(bert, [*map(bert.tokenize, texts)], scoring=scoring)
+        np.testing.assert_allclose(scores, peer.scores(texts, scoring), atol=1e-4)
 
 
 def test_the_scorings_differ_where_a_word_has_several_pieces(bert: Bert) -> None:

@@ -1,8 +1,7 @@
-"""The warm start: positions that find their neighbours, vectors that know words' company."""
+"""The warm start: vectors that know words' company, sinusoidal positions, and no head set."""
 
 from random import Random
 
-import numpy as np
 import pytest
 import torch
 
@@ -10,7 +9,7 @@ from bertcore import Bert, BertConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import pack_corpus
-from bertcore.pretraining.start.warm_start import NEIGHBOURS, VECTOR_STD, sinusoids, warm_start
+from bertcore.pretraining.start.warm_start import VECTOR_STD, sinusoids, warm_start
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -25,48 +24,13 @@ def started(config: BertConfig, *, warm: bool, seed: int = 0) -> Network:
     return network.eval()
 
 
-def first_attention(network: Network, text: str) -> torch.Tensor:
-    return torch.as_tensor(Bert(network, TOKENIZER).trace(text).attentions[0])
-
-
-def random_text(num_words: int) -> str:
-    words = [token for token in TOKENIZER.vocab[5:] if token.isalpha()]
-    return " ".join(Random(1).choices(words, k=num_words))
-
-
-@pytest.mark.parametrize(("hidden", "heads"), [(256, 4), (64, 2), (384, 6)])
-def test_positions_make_the_first_heads_look_at_their_neighbours(hidden: int, heads: int) -> None:
-    config = tiny_config(hidden_size=hidden, num_attention_heads=heads, intermediate_size=64)
+def test_no_head_attends_to_a_place_at_the_start() -> None:
+    config = tiny_config(hidden_size=64, num_attention_heads=2, intermediate_size=64)
     network = started(config, warm=True)
-    with_words = first_attention(network, random_text(38))
-    with torch.no_grad():
-        network.embeddings.word_embeddings.weight.zero_()
-    attention = first_attention(network, random_text(38))
-    num = attention.shape[-1]
-    assert num == 40
-    for head, offset in zip(range(heads), NEIGHBOURS, strict=False):
-        queries = [t for t in range(num) if 0 <= t + offset < num]
-        peaks = [int(attention[head, t].argmax()) - t for t in queries]
-        assert peaks.count(offset) > 0.8 * len(peaks), (head, offset)
-        mean = {o: float(attention[head].diagonal(o).mean()) for o in range(-6, 7)}
-        assert max(mean, key=lambda o: mean[o]) == offset
-        assert mean[offset] > 0.3
-        mean = {o: float(with_words[head].diagonal(o).mean()) for o in range(-6, 7)}
-        assert max(mean, key=lambda o: mean[o]) == offset
-        assert mean[offset] > 0.4
-    cold = first_attention(started(config, warm=False), random_text(38))
-    assert float(cold.max()) < 2 / num
-
-
-@pytest.mark.parametrize(("hidden", "heads", "free"), [(256, 4, 64), (64, 2, 32), (64, 1, 0)])
-def test_word_vectors_leave_the_numbers_that_tell_places_alone(
-    hidden: int, heads: int, free: int
-) -> None:
-    config = tiny_config(hidden_size=hidden, num_attention_heads=heads, intermediate_size=64)
-    seen = np.unique(small_corpus().ids).astype(int)
-    table = started(config, warm=True).token_table.detach()[seen]
-    assert not table[:, :free].any()
-    assert table[:, free:].std(0)[: min(16, hidden - free)].min() > 0
+    words = [token for token in TOKENIZER.vocab[5:] if token.isalpha()]
+    text = " ".join(Random(1).choices(words, k=38))
+    attention = torch.as_tensor(Bert(network, TOKENIZER).trace(text).attentions)
+    assert float(attention.max()) < 4 / attention.shape[-1]  # near to uniform
 
 
 def test_only_the_documented_tensors_change() -> None:
@@ -78,8 +42,6 @@ def test_only_the_documented_tensors_change() -> None:
         "embeddings.word_embeddings.weight",
         "embeddings.position_embeddings.weight",
         "mlm.decoder.bias",
-        "layers.0.attention.query.weight",
-        "layers.0.attention.key.weight",
     }
 
 

@@ -1,0 +1,196 @@
+"""The grammar exam's page on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.grammar import sources
+from bertcore import Bert, load
+from bertcore.finetuning.data.files import BadRows
+from bertcore.grammar import PairScore, accuracies, bundled_pairs, score_pairs
+from bertcore.network import ALL_HEADS
+from tests.support.opened import named_charts, numbers, ok, page_of, said
+from tests.support.tiny import tiny_bert
+
+LINES = [
+    ("The river was steep.", "The rivers was steep.", "agreement"),
+    ("He went to Paris.", "He go to Paris.", "agreement"),
+    ("She bought milk.", "Bought she milk.", "order"),
+    ("The dog sat on the mat.", "The dog on sat the mat.", "order"),
+]
+FILE = "".join(
+    json.dumps({"sentence_good": good, "sentence_bad": bad, "term": term}) + "\n"
+    for good, bad, term in LINES
+).encode()
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    return page_of("grammar", seconds=120)
+
+
+@pytest.fixture(scope="module")
+def scores(checkpoint: str) -> list[PairScore]:
+    parts = score_pairs(
+        load(checkpoint), bundled_pairs().pairs, by_layer=True, bad_rows=BadRows(skip=True)
+    )
+    return [score for part in parts for score in part]
+
+
+def totals(app: AppTest) -> list[str]:
+    return [markdown.value for markdown in app.markdown if "pairs right" in markdown.value]
+
+
+def with_file(app: AppTest, data: bytes, name: str = "pairs.jsonl") -> AppTest:
+    app.query_params["grammar_source"] = "file"
+    ok(app.run())
+    return app.file_uploader(key="grammar_upload").upload(name, data, "text/plain").run()
+
+
+def test_opens_with_our_pairs_by_phenomenon_and_layer(
+    page: AppTest, scores: list[PairScore]
+) -> None:
+    app = ok(page.run())
+    everything = accuracies(scores, ())[0]
+    (total,) = totals(app)
+    assert f": {everything.accuracy:.1%}**" in total
+    assert f"{everything.num_right} of {everything.num_pairs} pairs right" in said(app)
+    groups = {
+        group.group: group
+        for group in accuracies(scores, bundled_pairs().columns)
+        if group.column == "phenomenon"
+    }
+    charts = named_charts(app, "grammar")
+    dots = charts["accuracy"][0]
+    names = [group for group, _ in dots["customdata"]]
+    assert sorted(names) == sorted(groups)
+    np.testing.assert_allclose(
+        numbers(dots["x"]), [groups[name].accuracy for name in names], rtol=1e-6
+    )
+    shown = numbers(charts["accuracy"][1]["z"])
+    for state in range(3):
+        at = {g.group: g.accuracy for g in accuracies(scores, ("f", "p"), state=state)}
+        np.testing.assert_allclose(shown[:, state], [at[name] for name in names], rtol=1e-6)
+    worst = names[-1]
+    assert app.header[-1].value.startswith(worst)
+
+
+def test_a_group_is_opened_and_its_pairs_lead_to_minimal_pair(
+    page: AppTest, scores: list[PairScore]
+) -> None:
+    page.query_params["grammar_group"] = "inversion"
+    app = ok(page.run())
+    chosen = [score for score in scores if score.pair.groups[1] == "inversion"]
+    num_wrong = sum(not score.is_right() for score in chosen)
+    assert app.header[-1].value == f"inversion: {num_wrong} of {len(chosen)} wrong"
+    table = app.dataframe[0].value
+    margins = table.iloc[:, 2].to_numpy()
+    np.testing.assert_allclose(margins, sorted(score.margin() for score in chosen), atol=1e-4)
+    for _, row in table.iterrows():
+        link = urlsplit(row["Minimal pair"])
+        assert link.path == "minimal-pair"
+        query = parse_qs(link.query)
+        assert query["text_a"] == [row["good sentence"]]
+        assert query["other_a"] == [row["bad sentence"]]
+
+
+def test_another_checkpoint_takes_the_same_exam(page: AppTest, tmp_path: Path) -> None:
+    page.query_params["grammar_with"] = str(tiny_bert(seed=3).save(tmp_path / "other"))
+    app = ok(page.run())
+    assert len(totals(app)) == 2
+    kinds = [trace["type"] for trace in named_charts(app, "grammar")["accuracy"]]
+    assert kinds == ["scatter", "scatter", "heatmap"]
+    assert app.dataframe[0].value.shape[1] == 5
+    app.selectbox(key="grammar_with").set_value("untrained").run()
+    assert totals(ok(app))[1].startswith("**untrained: ")
+
+
+def test_another_checkpoint_without_the_head_says_so(page: AppTest, tmp_path: Path) -> None:
+    headless = tiny_bert(heads=ALL_HEADS - {"mlm"}).save(tmp_path / "headless")
+    page.query_params["grammar_with"] = str(headless)
+    app = ok(page.run())
+    assert "no masked-word" in said(app)
+    assert len(totals(app)) == 1
+
+
+def test_a_checkpoint_without_the_head_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_bert(heads=ALL_HEADS - {"mlm"}).save(tmp_path / "headless")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = ok(page_of("grammar", seconds=60).run())
+    assert "no masked-word" in said(app)
+    assert not totals(app)
+
+
+def test_an_uploaded_file_is_scored(page: AppTest, bert: Bert) -> None:
+    app = ok(with_file(page, FILE))
+    assert len(totals(app)) == 1
+    assert "of 4 pairs right" in said(app)
+    dots = named_charts(app, "grammar")["accuracy"][0]
+    assert {group for group, _ in dots["customdata"]} == {"agreement", "order"}
+    app = ok(with_file(app, lzma.compress(FILE), "pairs.jsonl.xz"))
+    assert "of 4 pairs right" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "sentence"),
+    [
+        (b"", "x.tsv", "is empty"),
+        (b"a\tb\n1\t2\n", "x.tsv", "no column of good sentences"),
+        (b"good\tbad\nsame\tsame\n", "x.tsv", "has no minimal pair"),
+        (b"\xff\xfe\x00\xd8", "x.csv", "x.csv"),
+        (b"\xfd7zXZ\0not whole", "x.csv.xz", "not a whole archive"),
+        (b"PK\x03\x04", "x.xlsx", "is no text"),
+        (FILE, "../../etc/passwd", "passwd"),
+    ],
+)
+def test_files_that_cannot_be_used_are_one_sentence(
+    page: AppTest, data: bytes, name: str, sentence: str
+) -> None:
+    app = with_file(page, data, name)
+    assert not app.exception
+    (error,) = app.error
+    assert sentence in error.value.replace("\\", "")
+    assert "/tmp" not in error.value
+
+
+def test_an_archive_that_unpacks_without_end_is_refused(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "MOST_BYTES", 2_000_000)
+    bomb = lzma.compress(b"good\tbad\n" + b"a b\ta c\n" * 1_000_000)
+    app = with_file(page, bomb, "x.tsv.xz")
+    assert "more than 2 MB of text" in app.error[0].value
+
+
+def test_of_many_pairs_evenly_spaced_ones_are_scored(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "MOST_PAIRS", 2)
+    app = ok(with_file(page, FILE.replace(b"milk", b"fish")))  # no result is kept of it
+    assert "every 2nd is scored here" in said(app)
+    assert "of 2 pairs right" in said(app)
+
+
+def test_bad_rows_and_unknown_words_are_told(page: AppTest) -> None:
+    lines = (
+        FILE
+        + json.dumps(
+            {"sentence_good": "the 河", "sentence_bad": "the 河 was", "term": "order"}
+        ).encode()
+    )
+    lines += (
+        b"\n" + json.dumps({"sentence_good": "x", "sentence_bad": "x", "term": "order"}).encode()
+    )
+    app = ok(with_file(page, lines))
+    assert "1 bad row was left out" in said(app)
+    assert "1 of 5 pairs hold words that the vocabulary" in said(app)

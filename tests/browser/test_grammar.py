@@ -1,0 +1,42 @@
+"""A visitor sees what grammar the checkpoint knows, and opens a pair that it fails."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser.visit import TIMEOUT_MS, Visit
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_phenomenon_is_clicked_and_a_pair_opened(visit: Visit) -> None:
+    visit.open("grammar")
+    figure = visit.page.locator(".st-key-figure_grammar-accuracy .js-plotly-plot")
+    expect(figure).to_be_visible(timeout=4 * TIMEOUT_MS)
+    rows = figure.locator(".ytick text")
+    expect(rows).to_have_count(20)
+    visit.check()
+
+    first = rows.first.text_content() or ""
+    figure.locator(".scatterlayer .point").first.click(force=True)
+    visit.wait_for_query("grammar_group", first)
+    heading = visit.page.get_by_role("heading", level=2)
+    expect(heading.filter(has_text=f"{first}: ")).to_be_visible()
+    bold = figure.locator(".ytick text").filter(has_text=first)
+    expect(bold).to_have_attribute("data-unformatted", f"<b>{first}</b>")
+    visit.settle()
+
+    table = visit.page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    with visit.context.expect_page() as opened:
+        # The last column of the first row; cells are drawn on a canvas.
+        visit.page.mouse.click(box["x"] + box["width"] - 102, box["y"] + 52)
+    visit.page = opened.value
+    expect(visit.page.get_by_role("heading", level=1, name="Minimal pair")).to_be_visible()
+    visit.settle()
+    expect(visit.box("A")).not_to_have_value("")
+    expect(visit.page.get_by_label("Second version")).not_to_have_value("")
+    visit.check()

@@ -1,0 +1,36 @@
+"""minicons, the reference of pseudo-log-likelihoods; a test that lacks it is skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+
+METRICS = {"within-word": "within_word_l2r", "single": "original"}
+"""Our names of the scorings -> theirs."""
+
+
+class MiniconsPeer:
+    """A checkpoint opened by minicons.
+
+    Args:
+        folder: As `transformers` opens it.
+        device: Such as "cpu".
+    """
+
+    def __init__(self, folder: str | Path, device: str = "cpu") -> None:
+        scorer = pytest.importorskip("minicons.scorer")
+        self._scorer = scorer.MaskedLMScorer(str(folder), device)
+        # minicons 0.3 calls a method that tokenizers of transformers 5 do not have any more.
+        self._scorer.tokenizer.batch_encode_plus = self._scorer.tokenizer.__call__
+
+    def scores(self, texts: Sequence[str], scoring: str) -> list[float]:
+        """Return the sum of the log-probabilities of each text, nats."""
+        sums: list[float] = self._scorer.sequence_score(
+            list(texts),
+            reduction=lambda log_p: log_p.sum().item(),
+            PLL_metric=METRICS[scoring],
+        )
+        return sums
