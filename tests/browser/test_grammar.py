@@ -27,13 +27,18 @@ def test_a_phenomenon_is_clicked_and_a_pair_opened(visit: Visit) -> None:
     expect(bold).to_have_attribute("data-unformatted", f"<b>{first}</b>")
     visit.settle()
 
+    visit.page.set_viewport_size({"width": 1280, "height": 900})
     table = visit.page.get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
+    visit.settle()
     box = table.bounding_box()
     assert box is not None
+    # "open" in the last column of the first row: cells are drawn on a canvas.
+    x, y = box["x"] + box["width"] - 102, box["y"] + 52
+    visit.page.mouse.move(x - 3, y)
+    visit.page.mouse.move(x, y)
     with visit.context.expect_page() as opened:
-        # The last column of the first row; cells are drawn on a canvas.
-        visit.page.mouse.click(box["x"] + box["width"] - 102, box["y"] + 52)
+        visit.page.mouse.click(x, y)
     visit.page = opened.value
     expect(visit.page.get_by_role("heading", level=1, name="Minimal pair")).to_be_visible()
     visit.settle()
