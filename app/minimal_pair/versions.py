@@ -9,8 +9,10 @@ import streamlit as st
 
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
+from bertcore.analysis.words.example_version import example_version
 
 from ..plots.special_tokens import Marks, own_text
+from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.sentence_box import examples
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
@@ -108,8 +110,36 @@ def choose_second(page: frame.Page) -> Versions:
     row.button(
         "Swap versions", icon=":material/swap_vert:", on_click=swap, args=(page, other_a, other_b)
     )
+    if not other_a.strip() and not other_b.strip():
+        proposed = _example(page)
+        if proposed is not None:
+            return proposed
     text_b = None if page.text_b is None else (other_b.strip() and other_b) or page.text_b
     return Versions(other_a if other_a.strip() else page.text_a, text_b)
+
+
+def _example(page: frame.Page) -> Versions | None:
+    """Say which word another replaces as an example, and return that version; None without one."""
+    if "mlm" not in page.bert.capabilities:
+        return None
+    try:
+        version = cache.call(example_version, page.bert_key, page.text_a, page.text_b)
+    except ValueError:  # the text has no word to replace
+        return None
+    if version is None:
+        return None
+    row = frame.example_row(
+        f"**{plain(version.replacement)}** in place of **{plain(version.original)}**, since there "
+        "is no second version yet."
+    )
+    row.button("Edit it", on_click=edit, args=(version.text, version.text_pair or ""))
+    return Versions(version.text, version.text_pair)
+
+
+def edit(text_a: str, text_b: str) -> None:
+    """Fill the second version."""
+    OTHER_A.put(text_a)
+    OTHER_B.put(text_b)
 
 
 def use(example: Example) -> None:

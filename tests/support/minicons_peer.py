@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-
 METRICS = {"within-word": "within_word_l2r", "single": "original"}
 """Our names of the scorings -> theirs."""
 

@@ -14,6 +14,7 @@ from app.minimal_pair import versions as minimal_pair
 from app.minimal_pair.compared import MOST_DRAWN
 from bertcore import Bert
 from bertcore.analysis.compare.minimal_pair import align, aligned_attention, compare_pair
+from bertcore.analysis.words.example_version import example_version
 from bertcore.network import ALL_HEADS
 from tests.support.opened import button, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
@@ -94,9 +95,23 @@ def test_swapping_negates_what_is_drawn(page: AppTest) -> None:
     np.testing.assert_allclose(after, -before, atol=1e-5)
 
 
-@pytest.mark.parametrize("other", ["", "  \n", A])
-def test_the_same_text_says_so_and_draws_nothing(page: AppTest, other: str) -> None:
+@pytest.mark.parametrize("other", ["", "  \n"])
+def test_without_a_second_version_an_example_is_shown(
+    page: AppTest, bert: Bert, other: str
+) -> None:
     page.query_params["other_a"] = other
+    app = ok(page.run())
+    version = example_version(bert, A, B)
+    assert version is not None
+    assert f"{version.replacement} in place of {version.original}" in said(app).replace("*", "")
+    assert {"attention", "heads", "vectors"} <= set(charts(app))
+    app = ok(button(app, "Edit it").click().run())
+    assert app.session_state["other_a"] == version.text
+    assert app.session_state["other_b"] == version.text_pair
+
+
+def test_the_same_text_says_so_and_draws_nothing(page: AppTest) -> None:
+    page.query_params["other_a"] = A
     app = ok(page.run())
     assert "The two versions are the same" in said(app)
     assert not charts(app)
@@ -163,7 +178,7 @@ def test_a_newcomer_finds_a_version(page: AppTest) -> None:
     assert app.session_state["other_a"] == minimal_pair.NEWCOMERS_VERSION
     assert {"next-sentence", "attention", "heads", "vectors"} <= set(charts(app))
     app = ok(app.text_area(key="other_a").set_value("").run())
-    assert "The two versions are the same" in said(app)
+    assert "since there is no second version yet" in said(app)
 
 
 def test_what_a_link_asks_for_and_does_not_exist_is_ignored(page: AppTest) -> None:
