@@ -172,7 +172,7 @@ def _add_layers(
             text=100 * accuracy,
             texttemplate="%{text:.0f}" if num_states <= _MOST_NUMBERED else None,
             textfont={"size": 11},
-            customdata=[[group] * num_states for group in groups],
+            customdata=[[theme.escape(group)] * num_states for group in groups],
             hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
             showscale=False,
             xgap=1,

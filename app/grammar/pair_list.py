@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertcore.grammar import PairScore
 
+from ..plots.untrusted_text import plain
 from ..shell import frame, state
 from ..shell.picture import Picture
 from .exam import Exam
@@ -80,7 +81,7 @@ def show_pairs(
     measured = list(zip(names, chosen, strict=True))
     table = pair_table(measured)
     num_wrong = sum(not score.is_right() for score in chosen[0])
-    st.header(f"{group}: {num_wrong} of {len(chosen[0]):,} wrong", anchor=False)
+    st.header(f"{plain(group)}: {num_wrong} of {len(chosen[0]):,} wrong", anchor=False)
     ordered = sorted(chosen[0], key=lambda score: score.margin())[:MOST_ROWS]
     shown = table.head(MOST_ROWS).assign(
         **{"Minimal pair": [_link(page, score) for score in ordered]}

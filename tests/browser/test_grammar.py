@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -45,3 +48,29 @@ def test_a_phenomenon_is_clicked_and_a_pair_opened(visit: Visit) -> None:
     expect(visit.box("A")).not_to_have_value("")
     expect(visit.page.get_by_label("Second version")).not_to_have_value("")
     visit.check()
+
+
+def test_pairs_that_want_to_harm_are_shown_as_text(visit: Visit, tmp_path: Path) -> None:
+    image = "<img src=x onerror=window.__pwned=1>"
+    markup = "![a](http://foreign.invalid/a.png) [b](javascript:window.__pwned=1) $x$ **c** |"
+    lines = [
+        {
+            "sentence_good": f"the {word} {image} was",
+            "sentence_bad": f"the {word} was {markup}",
+            f"kind {image}": f"{image} {markup}" if number % 2 else "</script><script>",
+            "second": str(number % 3),
+        }
+        for number, word in enumerate("river bank house dog cat film".split())
+    ]
+    path = tmp_path / f"{image.replace('/', '')}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    visit.open("grammar", grammar_source="file", grammar_column=f"kind {image}")
+    visit.page.locator("input[type=file]").set_input_files(path)
+    figure = visit.picture("figure_grammar-accuracy")
+    expect(figure.locator(".ytick text")).to_have_count(2)
+    figure.locator(".scatterlayer .point").first.click(force=True)
+    visit.settle()
+    figure.locator(".scatterlayer .point").last.hover(force=True)
+    expect(visit.page.get_by_role("heading", level=2).filter(has_text="wrong")).to_be_visible()
+    visit.check()
+    assert not visit.was_tricked()
