@@ -135,7 +135,8 @@ def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:
     row = st.container(horizontal=True, gap="small", key="grammar_totals")
     for name, one in zip(names, taken, strict=True):
         everything = one.all
-        ties = f", {everything.num_ties:,} ties" if everything.num_ties else ""
+        number = everything.num_ties
+        ties = f"; {number:,} {'tie' if number == 1 else 'ties'}" if number else ""
         row.markdown(
             f"**{plain(name)}: {everything.accuracy:.1%}** ({everything.num_right:,} of "
             f"{everything.num_pairs:,} pairs right; 95%: {everything.low:.1%} to "

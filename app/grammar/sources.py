@@ -135,7 +135,8 @@ def _read(name: str, data: bytes) -> PairFile:
             file = read_pairs(path, bad_rows=bad_rows)
         except ValueError as error:
             raise ValueError(str(error).replace(repr(str(path)), shown_name(name))) from error
-        notes = tuple(note.replace(repr(str(path)), shown_name(name)) for note in file.notes)
+    left_out = (bad_rows.sentence() or "").replace(repr(str(path)), shown_name(name))
+    notes = tuple(note for note in (*file.notes, left_out) if note)
     step = -(-len(file.pairs) // MOST_PAIRS)
     if step > 1:
         every = {2: "2nd", 3: "3rd"}.get(step, f"{step}th")

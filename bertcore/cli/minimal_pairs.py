@@ -103,7 +103,8 @@ def evaluate_minimal_pairs(
             "dtype": str(bert.dtype).removeprefix("torch."),
         }
         scores = _take(bert, file, path, options, counts, bad_rows, predictions, about, on_stage)
-    notes = [note for note in (bad_rows.sentence(), _unknown_note(scores)) if note]
+    told = (*file.notes, bad_rows.sentence(), _unknown_note(scores))
+    notes = [note for note in told if note]
     results = accuracies(scores, file.columns)
     if as_json:
         print_json(

@@ -39,7 +39,7 @@ class PairFile:
     columns: tuple[str, ...]
     """Names of the grouping columns, [G]."""
     notes: tuple[str, ...] = ()
-    """What was left out, one sentence each."""
+    """What is odd about them, one sentence each."""
 
     def select(self, column: str, group: str) -> PairFile:
         """Return the pairs of one group.
@@ -96,15 +96,19 @@ def read_pairs(
             if not all(texts):
                 empty = names[places[texts.index("")]]
                 bad_rows.add(f"{where} has no sentence in column {empty!r}.")
-            elif texts[0] == texts[1]:
-                bad_rows.add(f"{where} has the same sentence twice: {texts[0][:80]!r}.")
             else:
                 values = tuple(_as_text(row.cells[place]) for place in others)
                 pairs.append(MinimalPair(texts[0], texts[1], values, row.number))
     if not pairs:
         reason = f" {bad_rows.first}" if bad_rows.first else ""
         raise ValueError(f"{str(path)!r} has no minimal pair to score.{reason}")
-    note = bad_rows.sentence()
+    equal = [pair.row for pair in pairs if pair.good == pair.bad]
+    notes: tuple[str, ...] = ()
+    if equal:
+        some = "1 pair has" if len(equal) == 1 else f"{len(equal):,} pairs have"
+        notes = (
+            f"{some} the same sentence twice (row {equal[0]:,}): a tie, which counts as wrong.",
+        )
     columns = tuple(names[place] for place in others)
     kept = range(len(columns)) if groups is not None else _grouping(pairs, len(columns))
     return PairFile(
@@ -113,7 +117,7 @@ def read_pairs(
             for pair in pairs
         ),
         tuple(columns[i] for i in kept),
-        () if note is None else (note,),
+        notes,
     )
 
 

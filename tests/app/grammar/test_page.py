@@ -146,7 +146,7 @@ def test_an_uploaded_file_is_scored(page: AppTest, bert: Bert) -> None:
     [
         (b"", "x.tsv", "is empty"),
         (b"a\tb\n1\t2\n", "x.tsv", "no column of good sentences"),
-        (b"good\tbad\nsame\tsame\n", "x.tsv", "has no minimal pair"),
+        (b"good\tbad\nalone\t\n", "x.tsv", "has no minimal pair"),
         (b"\xff\xfe\x00\xd8", "x.csv", "x.csv"),
         (b"\xfd7zXZ\0not whole", "x.csv.xz", "not a whole archive"),
         (b"PK\x03\x04", "x.xlsx", "is no text"),
@@ -182,15 +182,16 @@ def test_of_many_pairs_evenly_spaced_ones_are_scored(
 
 
 def test_bad_rows_and_unknown_words_are_told(page: AppTest) -> None:
+    more = [("the 河", "the 河 was"), ("x", "x"), ("x", "")]
     lines = (
         FILE
-        + json.dumps(
-            {"sentence_good": "the 河", "sentence_bad": "the 河 was", "term": "order"}
+        + "".join(
+            json.dumps({"sentence_good": good, "sentence_bad": bad, "term": "order"}) + "\n"
+            for good, bad in more
         ).encode()
-    )
-    lines += (
-        b"\n" + json.dumps({"sentence_good": "x", "sentence_bad": "x", "term": "order"}).encode()
     )
     app = ok(with_file(page, lines))
     assert "1 bad row was left out" in said(app)
-    assert "1 of 5 pairs hold words that the vocabulary" in said(app)
+    assert "1 pair has the same sentence twice (row 6)" in said(app)
+    assert "1 of 6 pairs hold words that the vocabulary" in said(app)
+    assert "; 1 tie)" in totals(app)[0]
