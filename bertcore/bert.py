@@ -13,6 +13,7 @@ from bertcore.checkpoints import save
 from bertcore.interventions.what_if import Changes
 from bertcore.model import Model, check_ids
 from bertcore.network import Network
+from bertcore.sentences.modules import SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace, trace_network
 
@@ -28,6 +29,7 @@ class Bert(Model):
         tokenizer: Its vocabulary, of as many pieces as the token table has rows, or fewer.
         name: What to call it in messages: "default", a folder, a hub id.
         report: How loading went, or None for a network built in memory.
+        sentence_modules: Of a sentence encoder; None: it is none.
     """
 
     module: Network
@@ -39,15 +41,22 @@ class Bert(Model):
         *,
         name: str = "in memory",
         report: LoadReport | None = None,
+        sentence_modules: SentenceModules | None = None,
     ) -> None:
-        super().__init__(network.eval(), tokenizer, name=name, report=report)
+        super().__init__(
+            network.eval(), tokenizer, name=name, report=report, sentence_modules=sentence_modules
+        )
 
-    def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
+    def tokenize(
+        self, text: str, text_pair: str | None = None, *, max_length: int | None = None
+    ) -> Encoding:
         """Return the tokens of a text or pair, cut to what the position table allows.
+
+        Or to `max_length` tokens, where that is less.
 
         Where the checkpoint has no second segment, all segment ids are 0 also for a pair.
         """
-        encoding = self.tokenizer.encode(text, text_pair, max_length=self.max_length)
+        encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
         if text_pair is not None and self.config.type_vocab_size < 2:
             return replace(encoding, segment_ids=[0] * len(encoding))
         return encoding

@@ -10,8 +10,9 @@ from bertcore.families import FAMILIES, Family
 
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 """`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code."""
-POSITION_EMBEDDINGS = ("learned", "sinusoidal")
-"""`sinusoidal`: the position table holds sines and cosines and is not trained."""
+POSITION_EMBEDDINGS = ("learned", "sinusoidal", "rotary")
+"""`sinusoidal`: the position table holds sines and cosines and is not trained; `rotary`: there is
+no table, queries and keys are turned (ModernBERT)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +42,8 @@ class BertConfig:
     """Fraction of activations dropped after embeddings and blocks, in training, 0 <= p < 1."""
     attention_probs_dropout_prob: float = 0.1
     """Fraction of attention weights dropped in training, 0 <= p < 1."""
+    classifier_dropout: float | None = None
+    """Dropout of a task head, 0 <= p < 1; None: `hidden_dropout_prob`."""
     max_position_embeddings: int = 512
     """Rows of the position table: the longest input in tokens."""
     type_vocab_size: int = 2
@@ -81,8 +84,10 @@ class BertConfig:
                 f"hidden_size {self.hidden_size} is not divisible by num_attention_heads "
                 f"{self.num_attention_heads}. Choose a width that is a multiple of the heads."
             )
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"):
             value = getattr(self, name)
+            if name == "classifier_dropout" and value is None:
+                continue
             if not _is_number(value) or not 0 <= value < 1:
                 raise ValueError(f"{name} is {value!r}; expected a number from 0 up to below 1.")
         for name in ("initializer_range", "layer_norm_eps"):
@@ -128,7 +133,16 @@ class BertConfig:
 
         RoBERTa's and ELECTRA's code takes the erf GELU there whatever config.json says.
         """
-        return "gelu" if self.model_type in _GELU_HEADS else self.hidden_act
+        usual = "gelu" if self.model_type in _GELU_HEADS else self.hidden_act
+        return str(getattr(self, "classifier_activation", usual))
+
+    def has_bias(self, field: str) -> bool:
+        """Return whether some layers have biases.
+
+        Args:
+            field: Of ModernBertConfig, such as "norm_bias"; other members have all of them.
+        """
+        return bool(getattr(self, field, True))
 
     @property
     def head_size(self) -> int:
@@ -158,6 +172,12 @@ class BertConfig:
         values = {family.fields.get(name, name): value for name, value in values.items()}
         if "embedding_size" in family.defaults:
             values["embedding_size"] = self.embedding_width
+        if self.classifier_dropout is None:
+            name = family.fields.get("classifier_dropout", "classifier_dropout")
+            if "classifier_dropout" in family.defaults:
+                values[name] = self.hidden_dropout_prob  # there a number is needed
+            else:
+                del values[name]
         if self.model_type == "distilbert":
             values["sinusoidal_pos_embds"] = self.position_embedding == "sinusoidal"
         return {
@@ -196,7 +216,7 @@ class BertConfig:
                     f"config.json has {key} = {values[key]!r}; {family.name} as in the paper has "
                     f"{wanted!r}."
                 )
-        known = {field.name for field in fields(cls)} - set(_OURS) | {"embedding_size"}
+        known = {field.name for field in fields(BertConfig)} - set(_OURS) | {"embedding_size"}
         stored = {name: values.get(family.fields.get(name, name)) for name in known}
         chosen = {name: value for name, value in stored.items() if value is not None}
         chosen = {**family.defaults, **chosen, **family.fixed, "model_type": model_type}
@@ -206,7 +226,7 @@ class BertConfig:
                 f"config.json lacks {', '.join(missing)}. "
                 "Copy the complete config.json of the checkpoint."
             )
-        if model_type in _WITH_OFFSET and isinstance(chosen["pad_token_id"], int):
+        if model_type in WITH_OFFSET and isinstance(chosen["pad_token_id"], int):
             chosen["position_offset"] = chosen["pad_token_id"] + 1
         if model_type == "electra" and chosen["embedding_size"] == chosen["hidden_size"]:
             del chosen["embedding_size"]  # then it has no matrix between them
@@ -214,6 +234,11 @@ class BertConfig:
             chosen["position_embedding"] = "sinusoidal"
         if "embedding_size" not in family.defaults:
             chosen.pop("embedding_size", None)
+        return cls.from_hf_fields(chosen, values)
+
+    @classmethod
+    def from_hf_fields(cls, chosen: dict[str, Any], values: Mapping[str, Any]) -> BertConfig:
+        """Build from the fields found in a config.json and from its whole content."""
         return cls(**chosen)
 
 
@@ -226,7 +251,8 @@ _OURS = (
 )
 """Fields that config.json has no key for, or only in some families."""
 _GELU_HEADS = ("roberta", "xlm-roberta", "electra")
-_WITH_OFFSET = ("roberta", "xlm-roberta")
+WITH_OFFSET = ("roberta", "xlm-roberta")
+"""Members whose position ids begin after that of padding."""
 _LEAST = {"type_vocab_size": 0, "position_offset": 0}
 
 _COUNTS = (

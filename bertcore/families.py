@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 Capability = Literal[
     "parts",
@@ -41,6 +41,50 @@ Names = tuple[tuple[str, str], ...]
 """(our name, theirs), in the order of the network."""
 
 
+TASK_CLASSES: Mapping[str, str] = MappingProxyType(
+    {
+        "sequence": "ForSequenceClassification",
+        "token": "ForTokenClassification",
+        "span": "ForQuestionAnswering",
+        "choice": "ForMultipleChoice",
+    }
+)
+"""Kinds of task head -> the ending of their class in `transformers`."""
+
+
+class HeadForm(NamedTuple):
+    """How a task head reads the last hidden states, and what its tensors are called."""
+
+    reads: Literal["pooler", "first", "mean", "all"]
+    """The pooled vector; the state of the first token, or the mean of all; that of every token."""
+    classifier: str = "classifier"
+    """Name of its last layer."""
+    dense: str = ""
+    """Name of a layer of width D before it; "": there is none."""
+    norm: str = ""
+    """Name of a LayerNorm after that layer; "": there is none."""
+    activation: str = ""
+    """Of that layer: "tanh", "relu" or "gelu"; "": the config's `classifier_activation`."""
+    drops_input: bool = False
+    """Whether dropout comes before that layer too."""
+    has_dropout: bool = True
+    """Whether dropout comes before the last layer."""
+
+
+_TOKEN = HeadForm("all")
+_SPAN = HeadForm("all", "qa_outputs", has_dropout=False)
+_POOLED = HeadForm("pooler")
+_POOLED_HEADS: Mapping[str, HeadForm] = MappingProxyType(
+    {"sequence": _POOLED, "token": _TOKEN, "span": _SPAN, "choice": _POOLED}
+)
+
+
+def _dense_head(activation: str) -> HeadForm:
+    return HeadForm(
+        "first", "classifier.out_proj", "classifier.dense", activation=activation, drops_input=True
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """One member of the family, in Hugging Face's names."""
@@ -57,6 +101,8 @@ class Family:
     """"encoder.layer.{}." with the number of the layer in the braces; without the prefix."""
     layer: Names
     """Parts of a layer, each with a weight and a bias."""
+    last: Names = ()
+    """What follows the last layer; without the prefix."""
     heads: Mapping[str, Names]
     """By our name of the head: "pooler", "mlm", "nsp", "replaced" or "sop"; with all prefixes."""
     decoder_weight: str
@@ -76,6 +122,8 @@ class Family:
     """Keys of config.json that must have this value for our encoder to be the right one."""
     classes: Mapping[frozenset[str], str]
     """Heads -> the class of `transformers` that has them."""
+    tasks: Mapping[str, HeadForm] = field(default_factory=dict)
+    """Kind of task head, a key of TASK_CLASSES -> its form."""
     absent: Mapping[Capability, str] = field(default_factory=dict)
     """What members never have -> why, as a sentence."""
 
@@ -83,6 +131,24 @@ class Family:
     def is_causal(self) -> bool:
         """Whether a token attends only to itself and the tokens before it."""
         return False
+
+    def task_class(self, kind: str) -> str:
+        """Return the class of `transformers` with a task head.
+
+        >>> DISTILBERT.task_class("sequence")
+        'DistilBertForSequenceClassification'
+        """
+        return self.classes[frozenset()].removesuffix("Model") + TASK_CLASSES[kind]
+
+
+def task_kind(class_name: str) -> str | None:
+    """Return the kind of task head that a class of `transformers` has, or None.
+
+    >>> task_kind("RobertaForTokenClassification"), task_kind("BertForMaskedLM")
+    ('token', None)
+    """
+    kinds = (kind for kind, ending in TASK_CLASSES.items() if class_name.endswith(ending))
+    return next(kinds, None)
 
 
 _BERT_EMBEDDINGS: Names = (
@@ -142,6 +208,7 @@ BERT = Family(
         frozenset({"mlm"}): "BertForMaskedLM",
         frozenset(): "BertModel",
     },
+    tasks=_POOLED_HEADS,
 )
 
 DISTILBERT = Family(
@@ -170,9 +237,17 @@ DISTILBERT = Family(
         "hidden_act": "activation",
         "hidden_dropout_prob": "dropout",
         "attention_probs_dropout_prob": "attention_dropout",
+        "classifier_dropout": "seq_classif_dropout",
     },
+    defaults={"classifier_dropout": 0.2},
     fixed={"type_vocab_size": 0, "layer_norm_eps": 1e-12},
     classes={frozenset({"mlm"}): "DistilBertForMaskedLM", frozenset(): "DistilBertModel"},
+    tasks={
+        "sequence": HeadForm("first", dense="pre_classifier", activation="relu"),
+        "token": _TOKEN,
+        "span": _SPAN,
+        "choice": HeadForm("first", dense="pre_classifier", activation="relu"),
+    },
     absent={
         "segments": "DistilBERT has no segment embeddings: only [SEP] tells text B from text A.",
         "pooler": "DistilBERT has no pooler: its sentence vector is the last state of [CLS].",
@@ -200,6 +275,7 @@ def _roberta(name: str, class_prefix: str) -> Family:
         parts=("embeddings.", "encoder.", "pooler."),
         defaults={"pad_token_id": 1},
         classes={heads: class_prefix + kind for heads, kind in _ROBERTA_CLASSES.items()},
+        tasks={**_POOLED_HEADS, "sequence": _dense_head("tanh")},
         absent={
             "nsp": f"{name} has no next-sentence head. {_ONLY_MASKED_WORDS}.",
         },
@@ -235,6 +311,12 @@ ELECTRA = Family(
         frozenset({"mlm"}): "ElectraForMaskedLM",
         frozenset(): "ElectraModel",
     },
+    tasks={
+        "sequence": _dense_head("gelu"),
+        "token": _TOKEN,
+        "span": _SPAN,
+        "choice": HeadForm("first", dense="sequence_summary.summary", activation="gelu"),
+    },
     absent={
         "pooler": "ELECTRA has no pooler: its sentence vector is the last state of [CLS].",
         "nsp": "ELECTRA has no next-sentence head. Its generator was trained on masked words and "
@@ -268,11 +350,13 @@ ALBERT = Family(
     decoder_weight="predictions.decoder.weight",
     decoder_bias="predictions.decoder.bias",
     parts=("embeddings.", "encoder.", "pooler."),
+    fields={"classifier_dropout": "classifier_dropout_prob"},
     defaults={
         "embedding_size": 128,
         "hidden_act": "gelu_new",
         "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
+        "classifier_dropout": 0.1,
     },
     fixed={"share_layers": True},
     constants={"num_hidden_groups": 1, "inner_group_num": 1},
@@ -281,9 +365,65 @@ ALBERT = Family(
         frozenset({"mlm"}): "AlbertForMaskedLM",
         frozenset(): "AlbertModel",
     },
+    tasks=_POOLED_HEADS,
     absent={
         "nsp": "ALBERT has no next-sentence head: it was pretrained to tell whether two "
         "sentences are in their order (bert.sentence_order).",
+    },
+)
+
+_MODERN_HEAD = ("head.dense", "head.norm")
+MODERNBERT = Family(
+    name="ModernBERT",
+    prefix="model.",
+    embeddings=(
+        ("embeddings.word_embeddings.weight", "embeddings.tok_embeddings.weight"),
+        ("embeddings.norm.weight", "embeddings.norm.weight"),
+        ("embeddings.norm.bias", "embeddings.norm.bias"),
+    ),
+    layer_prefix="layers.{}.",
+    layer=(
+        ("attention.norm", "attn_norm."),
+        ("attention.qkv", "attn.Wqkv."),
+        ("attention.output", "attn.Wo."),
+        ("feed_forward.norm", "mlp_norm."),
+        ("feed_forward.intermediate", "mlp.Wi."),
+        ("feed_forward.output", "mlp.Wo."),
+    ),
+    last=_linear("final_norm", "final_norm"),
+    heads={"mlm": _mlm("decoder.bias", *_MODERN_HEAD)},
+    decoder_weight="decoder.weight",
+    parts=("embeddings.", "layers.", "final_norm."),
+    fields={
+        "hidden_act": "hidden_activation",
+        "hidden_dropout_prob": "mlp_dropout",
+        "attention_probs_dropout_prob": "attention_dropout",
+        "layer_norm_eps": "norm_eps",
+    },
+    defaults={
+        "pad_token_id": 50283,
+        "layer_norm_eps": 1e-5,
+        "max_position_embeddings": 8192,
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+        "classifier_dropout": 0.0,
+    },
+    fixed={"type_vocab_size": 0, "position_embedding": "rotary"},
+    classes={frozenset({"mlm"}): "ModernBertForMaskedLM", frozenset(): "ModernBertModel"},
+    tasks={
+        kind: HeadForm(
+            "all" if kind in ("token", "span") else "first",
+            dense=_MODERN_HEAD[0],
+            norm=_MODERN_HEAD[1],
+        )
+        for kind in TASK_CLASSES
+    },
+    absent={
+        "segments": "ModernBERT has no segment embeddings: only [SEP] tells text B from text A.",
+        "positions": "ModernBERT adds no position vectors to its input: each head turns its "
+        "queries and keys by an angle that grows with the place (rotary positions).",
+        "pooler": "ModernBERT has no pooler: its sentence vector is the last state of [CLS].",
+        "nsp": f"ModernBERT has no next-sentence head. {_ONLY_MASKED_WORDS}.",
     },
 )
 
@@ -295,11 +435,13 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "xlm-roberta": XLM_ROBERTA,
         "electra": ELECTRA,
         "albert": ALBERT,
+        "modernbert": MODERNBERT,
     }
 )
 """By `model_type` of config.json."""
 
 _SIGNS = (
+    ("modernbert", ("embeddings.tok_embeddings.",)),
     ("distilbert", ("distilbert.", "attention.q_lin.", "vocab_projector.")),
     ("albert", ("albert.", "albert_layer_groups.", "sop_classifier.")),
     ("electra", ("electra.", "embeddings_project.", "generator_", "discriminator_predictions.")),

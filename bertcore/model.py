@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,13 +17,13 @@ from bertcore.config import BertConfig
 from bertcore.families import CAPABILITIES, HEADS, Capability
 from bertcore.interventions.what_if import Changes
 from bertcore.network import Encoder
+from bertcore.sentences.modules import MEAN, SentenceModules
+from bertcore.sentences.pooling import POOLINGS
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
-
-POOLINGS = ("mean", "cls", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Model(ABC):
             refused.
         name: What to call it in messages: "default", a folder, a hub id.
         report: How loading went, or None for a network built in memory.
+        sentence_modules: Of a sentence encoder; None: it is none.
 
     Raises:
         ValueError: If the vocabulary is much larger than the table (`Tokenizer.for_table`).
@@ -70,15 +71,19 @@ class Model(ABC):
         *,
         name: str = "in memory",
         report: LoadReport | None = None,
+        sentence_modules: SentenceModules | None = None,
     ) -> None:
         self.module = module
         self.tokenizer = tokenizer.for_table(module.config.vocab_size)
         self.name = name
         self.report = report
+        self.sentence_modules = sentence_modules
 
     @abstractmethod
-    def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
-        """Return the tokens of a text or pair, cut to what is read at most."""
+    def tokenize(
+        self, text: str, text_pair: str | None = None, *, max_length: int | None = None
+    ) -> Encoding:
+        """Return the tokens of a text or pair, cut to what is read at most, or to `max_length`."""
 
     @abstractmethod
     def trace(
@@ -141,6 +146,10 @@ class Model(ABC):
     def max_length(self) -> int:
         """The longest input in tokens: what both the position table and the tokenizer allow."""
         return min(self.config.max_length, self.tokenizer.model_max_length)
+
+    def limit(self, max_length: int | None) -> int:
+        """Return `max_length`, where it is given and the checkpoint reads as much."""
+        return self.max_length if max_length is None else min(max_length, self.max_length)
 
     def _ids(self, values: Sequence[int]) -> Tensor:
         return torch.tensor(values, dtype=torch.long, device=self.device)
@@ -247,25 +256,42 @@ class Model(ABC):
         hidden = self.hidden(self.tokenize(text, text_pair))
         return torch.sigmoid(self.module.replaced_logits(hidden).float()).cpu()
 
+    def sentence_encoding(self, text: str) -> Encoding:
+        """Return the tokens of a text as its sentence vector reads them.
+
+        A sentence encoder cuts texts at its own length and may put a prompt before them.
+
+        Raises:
+            ValueError: If the text is not valid Unicode; for GPT-2 also if it is empty.
+        """
+        modules = self.sentence_modules or MEAN
+        return self.tokenize(modules.prompt + text, max_length=modules.max_length)
+
     @torch.no_grad()
     def encode(
         self,
         texts: Sequence[str],
         *,
         layer: int = -1,
-        pooling: str = "mean",
+        pooling: str | None = None,
         batch_size: int = 32,
     ) -> Tensor:
         """Return one vector for each text, float32 on the CPU, [N, D].
 
+        Of a sentence encoder (a checkpoint with modules.json) these are the vectors of
+        `SentenceTransformer.encode`: its pooling, its other modules, its length. Of any other
+        checkpoint it is the mean over all tokens of the last layer, [CLS] and [SEP] included.
+
         Args:
             texts: Any number; texts over the limit are cut at the end.
             layer: Hidden state to read: 0 is the embeddings' output, -1 the last layer.
-            pooling: "mean" over all tokens, "cls" (the first token) or "max".
+            pooling: One of POOLINGS, in place of a sentence encoder's own modules and length; None:
+                those, or "mean".
             batch_size: Texts run together; they are sorted by length, so little is padded.
 
         Raises:
-            ValueError: If `layer` or `pooling` does not exist, or batch_size is below 1.
+            ValueError: If `layer` or `pooling` does not exist, batch_size is below 1, or a module
+                of the sentence encoder is not known or does not read that layer.
             TypeError: If `texts` is a single string.
         """
         num_layers = self.config.num_hidden_layers
@@ -274,16 +300,35 @@ class Model(ABC):
                 f"layer is {layer}; this checkpoint has hidden states 0 to {num_layers} "
                 "(0 is the embeddings' output, -1 the last)."
             )
-        if pooling not in POOLINGS:
+        if pooling is not None and pooling not in POOLINGS:
             raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; expected at least 1.")
         if isinstance(texts, str):
             raise TypeError("texts is a single string; expected a list of strings.")
         depth = layer % (num_layers + 1)
-        encodings = [self.tokenize(text) for text in texts]
-        order = sorted(range(len(texts)), key=lambda i: len(encodings[i].input_ids))
-        out = torch.empty(len(texts), self.config.hidden_size)
+        modules = self.sentence_modules or MEAN
+        if pooling is not None:
+            modules = SentenceModules(poolings=(pooling,))
+        modules.check()
+        if depth != num_layers and modules is self.sentence_modules:
+            raise ValueError(
+                f"layer is {layer}, but the modules of this sentence encoder read the last layer. "
+                "Name a pooling, such as pooling='mean', to pool another."
+            )
+        limit = modules.max_length
+        encodings = [self.tokenize(modules.prompt + text, max_length=limit) for text in texts]
+        out = torch.empty(len(texts), modules.width(self.config.hidden_size))
+        for rows, ids, kept in self._padded(encodings, batch_size):
+            hidden = self.module(ids, None, kept, num_layers=depth)
+            out[rows] = modules.vectors(hidden, kept).cpu()
+        return out
+
+    def _padded(
+        self, encodings: Sequence[Encoding], batch_size: int
+    ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+        """Yield (indices, ids [B, T], kept [B, T]) of batches of about the same length."""
+        order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].input_ids))
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             longest = max(len(encodings[i].input_ids) for i in rows)
@@ -293,20 +338,7 @@ class Model(ABC):
                 length = len(encodings[i].input_ids)
                 ids[row, :length] = torch.tensor(encodings[i].input_ids)
                 kept[row, :length] = True
-            kept = kept.to(self.device)
-            hidden = self.module(ids.to(self.device), None, kept, num_layers=depth)
-            out[rows] = _pool(hidden.float(), kept, pooling).cpu()
-        return out
-
-
-def _pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
-    """Pool [B, T, D] over the kept tokens [B, T] to [B, D]."""
-    if pooling == "cls":
-        return hidden[:, 0]
-    if pooling == "max":
-        return hidden.masked_fill(~kept[..., None], -torch.inf).amax(1)
-    weights = kept[..., None].float()
-    return (hidden * weights).sum(1) / weights.sum(1)
+            yield rows, ids.to(self.device), kept.to(self.device)
 
 
 def check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> None:

@@ -51,10 +51,17 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
     for layer, head in chosen:
         block = network.layers[layer].attention
         rows = slice(head * width, (head + 1) * width)
-        block.value.weight[rows] = 0
-        block.value.bias[rows] = 0
+        for part in block.value_rows():
+            if part is not None:
+                part[rows] = 0
         block.output.weight[:, rows] = 0
-    return Bert(network, bert.tokenizer, name=f"{bert.name}, pruned", report=bert.report)
+    return Bert(
+        network,
+        bert.tokenizer,
+        name=f"{bert.name}, pruned",
+        report=bert.report,
+        sentence_modules=bert.sentence_modules,
+    )
 
 
 def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:

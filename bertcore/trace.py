@@ -182,7 +182,8 @@ def trace_network(
         q, k, v = by_head[:, index, None]
         buffers = AttentionBuffers(scores, attentions[index, None], context_buffer)
         edit = None if interventions is None else interventions.edit(index)
-        context, _ = attention_explicit(q, k, v, mask, buffers, edit)
+        of_layer = block.masked(mask, num_tokens)
+        context, _ = attention_explicit(q, k, v, of_layer, buffers, edit)
         if interventions is not None and interventions.gates is not None:
             context *= interventions.gates[index]
         if interventions is None or index not in interventions.skipped:
@@ -194,7 +195,7 @@ def trace_network(
         embeddings=TracedEmbeddings(
             token=parts.token[0].cpu(),
             segment=None if parts.segment is None else parts.segment[0].cpu(),
-            position=parts.position[0].cpu(),
+            position=None if parts.position is None else parts.position[0].cpu(),
             sum=summed[0].cpu(),
             output=states[0] if normalized is hidden_in else normalized[0].cpu(),
         ),

@@ -12,7 +12,8 @@ import logging
 import os
 from pathlib import Path
 
-from bertcore.checkpoints.folder import is_checkpoint
+from bertcore.checkpoints.adapter import adapter_base
+from bertcore.checkpoints.folder import is_adapter, is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 
 from ..shell import state
@@ -56,7 +57,24 @@ def place(source: str) -> str:
             f"this server offers no checkpoint {_short(source)!r}. It opens checkpoints by name "
             "alone, no folders and nothing from the hub: choose one in the sidebar."
         )
+    _check_base(found)
     return found
+
+
+def _check_base(found: str) -> None:
+    """Refuse an adapter whose base is not offered: its file may be a visitor's own.
+
+    Raises:
+        NotOfferedError: If it is an adapter on another base.
+        RuntimeError: If its settings are damaged.
+    """
+    base = None if found in SHIPPED else adapter_base(Path(found).expanduser())
+    if base is not None and base not in SHIPPED and base not in _by_name().values():
+        log.warning("refused: a visitor asked for an adapter on a base that is not offered")
+        raise NotOfferedError(
+            f"this adapter is opened on {_short(base)!r}, which this server does not offer. Merge "
+            "it with peft, and upload the result."
+        )
 
 
 def name_of(folder: Path) -> str:
@@ -94,7 +112,7 @@ def below(root: Path, patterns: tuple[str, ...] = PATTERNS) -> list[Path]:
         for path in root.glob(pattern)
         if not any(part.startswith(".") for part in path.relative_to(root).parts)
         and path.resolve().is_relative_to(inside)
-        and is_checkpoint(path)
+        and (is_checkpoint(path) or is_adapter(path))
     }
     return sorted(found)[:MAX_FOUND]
 

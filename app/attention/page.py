@@ -12,7 +12,7 @@ from ..plots.untrusted_text import plain
 from ..shell import frame, shipped
 from ..shell.one_of import one_of
 from ..shell.state import Field
-from . import PAGE, decoder, switch_off
+from . import PAGE, decoder, switch_off, window
 from .head_sentence import head_sentence
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
@@ -43,6 +43,7 @@ def views(page: frame.Page) -> None:
         switch_off.offer(row, layer, heads, num_heads)
         if layer == 0:
             shipped.note(page, PLANTED_HEADS)
+        window.note(page, layer)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
     view = one_of("View", names, VIEW)
     with frame.guard():

@@ -50,9 +50,9 @@ TENSORS = Picture(
     table=_tensor_table,
     how=(
         "Every tensor of the file, and every one that the network needs. Missing ones belong to a "
-        "head that the file lacks. Those of a task head come from fine-tuning; Inspect reads "
-        "them for BERT, *What if?* for its relatives too. Unexpected ones are no part of the "
-        "network and are not used. A tensor of the wrong shape is never loaded."
+        "head that the file lacks. Those of a task head come from fine-tuning; *Inspect* and "
+        "*What if?* read them. Unexpected ones are no part of the network and are not used. A "
+        "tensor of the wrong shape is never loaded."
     ),
     code="""
 for line in bert.report.sentences():

@@ -20,6 +20,7 @@ KINDS = {
     "attention.output": "attention output",
     "feed_forward.intermediate": "feed-forward, in",
     "feed_forward.output": "feed-forward, out",
+    "attention.qkv": "query, key, value",
 }
 """Names of a layer's matrices, by our names of their tensors."""
 TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
@@ -31,6 +32,8 @@ def spectrum_dots(diagnosis: Diagnosis) -> Figure:
     fig = Figure()
     for place, (part, kind) in enumerate(KINDS.items()):
         chosen = [m for m in diagnosis.matrices if m.name.endswith(f".{part}.weight")]
+        if not chosen:
+            continue
         fig.add(
             "scatter",
             x=[int(matrix.name.split(".")[1]) for matrix in chosen],

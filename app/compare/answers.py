@@ -10,7 +10,7 @@ import streamlit as st
 from ..plots.figure import Figure
 from ..plots.untrusted_text import label_name, plain
 from ..shell.picture import Picture
-from .case import Case, code_of, wants_pair
+from .case import Case, code_of, unread_heads, wants_pair
 from .figures import (
     AnswerRows,
     answer_bars,
@@ -99,6 +99,8 @@ RING = " A ring marks where a decision settles: from that layer on it is the fin
 
 def show_answers(case: Case) -> None:
     """Draw answers, layers and gradients of one question."""
+    for reason in unread_heads(case):
+        st.info(plain(_sentence(reason)))
     if not case.comparison.answers:
         st.info(NO_QUESTION)
         return

@@ -14,7 +14,8 @@ from bertcore.analysis.compare.decision import Decisions, open_decisions, pretra
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.untrained import untrained
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
-from bertcore.checkpoints.source import DEFAULT, SHIPPED
+from bertcore.checkpoints.adapter import adapter_base
+from bertcore.checkpoints.source import DEFAULT, SHIPPED, is_remote
 
 from ..access import checkpoints
 from ..inspect_checkpoint import model as inspection
@@ -165,22 +166,33 @@ def wants_pair(side: Side) -> bool:
         return False
 
 
+def unread_heads(case: Case) -> list[str]:
+    """Return a sentence for each task head that is there and has no question here."""
+    with_head = [s for s in case.sides if not s.is_untrained and inspection.has_head(s.bert)]
+    return list(dict.fromkeys(s.decisions.no_task for s in with_head if s.decisions.no_task))
+
+
 def suggested(key: cache.BertKey) -> str:
     """Return what to compare a checkpoint with: its origin, what came of it, or UNTRAINED."""
     return began_with(key) or (EXAMPLE if key.source == DEFAULT else UNTRAINED)
 
 
 def began_with(key: cache.BertKey) -> str | None:
-    """Return what a checkpoint was fine-tuned from, if its folder names it and it is there."""
+    """Return what a checkpoint was fine-tuned from, if its folder names it and it is there.
+
+    Of an adapter it is the base.
+    """
     place = SHIPPED.get(key.place, Path(key.place).expanduser())
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
-        began = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
+        base = adapter_base(place)
+        began = base or json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return None
     if not isinstance(began, str):  # the file may be a visitor's own
         return None
-    source = checkpoints.source_of(began)
+    # The hub id of a base was fetched with its adapter; other files name folders.
+    source = began if base and is_remote(base) else checkpoints.source_of(began)
     return None if source == key.source else source
 
 

@@ -1229,9 +1229,12 @@ ${this.parts.join("\n")}
       sign(half);
       this.font(context, 10.5);
       const room = half.x - place.lines.x - 8;
-      this.label(context, room > 48 ? "attention" : room > 24 ? "att." : "", place.lines.x + room / 2 - 2, y, room, "center");
+      const name = room > 48 ? "attention" : room > 24 ? "att." : "";
+      if (name) this.label(context, name, place.lines.x + room / 2 - 2, y, room, "center");
       const [from, to] = [half.x + half.width + 1, layout.columns[own[own.length - 1]].x - 1];
-      this.label(context, "FF", (from + to) / 2, y, 20, "center");
+      const last = layout.columns[own[own.length - 1]];
+      const [first, second] = [half.x + half.width / 2, last.x + last.width / 2];
+      if (second - first > 25) this.label(context, "FF", (first + second) / 2, y, 20, "center");
       context.globalAlpha = 0.3 * alpha;
       context.beginPath();
       for (let row = 0; row < this.model.size; row++) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bertcore import Model
+from bertcore.modern_config import ModernBertConfig
 
 from ..plots.formats import percent, shorten
 from ..plots.special_tokens import Marks
@@ -32,7 +33,7 @@ def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
     ]
     kinds = {column.kind for column in glance.columns}
     if "attention" in kinds:
-        steps += [_add_and_norm(), _feed_forward(bert)]
+        steps += [_add_and_norm(bert), _feed_forward(bert)]
     steps.append(_layers(bert, glance))
     if glance.pair is not None:
         steps.append(_pair(glance, marks))
@@ -84,6 +85,8 @@ def _attention(bert: Model, glance: Glance) -> Step:
     heads = "one head lets" if num_heads == 1 else f"each of {num_heads} heads lets"
     is_causal = bert.config.family.is_causal
     sources = "itself and the tokens before it" if is_causal else "all tokens"
+    if isinstance(bert.config, ModernBertConfig) and bert.config.window(0) is not None:
+        sources = f"the tokens at most {bert.config.window(0)} places away"
     return Step(
         "attention",
         "Attention",
@@ -92,7 +95,14 @@ def _attention(bert: Model, glance: Glance) -> Step:
     )
 
 
-def _add_and_norm() -> Step:
+def _add_and_norm(bert: Model) -> Step:
+    if isinstance(bert.config, ModernBertConfig):
+        return Step(
+            "norm",
+            "Norm & add",
+            "Each block reads normalised vectors, and what the heads took is added to the token's "
+            "own vector as it is: the token keeps what it knew and learns from its context.",
+        )
     return Step(
         "norm",
         "Add & norm",
@@ -102,6 +112,14 @@ def _add_and_norm() -> Step:
 
 
 def _feed_forward(bert: Model) -> Step:
+    if isinstance(bert.config, ModernBertConfig):
+        return Step(
+            "feed_forward",
+            "Feed-forward",
+            f"Then each vector passes alone through {bert.config.intermediate_size:,} neurons, "
+            "each multiplied by a gate of its own, and is added again. Attention and feed-forward "
+            "make one layer; after the last one a LayerNorm follows.",
+        )
     return Step(
         "feed_forward",
         "Feed-forward",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import (
     LabelAnswer,
+    LabelsAnswer,
     ScoreAnswer,
     SpanAnswers,
     TagAnswer,
@@ -41,6 +42,21 @@ def label_bars(answer: LabelAnswer, chosen: int) -> Figure:
     order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
     names = [label_name(answer.labels[i]) for i in order]
     colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in order]
+    return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
+
+
+def labels_bars(answer: LabelsAnswer, chosen: int) -> Figure:
+    """Draw the most probable labels as bars; those below one half, which are not given, are grey.
+
+    Args:
+        answer: Of a text that may have several labels.
+        chosen: The label that is explained.
+    """
+    order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
+    given = set(answer.given)
+    colours = [theme.SEGMENT_A if i in given else theme.SPECIAL for i in order]
+    colours = [theme.ACCENT if i == chosen else c for i, c in zip(order, colours, strict=True)]
+    names = [label_name(answer.labels[i]) for i in order]
     return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
 
 
@@ -160,6 +176,12 @@ def tagged_words(text: TaggedText, chosen: int) -> Figure:
 def label_table(answer: LabelAnswer) -> pd.DataFrame:
     """Return a row for each label."""
     return pd.DataFrame({"label": answer.labels, "p": answer.probabilities})
+
+
+def labels_table(answer: LabelsAnswer) -> pd.DataFrame:
+    """Return a row for each label."""
+    given = [i in answer.given for i in range(len(answer.labels))]
+    return pd.DataFrame({"label": answer.labels, "p": answer.probabilities, "given": given})
 
 
 def score_table(answer: ScoreAnswer) -> pd.DataFrame:

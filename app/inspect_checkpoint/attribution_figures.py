@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from bertcore.analysis.attribution import Faithfulness, Word
 
 from ..plots import theme, token_flow
-from ..plots.figure import Figure, bar, heatmap, scatter, subplots
+from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import display_width, exactly, shorten, signed
+from ..plots.word_boxes import coloured_boxes
 
 RANDOM = "Random order"
 MEASURES = {
@@ -51,42 +52,14 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
     words, values = result.words, result.rows[method]
     numbers = [signed(float(value)) for value in values]
     boxes = token_flow.place([word.text for word in words], numbers)
-    filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
-    largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
-    strengths = filled / largest
-    # The ends of the light scale are dark, those of the dark one light.
-    strong, weak = ("#10131C", "#FFFFFF") if is_dark else ("#FFFFFF", "#10131C")
-    hover = [
-        f"<b>{theme.escape(shorten(word.text, 40))}</b>: {signed(float(value)) or '—'}"
-        for word, value in zip(words, values, strict=True)
-    ]
     fig = Figure(
-        bar(
-            base=[box.left for box in boxes],
-            x=[box.width for box in boxes],
-            y=[box.line for box in boxes],
-            orientation="h",
-            text=[token_flow.two_lines(w.text, s) for w, s in zip(words, numbers, strict=True)],
-            textposition="inside",
-            insidetextanchor="middle",
-            constraintext="none",
-            textangle=0,
-            insidetextfont={
-                "size": 13,
-                "color": [strong if abs(strength) > 0.66 else weak for strength in strengths],
-            },
-            marker={
-                "color": filled,
-                "colorscale": theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
-                "cmin": -largest,
-                "cmax": largest,
-                "line": {"width": 1, "color": theme.GRID},
-                "cornerradius": 5,
-                "colorbar": theme.bar_above(f"against ← {unit} → for"),
-            },
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
+        coloured_boxes(
+            [word.text for word in words],
+            values,
+            numbers,
+            boxes,
+            is_dark=is_dark,
+            scale_title=f"against ← {unit} → for",
         )
     )
     return token_flow.draw(fig, boxes, legend_height=60)

@@ -9,6 +9,7 @@ from ..shell.state import Field
 PREDICTED = -1
 """Stands for the predicted label, or the first tagged word, in place of a chosen one."""
 USUAL_COLUMN = "(found by its name)"
+JOINT_COLUMNS = "(a column for each label)"
 STEPS = (20, 50, 200)
 VIEWS = {"text": "One text", "file": "A labelled file"}
 METHODS = {

@@ -63,7 +63,13 @@ from bertcore.analysis.attribution import find_counterfactuals
 
 proposer = bertcore.load("default")  # or the checkpoint itself, if it has a masked-word head
 find_counterfactuals(
-    model, proposer, source.text, source.text_pair, word={word}, score_change={score_change}
+    model,
+    proposer,
+    source.text,
+    source.text_pair,
+    word={word},
+    label={label},
+    score_change={score_change},
 )
 """,
 )
@@ -83,7 +89,7 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
         if not is_own:
             st.caption(
                 "This checkpoint has no masked-word head any more, so the words are proposed by "
-                "the shipped checkpoint, which has the same vocabulary."
+                "the shipped checkpoint."
             )
         score_change = view.choose_score_change()
         work = inspection.search_counterfactuals(query, word=word, score_change=score_change)
@@ -97,6 +103,7 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
             setup=setup_with_target(query),
             limit=f"{MAX_FORWARDS:,}",
             word=word,
+            label=inspection.asked_label(query),
             score_change=score_change,
         )
 

@@ -232,6 +232,47 @@ def slice_bars(
     return fig
 
 
+def label_dots(scores: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Draw precision, recall and F1 of each label; of many labels the most frequent ones.
+
+    Args:
+        scores: By label: precision, recall, f1 and number.
+    """
+    frequent = sorted(scores, key=lambda label: -scores[label]["number"])[:MOST_CLASSES]
+    shown = [label for label in scores if label in frequent]
+    places = list(range(len(shown)))
+    fig = Figure()
+    # Smaller and smaller, so that equal ones are all seen.
+    parts = {
+        "precision": (theme.SEGMENT_A, 15),
+        "recall": (theme.SEGMENT_B, 11),
+        "f1": (theme.ACCENT, 6),
+    }
+    for part, (colour, size) in parts.items():
+        fig.add_trace(
+            scatter(
+                x=[scores[label][part] for label in shown],
+                y=places,
+                mode="markers",
+                name="F1" if part == "f1" else part,
+                marker={"color": colour, "size": size},
+                customdata=[theme.escape(label) for label in shown],
+                hovertemplate=f"%{{customdata}}: {part} %{{x:.3f}}<extra></extra>",
+            )
+        )
+    names = [f"{theme.escape(shorten(x, 26))} ({scores[x]['number']:,})" for x in shown]
+    theme.plot_layout(fig, "", "", "", 30 * len(shown) + 100)
+    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
+    fig.update_yaxes(tickvals=places, ticktext=names, range=[len(shown) - 0.4, -0.6])
+    fig.update_layout(margin={"t": 40, "r": 24})  # room for "100%"
+    return fig
+
+
+def label_score_table(scores: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return a row for each label."""
+    return pd.DataFrame([{"label": label, **values} for label, values in scores.items()])
+
+
 def score_dots(run: FileRun) -> Figure:
     """Draw each predicted score over the true one; the dotted line is where both are the same."""
     gold, predicted = run.gold, run.predicted

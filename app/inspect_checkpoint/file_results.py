@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -26,6 +27,7 @@ from . import labelled_files
 from . import model as inspection
 from .choices import (
     COLUMNS,
+    JOINT_COLUMNS,
     LABEL,
     PREDICTED,
     READ_PAIR,
@@ -94,7 +96,7 @@ ERRORS = Picture(
 def show(page: frame.Page) -> None:
     """Draw the choice of a file, its run, and what came out."""
     view = view_of(inspection.model(page.bert_key).task)
-    chosen = _choose(view, page.bert_key.source)
+    chosen = _choose(view, page.bert_key.source, inspection.model(page.bert_key).labels)
     if chosen is None:
         return
     running: tuple[cache.BertKey, Labelled, Stop, int] | None = st.session_state.get(_RUN)
@@ -117,8 +119,14 @@ def show(page: frame.Page) -> None:
             _draw(page, view, labelled, file_run)
 
 
-def _choose(view: TaskView, source: str) -> Labelled | None:
-    """Draw the upload of a file and how to read it; a checkpoint that ships has its own file."""
+def _choose(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:
+    """Draw the upload of a file and how to read it; a checkpoint that ships has its own file.
+
+    Args:
+        view: Of the task.
+        source: Of the checkpoint.
+        labels: Of the model.
+    """
     upload = st.file_uploader(
         view.upload,
         type=list(view.file_types),
@@ -147,28 +155,37 @@ def _choose(view: TaskView, source: str) -> Labelled | None:
             st.caption(f"Your last file is still here: **{name}**.")
     labelled = None
     with frame.guard():
-        columns = _columns(view, view.column_names(path))
+        names = view.column_names(path)
+        columns = _columns(view, names, view.joint_columns(names, labels))
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
         labelled = Labelled(path, columns, skip)
     return labelled
 
 
-def _columns(view: TaskView, names: tuple[str, ...]) -> Columns:
-    """Draw the choice of columns; nothing where the file has none."""
+def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Columns:
+    """Draw the choice of columns; nothing where the file has none.
+
+    Args:
+        view: Of the task.
+        names: Of the columns.
+        joint: The columns that are the label together, if any; they are the default.
+    """
     if not names:
         return Columns()
     row = st.container(horizontal=True)
-    options = [USUAL_COLUMN, *names]
-    picked = {
-        field: row.selectbox(
+    picked = {}
+    for field, title in view.columns.items():
+        options = [USUAL_COLUMN, *names]
+        default = USUAL_COLUMN
+        if field == "label" and joint is not None:
+            options, default = [joint, *options], joint
+        picked[field] = row.selectbox(
             title,
             options,
-            format_func=shorten_middle,
-            key=COLUMNS[field].key(options=options),
+            format_func=lambda name: JOINT_COLUMNS if name == joint else shorten_middle(name),
+            key=COLUMNS[field].key(default=default, options=options),
             width=220,
         )
-        for field, title in view.columns.items()
-    }
     return Columns(
         **{field: None if name == USUAL_COLUMN else name for field, name in picked.items()}
     )
@@ -185,26 +202,25 @@ def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) ->
         "skip": labelled.skip_bad_rows,
     }
     metrics = run.metrics()
-    _show_metrics(run, metrics)
+    _show_metrics(run, metrics, {**METRIC_NAMES, **view.metric_names})
     left, right = st.container(key="inspect_run").columns(2, gap="large")
     with left:
         view.show_file(page, run, metrics, code)
-    has_matrix = metrics.confusion is not None
-    with right if has_matrix else left:
+    with right if view.beside_calibration else left:
         _show_calibration(page, run, code)
-    with st.container() if has_matrix else right:
+    with st.container() if view.beside_calibration else right:
         _show_slices(page, view, run, code)
     _show_errors(page, view, run, code)
 
 
-def _show_metrics(run: FileRun, metrics: MetricTable) -> None:
+def _show_metrics(run: FileRun, metrics: MetricTable, names: Mapping[str, str]) -> None:
     num = run.num_examples
     st.header("1 example" if num == 1 else f"{num:,} examples", anchor=False)
     row = st.container(horizontal=True, gap="large", key="inspect_metrics")
     for name, value in metrics.metrics.items():
         low, high = metrics.intervals[name]
         box = row.container(width="content", gap=None)
-        box.metric(METRIC_NAMES.get(name, name), f"{value:.3f}", width="content")
+        box.metric(names.get(name, name), f"{value:.3f}", width="content")
         box.caption(f"95%: {low:.3f} to {high:.3f}")
 
 

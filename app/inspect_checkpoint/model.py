@@ -15,6 +15,7 @@ from bertcore.analysis.attribution import (
     PARTS,
     Attribution,
     Faithfulness,
+    LabelTarget,
     Search,
     Target,
     TaskAnswer,
@@ -27,7 +28,6 @@ from bertcore.analysis.attribution import (
     inspectable_task,
     integrated_gradients,
     layer_conductance,
-    may_propose,
     occlusion,
     random_faithfulness,
     task_input,
@@ -160,22 +160,21 @@ def explain_by_layer(query: Query) -> Work:
 
 
 def proposer(key: cache.BertKey) -> tuple[Model, bool]:
-    """Return the checkpoint that proposes words for a model, and whether it is the model's own.
-
-    Raises:
-        ValueError: If neither it nor the shipped checkpoint can.
-    """
+    """Return the checkpoint that proposes words for a model, and whether it is the model's own."""
     opened = cache.opened(key)
     if "mlm" in opened.capabilities:
         return opened, True
-    shipped = cache.bert("default", key.device, key.dtype)
-    may_propose(shipped, model(key))
-    return shipped, False
+    return cache.bert("default", key.device, key.dtype), False
+
+
+def asked_label(query: Query) -> int | None:
+    """Return the label whose yes or no is explained; None where a text has one answer."""
+    return query.target.label if isinstance(query.target, LabelTarget) else None
 
 
 def search_counterfactuals(query: Query, *, word: int | None, score_change: float) -> Work:
     """Return the work that looks for another answer; its result is a Search."""
-    texts = query.texts
+    texts, label = query.texts, asked_label(query)
 
     def work(progress: background.Progress) -> Search:
         return find_counterfactuals(
@@ -184,11 +183,12 @@ def search_counterfactuals(query: Query, *, word: int | None, score_change: floa
             texts.text_a,
             texts.text_b,
             word=word,
+            label=label,
             score_change=score_change,
             on_fraction=lambda fraction: progress(fraction, "Trying other words"),
         )
 
-    return Work(("inspect-swaps", texts, word, score_change), work)
+    return Work(("inspect-swaps", texts, word, label, score_change), work)
 
 
 def _model(bert: Model, path: str, allow_pickle: bool) -> TaskModel:

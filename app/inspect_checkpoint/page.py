@@ -54,12 +54,12 @@ def _show_example(page: frame.Page) -> frame.Page:
         row.button(f"{EXAMPLE} on your text", on_click=sidebar.choose, args=(EXAMPLE,))
     with row.popover("Your own checkpoint"):
         st.markdown(
-            "Choose a fine-tuned BERT in the sidebar, or fine-tune one on a table with a text and "
-            "a label in each row, on *Training* or in a terminal. This page reads classifiers, "
-            "taggers, regression and question answering models of BertScope or of BERT's classes "
-            "in `transformers`, such as "
-            "`BertForSequenceClassification`; the heads of DistilBERT, RoBERTa and other relatives "
-            "are read on *What if?* only."
+            "Choose a fine-tuned checkpoint in the sidebar, or fine-tune one on a table with a "
+            "text and a label in each row, on *Training* or in a terminal. This page reads "
+            "classifiers, taggers, regression and question answering models of BERT, DistilBERT, "
+            "RoBERTa, XLM-RoBERTa, ELECTRA, ALBERT and ModernBERT, as BertScope and `transformers` "
+            "save them "
+            "(`DistilBertForSequenceClassification`)."
         )
         st.code(FINETUNE, language="bash")
     key = sidebar.key_of(EXAMPLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 METRIC_NAMES = {
     "accuracy": "Accuracy",
+    "micro_f1": "Micro F1",
     "macro_f1": "Macro F1",
     "f1": "F1",
     "matthews": "Matthews",

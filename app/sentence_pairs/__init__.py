@@ -1,4 +1,4 @@
-"""Sentence pairs: does B follow A, and what changes the answer?"""
+"""Sentence pairs: does B follow A, and how similar are several sentences?"""
 
 from ..shell.page_info import PageInfo
 

@@ -15,8 +15,8 @@ from ..shell.state import Field
 from . import PAGE
 from .answer import show_answer, show_variants
 from .attention import show_attention
-from .matrix import show_matrix
 from .order import show_order
+from .several import show_several
 
 OTHER_B = [example.text_b for example in examples.EXAMPLES if example.text_b]
 """Sentences to put in the place of B."""
@@ -108,5 +108,4 @@ def draw() -> None:
     with frame.guard():
         is_example = page.text_b is None
         show_pair(show_example(page) if is_example else page, is_example=is_example)
-    if "nsp" in page.bert.capabilities:
-        st.fragment(show_matrix)(page)
+    st.fragment(show_several)(page)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bertcore.analysis.space import embeddings
+from bertcore.analysis.space import embeddings, rotary
 from bertcore.checkpoints.planted import PLANTED_POSITIONS
 
-from ..shell import cache, frame, shipped
+from ..shell import cache, capabilities, frame, shipped
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -18,6 +18,7 @@ from .lookup_figures import (
     position_row_table,
     position_table,
 )
+from .rotary_figures import rotation_arrays, rotation_maps
 
 NUM_POSITIONS = Field("positions", 64)
 
@@ -47,6 +48,26 @@ POSITION_ROW = Picture(
     how=_POSITIONS_HOW,
     code=_POSITIONS_CODE + "cosines[{row}]\n",
 )
+ROTATIONS = Picture(
+    name="rotations",
+    figure=rotation_maps,
+    table=rotation_arrays,
+    how=(
+        "No vector is added for a place: each head turns its queries and keys, pair of numbers by "
+        "pair, by an angle that grows with the place. Only the distance of two tokens is left in "
+        "their product. Each column is a pair, each row a distance, the colour the cosine of the "
+        "turn between them: blue, the pair counts as at distance 0; orange, with the opposite "
+        "sign. Pairs at the left turn fast and tell neighbours apart; those at the right hardly "
+        "turn and carry content over any distance. Below the line no token is attended to: it is "
+        "outside of the window of these layers."
+    ),
+    code="""
+from bertcore.analysis.space.rotary import rotations
+
+for kind in rotations(bert, {size}):
+    kind.layers, kind.theta, kind.reach, kind.cosines  # [P, K / 2]
+""",
+)
 NEAREST = Picture(
     name="nearest-words",
     figure=nearest_words,
@@ -65,9 +86,14 @@ nearest_words(bert, trace.input_ids[{index}], top_k=12)
 
 def show_positions(page: frame.Page, index: int) -> None:
     """Draw the position table, and the row of the chosen token."""
+    most = page.bert.config.max_position_embeddings
+    if page.bert.config.position_embedding == "rotary":
+        capabilities.note(page, "positions")
+        size = one_of("Distances up to", [64, 128, 256, 512], NUM_POSITIONS, with_label=True)
+        ROTATIONS.show(page, cache.call(rotary.rotations, page.bert_key, size), size=size)
+        return
     if not POSITIONS.is_available(page):
         return
-    most = page.bert.config.max_position_embeddings
     sizes = [size for size in (64, 128, 256) if size < most] + [most]
     size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
     cosines = cache.call(embeddings.position_similarity, page.bert_key, size)

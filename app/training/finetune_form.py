@@ -16,8 +16,9 @@ from bertcore import Model
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.configs.finetune import default_rate
 from bertcore.finetuning.data.guess import Guess
+from bertcore.finetuning.data.labels import MAX_LABELS
 from bertcore.finetuning.data.survey import Survey
-from bertcore.finetuning.model import MAX_LABELS, head_fits
+from bertcore.finetuning.model import head_fits
 from bertcore.finetuning.speed import Speed
 from bertcore.finetuning.tasks import find_task
 
@@ -36,6 +37,7 @@ from .fields import (
     DEV_PATH,
     DEVS,
     EPOCHS,
+    LABEL_COLUMNS,
     NO_COLUMN,
     OWN_FILE,
     RATE,
@@ -54,6 +56,7 @@ from .tables import Reading, TableFile
 TASK_NAMES = {
     "classify": "Classify a text",
     "pair": "Classify a pair",
+    "multilabel": "Give any number of labels",
     "regress": "Score a text or pair",
     "tag": "Tag each word",
     "qa": "Answer questions",
@@ -163,6 +166,15 @@ def _take_guess(table: TableFile, guessed: Guess) -> None:
     TASK.put(guessed.task)
     for field in COLUMNS:
         COLUMNS[field].put(getattr(guessed.chosen, field) or NO_COLUMN)
+    LABEL_COLUMNS.put(_guessed_labels(guessed))
+
+
+def _guessed_labels(guessed: Guess) -> list[str]:
+    """Return the columns that are likely labels; several only where a text may have several."""
+    label = guessed.chosen.label
+    if label is None:
+        return []
+    return label.split(",") if guessed.task == "multilabel" else [label]
 
 
 def _show_rows(guessed: Guess) -> None:
@@ -206,6 +218,8 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
         wanted["label"] = "Score"
     if task == "tag":
         wanted = {"text": "Word", "label": "Tag"}
+    if task == "multilabel":
+        wanted = {"text": "Text", "text_pair": "Second text"}
     if task == "choice":
         wanted = {"label": "Number of the right ending"}
     row = st.container(horizontal=True)
@@ -226,7 +240,37 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
                 f"{_listed(names)}: choose one above, or take another table."
             )
             return None
+    if task == "multilabel":
+        label = _choose_label_columns(names, guessed)
+        if label is None:
+            return None
+        picked["label"] = label
     return Columns(**{field: name or None for field, name in picked.items()})
+
+
+def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
+    """Draw the choice of one column of labels or several of 0 and 1; None while there is none."""
+    columns = st.multiselect(
+        "Labels",
+        names,
+        key=LABEL_COLUMNS.key(default=_guessed_labels(guessed), options=names),
+        format_func=shorten_middle,
+        help=(
+            "One column that lists the labels of each text with | between, or several columns of 0 "
+            "and 1, one for each label."
+        ),
+    )
+    if not columns:
+        st.warning(f"Choose the column of labels, or their columns of 0 and 1: {_listed(names)}.")
+        return None
+    unclear = next((name for name in columns if "," in name and len(columns) > 1), None)
+    if unclear is not None:
+        st.warning(
+            f"The column **{plain(shorten_middle(unclear))}** has a comma in its name, which parts "
+            "the columns of labels. Call it otherwise in the file."
+        )
+        return None
+    return ",".join(columns)
 
 
 def _column_name(name: str, *, is_optional: bool) -> str:
@@ -273,6 +317,9 @@ def problem_of(reading: Reading, found: Survey) -> str:
     where = f"column {reading.columns.label!r}"
     if len(found.labels) == 1:
         only = next(iter(found.labels))
+        if reading.task == "multilabel":
+            why = find_task(reading.task).why_two
+            return f"{where} has one label, {only[:40]!r}; at least two are needed {why}"
         return (
             f"{where} has one value, {only[:40]!r}, in all {found.num_examples:,} examples; at "
             "least two are needed to learn a difference. Choose another column, or another table."

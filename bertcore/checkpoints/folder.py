@@ -6,12 +6,16 @@ import json
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SAFETENSORS = "model.safetensors"
 SAFETENSORS_INDEX = "model.safetensors.index.json"
 PICKLE = "pytorch_model.bin"
 PICKLE_INDEX = "pytorch_model.bin.index.json"
+MODULES = "modules.json"
+"""Of sentence-transformers: the parts of a sentence encoder, each in a folder."""
+ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+"""Of peft: an adapter, which is opened on its base."""
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
 _TENSORFLOW = ("tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index", "model.ckpt.index")
 MAX_DEPTH = 3
@@ -23,6 +27,15 @@ _JSON_LIMIT = 50_000_000
 
 class OnlyPickleError(ValueError):
     """A checkpoint's only weights are a pickle, and the user has not agreed to read it."""
+
+
+class ModuleEntry(NamedTuple):
+    """An entry of modules.json."""
+
+    type: str
+    """Its class, such as sentence_transformers.models.Pooling."""
+    path: str
+    """Its folder below that of modules.json; "" is that folder itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +61,23 @@ def has_weights(folder: Path) -> bool:
     return any((folder / name).is_file() for name in WEIGHT_FILES)
 
 
+def is_adapter(folder: Path) -> bool:
+    """Return whether a folder holds an adapter of peft, and no weights of its own."""
+    return (folder / ADAPTER_CONFIG).is_file() and not has_weights(folder)
+
+
 def find_checkpoint(folder: Path) -> Path:
     """Return `folder`, or the one folder below that holds weights if it has none itself.
 
-    Searches MAX_DEPTH folders deep, level by level, and stops at the first level with weights.
+    Searches MAX_DEPTH folders deep, level by level, and stops at the first level with weights. Of a
+    sentence encoder (modules.json) it is the folder of the encoder, the first module. An adapter
+    of peft counts as weights.
 
     Raises:
         ValueError: If there are no weights, or several folders with weights.
     """
-    if has_weights(folder):
-        return folder
+    if _holds_encoder(folder):
+        return _encoder_of(folder)
     try:
         level = _folders_in(folder)
     except PermissionError as error:
@@ -66,10 +86,10 @@ def find_checkpoint(folder: Path) -> Path:
         raise ValueError(_no_weights(folder))
     for _ in range(MAX_DEPTH):
         # A link such as `latest` leads to a folder that is listed already.
-        by_path = {child.resolve(): child for child in reversed(level) if has_weights(child)}
+        by_path = {child.resolve(): child for child in reversed(level) if _holds_encoder(child)}
         nested = sorted(by_path.values())
         if len(nested) == 1:
-            return nested[0]
+            return _encoder_of(nested[0])
         if nested:
             names = ", ".join(str(child.relative_to(folder)) for child in nested[:10])
             raise ValueError(
@@ -78,6 +98,64 @@ def find_checkpoint(folder: Path) -> Path:
             )
         level = [child for parent in level[:_MAX_FOLDERS] for child in _readable(parent)]
     raise ValueError(_no_weights(folder))
+
+
+def read_modules(folder: Path) -> list[ModuleEntry]:
+    """Return the entries of a folder's modules.json, the encoder first.
+
+    Raises:
+        RuntimeError: If the file is damaged, or a path leads out of the folder.
+    """
+    file = folder / MODULES
+    content = _read_json_value(file)
+    entries = content if isinstance(content, list) else []
+    modules = [
+        ModuleEntry(str(entry.get("type")), str(entry.get("path", "")))
+        for entry in entries
+        if isinstance(entry, dict)
+    ]
+    if not modules or len(modules) != len(entries):
+        raise RuntimeError(
+            f"{file} holds no list of modules, each with a type and a path. Copy the file again."
+        )
+    for module in modules:
+        if module.path and (Path(module.path).name != module.path or module.path == ".."):
+            raise RuntimeError(
+                f"{file} names the folder {module.path[:100]!r}, which is not one beside it. It is "
+                "not opened."
+            )
+        if (folder / module.path).is_symlink():
+            raise RuntimeError(f"{folder / module.path} is a link. It is not opened.")
+    return modules
+
+
+def sentence_folder(encoder: Path) -> Path | None:
+    """Return the folder whose modules.json names this folder as its encoder; None: there is none.
+
+    Args:
+        encoder: As `find_checkpoint` returns it.
+
+    Raises:
+        RuntimeError: If modules.json is damaged.
+    """
+    if (encoder / MODULES).is_file():
+        return encoder
+    above = encoder.parent
+    is_below = (above / MODULES).is_file() and read_modules(above)[0].path == encoder.name
+    return above if is_below else None
+
+
+def _holds_encoder(folder: Path) -> bool:
+    return has_weights(folder) or is_adapter(folder) or (folder / MODULES).is_file()
+
+
+def _encoder_of(folder: Path) -> Path:
+    if has_weights(folder) or is_adapter(folder):
+        return folder
+    encoder = folder / read_modules(folder)[0].path
+    if not has_weights(encoder):
+        raise ValueError(_no_weights(encoder))
+    return encoder
 
 
 def _folders_in(folder: Path) -> list[Path]:
@@ -174,8 +252,9 @@ def _leads_out(file: Path) -> bool:
     """
     folder, target = file.parent.resolve(), file.resolve()
     homes = [folder]
-    if folder.parent.name == "snapshots":
-        homes.append(folder.parent.parent / "blobs")
+    # A module of a sentence encoder lies one folder deeper.
+    snapshots = (up for up in (folder.parent, folder.parent.parent) if up.name == "snapshots")
+    homes += [up.parent / "blobs" for up in snapshots]
     return not any(target.is_relative_to(home) for home in homes)
 
 
@@ -186,6 +265,13 @@ def read_json(file: Path) -> dict[str, Any]:
         RuntimeError: If it is missing, unreadable, not UTF-8, no JSON, or no object, or a link to
             a file outside of its folder.
     """
+    content = _read_json_value(file)
+    if not isinstance(content, dict):
+        raise RuntimeError(f"{file} holds a {type(content).__name__}; expected a JSON object.")
+    return content
+
+
+def _read_json_value(file: Path) -> object:
     try:
         if file.is_symlink() and _leads_out(file):
             raise RuntimeError(
@@ -196,7 +282,7 @@ def read_json(file: Path) -> dict[str, Any]:
             raise RuntimeError(f"{file} is no file. Copy it from where the weights come from.")
         if file.stat().st_size > _JSON_LIMIT:
             raise RuntimeError(f"{file} has over {_JSON_LIMIT:,} bytes. Is it the right file?")
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content: object = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise RuntimeError(
             f"{file.parent} has weights but no {file.name}. Copy it from where they come from."
@@ -213,8 +299,6 @@ def read_json(file: Path) -> dict[str, Any]:
         raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
     except ValueError as error:  # a number with thousands of digits
         raise RuntimeError(f"{file} is not valid JSON ({error}). Copy the file again.") from error
-    if not isinstance(content, dict):
-        raise RuntimeError(f"{file} holds a {type(content).__name__}; expected a JSON object.")
     return content
 
 

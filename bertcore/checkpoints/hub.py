@@ -21,11 +21,16 @@ from huggingface_hub.errors import (
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from bertcore.checkpoints.folder import (
+    ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS,
+    MODULES,
     PICKLE,
     PICKLE_INDEX,
     OnlyPickleError,
     has_weights,
+    is_adapter,
     is_checkpoint,
+    read_modules,
 )
 
 _FILES = [
@@ -43,6 +48,11 @@ _FILES = [
     "model.safetensors",
     "model.safetensors.index.json",
     "model-*.safetensors",
+    ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS,
+    MODULES,
+    "config_sentence_transformers.json",
+    "sentence_*_config.json",
 ]
 _PICKLES = [PICKLE, PICKLE_INDEX, "pytorch_model-*.bin"]
 _HttpError = cast(type[Exception], HfHubHTTPError.__bases__[0])
@@ -79,9 +89,13 @@ def download(repo_id: str, *, allow_pickle: bool = False, endpoint: str | None =
     folder = _fetch(repo_id, _FILES, endpoint)
     if not has_weights(folder) and allow_pickle:
         folder = _fetch(repo_id, [*_FILES, *_PICKLES], endpoint)
-    if has_weights(folder):
+    encoder = ""
+    if (folder / MODULES).is_file():
+        folder = _fetch_modules(repo_id, folder, endpoint, allow_pickle=allow_pickle)
+        encoder = read_modules(folder)[0].path
+    if has_weights(folder / encoder) or is_adapter(folder):
         return folder
-    if not allow_pickle and _has_pickle(repo_id, endpoint):
+    if not allow_pickle and _has_pickle(repo_id, encoder, endpoint):
         raise OnlyPickleError(
             f"{repo_id} has no model.safetensors on the hub, only {PICKLE}, a pickle, which can "
             "carry programs. If you trust its author, pass allow_pickle=True (--allow-pickle): it "
@@ -92,8 +106,16 @@ def download(repo_id: str, *, allow_pickle: bool = False, endpoint: str | None =
     )
 
 
-def _has_pickle(repo_id: str, endpoint: str | None) -> bool:
-    """Return whether the hub has pickled weights of a repository.
+def _fetch_modules(repo_id: str, folder: Path, endpoint: str | None, *, allow_pickle: bool) -> Path:
+    """Fetch the folders that modules.json names: of each its settings and weights."""
+    paths = [module.path for module in read_modules(folder) if module.path]
+    names = [*_FILES, *(_PICKLES if allow_pickle else [])]
+    wanted = [f"{path}/{name}" for path in paths for name in names]
+    return _fetch(repo_id, wanted, endpoint, deeper=True) if wanted else folder
+
+
+def _has_pickle(repo_id: str, encoder: str, endpoint: str | None) -> bool:
+    """Return whether the hub has pickled weights of a repository, in the encoder's folder.
 
     Raises:
         RuntimeError: If it cannot be asked.
@@ -105,11 +127,20 @@ def _has_pickle(repo_id: str, endpoint: str | None) -> bool:
             f"the cache holds no weights of {repo_id!r}, and the Hugging Face hub did not list its "
             f"files ({_first_line(error)}). Check the connection, or open a folder or 'default'."
         ) from error
-    return bool({PICKLE, PICKLE_INDEX} & set(names))
+    place = f"{encoder}/" if encoder else ""
+    return bool({f"{place}{PICKLE}", f"{place}{PICKLE_INDEX}"} & set(names))
 
 
-def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
-    """Return the local folder with those files; from the cache alone without the hub."""
+def _fetch(
+    repo_id: str, patterns: list[str], endpoint: str | None, *, deeper: bool = False
+) -> Path:
+    """Return the local folder with those files; from the cache alone without the hub.
+
+    Args:
+        repo_id, endpoint: As for `download`.
+        patterns: Names of files, and what stands for several.
+        deeper: Whether they lie one folder deeper, not in that of the repository itself.
+    """
     api = HfApi(endpoint=endpoint)
     try:
         trouble = _trouble(api, repo_id)
@@ -117,7 +148,8 @@ def _fetch(repo_id: str, patterns: list[str], endpoint: str | None) -> Path:
             api.snapshot_download(
                 repo_id,
                 allow_patterns=patterns,
-                ignore_patterns=["*/*"],  # a pattern's * would match folders too
+                # A pattern's * would match folders too.
+                ignore_patterns=["*/*/*" if deeper else "*/*"],
                 etag_timeout=_SECONDS,
                 local_files_only=trouble is not None,
             )

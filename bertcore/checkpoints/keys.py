@@ -14,12 +14,10 @@ from bertcore.network import ALL_HEADS
 POSITION_IDS = "embeddings.position_ids"
 """0, 1, 2, ...: a buffer that old versions of transformers stored. No weight."""
 
-_BARE_TABLE = "embeddings.word_embeddings.weight"
-
 
 def token_table(family: Family) -> str:
     """Return Hugging Face's key of the rows of the vocabulary, [V, E]."""
-    return family.prefix + _BARE_TABLE
+    return family.prefix + family.embeddings[0][1]
 
 
 def key_table(
@@ -45,6 +43,8 @@ def _pairs(num_layers: int, heads: frozenset[str], family: Family) -> Iterator[t
         for ours, theirs in family.layer:
             for kind in ("weight", "bias"):
                 yield f"layers.{layer}.{ours}.{kind}", f"{place}{theirs}{kind}"
+    for ours, theirs in family.last:
+        yield ours, family.prefix + theirs
     for head, pairs in family.heads.items():
         if head in heads:
             yield from pairs
@@ -73,14 +73,15 @@ def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
     Source: ours. gamma and beta: google-research/bert's variable names.
     """
     names = sorted(names)
-    tables = [name for name in names if f".{name}".endswith(f".{_BARE_TABLE}")]
+    bare = family.embeddings[0][1]
+    tables = [name for name in names if f".{name}".endswith(f".{bare}")]
 
     def distance(name: str) -> tuple[bool, int]:
         return not name.startswith(family.prefix), name.count(".")
 
     # With several encoders in one file the one nearest to the top is meant.
     table = min(tables, key=distance, default="")
-    prefix = table.removesuffix(_BARE_TABLE) if table else family.prefix
+    prefix = table.removesuffix(bare) if table else family.prefix
     stored: dict[str, str] = {}
     doubled: list[str] = []
     num_renamed = 0

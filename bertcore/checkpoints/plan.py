@@ -73,11 +73,16 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
             f"Choose a {family.name} checkpoint."
         )
-    head_keys = {head: dict(pairs) for head, pairs in family.heads.items()}
-    bias = head_keys["mlm"]["mlm.decoder.bias"]
+    full = _describe(config, folder)
+    head_keys = {
+        head: {ours: theirs for ours, theirs in pairs if ours in full}
+        for head, pairs in family.heads.items()
+    }
+    bias = dict(family.heads["mlm"])["mlm.decoder.bias"]
     if bias not in stored and family.decoder_bias in stored:
         stored[bias] = stored[family.decoder_bias]
-    full = _describe(config, folder)
+    if bias not in stored and _is_of_task(head_keys["mlm"].values(), stored, family):
+        del head_keys["mlm"]
     all_keys = key_table(config.num_hidden_layers, head_keys, family=family)
     all_keys = {ours: theirs for ours, theirs in all_keys.items() if ours in full}
     shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
@@ -124,6 +129,13 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
         unexpected={k: v for k, v in others.items() if k not in tasks},
         task_heads=tasks,
     )
+
+
+def _is_of_task(names: Iterable[str], stored: dict[str, str], family: Family) -> bool:
+    """Return whether tensors with the masked-word head's names are of a task head (ModernBERT)."""
+    layers = {name for form in family.tasks.values() for name in (form.dense, form.norm) if name}
+    has_classifier = any(f"{form.classifier}.weight" in stored for form in family.tasks.values())
+    return has_classifier and any(name.rpartition(".")[0] in layers for name in names)
 
 
 def _describe(config: BertConfig, folder: Path) -> dict[str, Shape]:

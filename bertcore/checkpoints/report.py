@@ -100,6 +100,10 @@ class LoadReport:
     """The task that it was trained for."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
+    adapter: str | None = None
+    """What a LoRA adapter changed in its base, as a sentence; None: it is no adapter."""
+    sentence_encoder: tuple[str, ...] = ()
+    """How a text becomes one vector, in sentences."""
     fresh_heads: tuple[str, ...] = ()
     """Biases of task heads that are exactly 0, as before the first step of training."""
     not_finite: tuple[str, ...]
@@ -127,6 +131,7 @@ class LoadReport:
             *self._file_sentences(),
             *self._head_sentences(),
             *self._task_sentences(),
+            *self.sentence_encoder,
             *self._name_sentences(),
             *self._vocabulary_sentences(),
             f"Fingerprint: {self.fingerprint}.",
@@ -138,10 +143,14 @@ class LoadReport:
             f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
             f"{self.format} ({self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) in {self.folder}."
         ]
+        if self.adapter is not None:
+            lines.append(self.adapter)
         if self.family_note is not None:
             lines.append(f"Warning: {self.family_note}")
         if self.is_other:
             lines.append(f"Family: {self.family}, another architecture, run by transformers.")
+        elif self.family == "ModernBERT":
+            lines.append("Family: ModernBERT, with its own layers.")
         elif self.family != "BERT":
             lines.append(f"Family: {self.family}, on BERT's encoder.")
         if self.not_finite:
@@ -194,9 +203,9 @@ class LoadReport:
         if self.task_heads:
             names = _some(tuple(self.task_heads))
             use = "The Inspect page and the command bertscope evaluate use it."
-            if self.family != "BERT":
-                use = "The Inspect page and the command bertscope evaluate read BERT's heads only"
-                use += "." if self.is_other else "; What if? and bertscope ablate use this one."
+            if self.is_other:
+                use = "The Inspect page and the command bertscope evaluate do not read it: "
+                use += f"{self.family} runs on its own code in transformers."
             elif (self.task.architecture or "").endswith("ForMultipleChoice"):
                 use = "The command bertscope evaluate uses it; the Inspect page shows no choices."
             lines.append(f"Task head: {names}. {use}")

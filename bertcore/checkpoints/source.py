@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from bertcore.checkpoints.folder import has_weights, is_checkpoint
+from bertcore.checkpoints.adapter import adapter_base
+from bertcore.checkpoints.folder import find_checkpoint, has_weights, is_checkpoint
 from bertcore.checkpoints.hub import download, is_hub_id
 
 log = logging.getLogger("bertcore")
@@ -39,10 +40,15 @@ def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
 
 
 def is_remote(source: str | Path) -> bool:
-    """Tell whether opening a source would ask the hub; False too for what cannot be opened."""
+    """Tell whether opening a source would ask the hub, itself or for the base of an adapter.
+
+    False too for what cannot be opened.
+    """
     try:
-        return _local_folder(source) is None
-    except ValueError:
+        folder = _local_folder(source)
+        base = None if folder is None else adapter_base(find_checkpoint(folder))
+        return folder is None or (base is not None and _local_folder(base) is None)
+    except (ValueError, RuntimeError):
         return False
 
 

@@ -16,6 +16,7 @@ from bertcore.cli.files import read_whole
 from bertcore.cli.output import print_json
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Device, Dtype
+from bertcore.cli.trade_off import compare_speed
 
 if TYPE_CHECKING:
     from bertcore import Model
@@ -42,6 +43,21 @@ def compare(
     pair: Annotated[
         str | None, typer.Option("--pair", help="Text B, where --text is a text.")
     ] = None,
+    speed: Annotated[
+        bool,
+        typer.Option(
+            "--speed",
+            help="Compare two fine-tuned checkpoints by size, speed on this machine and score on "
+            "--data, with a paired test, in place of what changed.",
+        ),
+    ] = False,
+    task: Annotated[
+        str | None,
+        typer.Option("--task", help="Of --speed: as for evaluate; default: config.json says."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Of --speed: a labelled file, as for evaluate.")
+    ] = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
@@ -57,7 +73,15 @@ def compare(
       bertscope compare default sst2 --text "A film that nobody will forget."
       bertscope compare default sst2 --text dev.tsv --json
       bertscope compare runs/mine/checkpoints/step-500 runs/mine/checkpoints/step-4000
+      bertscope compare sst2 sst2-small --speed --data dev.tsv
     """
+    if speed:
+        if text is not None or pair is not None:
+            raise ValueError("--text and --pair have no use with --speed. Leave them out.")
+        compare_speed(first, second, task, data, device=device, dtype=dtype, as_json=as_json)
+        return
+    if task is not None or data is not None:
+        raise ValueError("--task and --data go with --speed. Add it, or leave them out.")
     from bertcore import load
     from bertcore.analysis.compare.checkpoints import limits, questions
     from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions

@@ -149,6 +149,8 @@ def evaluate(
       bertscope evaluate --task minimal-pairs
       bertscope evaluate --task minimal-pairs --data blimp.jsonl --predictions scores.jsonl
       bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
+      bertscope evaluate --task multilabel --checkpoint toxicity --data test.csv
+        --label toxic,insult,threat
       bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
     subject = Subject(**chosen(Subject, settings))
@@ -355,11 +357,23 @@ def _print_scores(scored: Scored, notes: list[str]) -> None:
     table = metrics_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
     table.title = plain(f"{scores.num_examples:,} examples")
     print_table(table)
+    if scores.by_type:
+        print_table(types_table(scores.by_type))
     if scores.breakdown is not None:
         for table in breakdown_tables(scores.breakdown):
             print_table(table)
     for note in notes:
         typer.echo(f"Note: {note}")
+
+
+def types_table(by_type: dict[str, dict[str, float]]) -> Table:
+    """Return the scores of each type of entity, or of each of several labels at once."""
+    names = ("precision", "recall", "F1", "number")
+    table = make_table("type", *names, right=names)
+    for name, one in by_type.items():
+        values = [f"{one[part]:.4f}" for part in ("precision", "recall", "f1")]
+        table.add_row(plain(name), *values, f"{one['number']:,}")
+    return table
 
 
 def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:

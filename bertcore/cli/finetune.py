@@ -36,8 +36,8 @@ RECORDS, MACHINE = "Scores and checkpoints", "Machine"
 _FOR_TEACHER = {"student_layers", "temperature", "soft_weight", "hard_weight", "layer_weight"}
 _RESUME_TAKES = {"out", "resume", "as_json"}
 TASKS_HELP = (
-    "classify (a text), pair (two texts), regress (a score), tag (each word), qa (an answer in a "
-    "text), choice."
+    "classify (a text), pair (two texts), multilabel (any number of labels), regress (a score), "
+    "tag (each word), qa (an answer in a text), choice."
 )
 
 
@@ -157,6 +157,8 @@ def finetune(
       bertscope finetune --task pair --train a.csv --dev b.csv --text question --text-pair answer
         --label good --out pairs
       bertscope finetune --task classify --train reviews.csv --held-out 0.1 --out reviews
+      bertscope finetune --task multilabel --train comments.csv --held-out 0.1
+        --label toxic,insult,threat --out toxicity
       bertscope finetune --task tag --train eng.train --dev eng.testa --out ner
       bertscope finetune --task qa --train train-v2.0.json --dev dev-v2.0.json --out squad
       bertscope finetune --task pair --train train.tsv --dev dev.tsv --out mrpc --metric f1

@@ -214,8 +214,13 @@ def encode(
         int, typer.Option("--layer", help="0: the embeddings' output, -1: the last layer.")
     ] = -1,
     pooling: Annotated[
-        str, typer.Option("--pooling", help="mean (of all tokens), cls (the first), max.")
-    ] = "mean",
+        str | None,
+        typer.Option(
+            "--pooling",
+            help="mean (of all tokens), cls (the first), max, ...; without it the checkpoint's "
+            "own modules (modules.json), or mean.",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time.")] = 32,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",

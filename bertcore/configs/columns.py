@@ -14,7 +14,8 @@ class Columns:
     text_pair: str | None = None
     """Column of the second text."""
     label: str | None = None
-    """Column of the label, score or tag."""
+    """Column of the label, score or tag; multilabel: of labels with | between, or columns of 0 and
+    1 with commas between."""
 
 
 USUAL = Columns()

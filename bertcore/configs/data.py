@@ -27,6 +27,9 @@ class DataConfig:
     """P, the most hidden tokens of a row."""
     masked_lm_prob: float = MASKED_LM_PROB
     """Fraction of tokens that are masked, 0 < p < 1."""
+    dupe_factor: int = 0
+    """Versions of each text whose pairs and masks are drawn once and used in turn; 0: fresh ones in
+    every pass."""
     short_seq_prob: float = 0.1
     """Fraction of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
     batch_size: int = 32
@@ -43,6 +46,8 @@ class DataConfig:
             )
         if not 0 < self.masked_lm_prob < 1:
             raise ValueError(f"masked_lm_prob is {self.masked_lm_prob}; expected above 0, below 1.")
+        if self.dupe_factor < 0:
+            raise ValueError(f"dupe_factor is {self.dupe_factor}; expected 0 or more.")
         if not 0 <= self.short_seq_prob <= 1:
             raise ValueError(f"short_seq_prob is {self.short_seq_prob}; expected 0 to 1.")
         for name, low in (("max_seq_length", 5), ("max_predictions_per_seq", 1), ("batch_size", 1)):

@@ -149,10 +149,14 @@ def bootstrap_counts(
         counts: Of any shape, such as a confusion matrix [C, C].
         measure: From R redrawn tables, [R, ...], to each metric [R] by name.
     """
-    draws = np.random.default_rng(_SEED).multinomial(
-        counts.sum(), counts.ravel() / counts.sum(), size=RESAMPLES
-    )
-    metrics = measure(draws.reshape(-1, *counts.shape).astype(np.float64))
+    generator, probabilities = np.random.default_rng(_SEED), counts.ravel() / counts.sum()
+    step = max(1, _CHUNK_CELLS // counts.size)
+    parts = []
+    for start in range(0, RESAMPLES, step):
+        size = min(step, RESAMPLES - start)
+        draws = generator.multinomial(counts.sum(), probabilities, size=size)
+        parts.append(measure(draws.reshape(-1, *counts.shape).astype(np.float64)))
+    metrics = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return {name: tuple(np.percentile(values, _ENDS).tolist()) for name, values in metrics.items()}
 
 

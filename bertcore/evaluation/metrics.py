@@ -30,9 +30,10 @@ class Scores:
     """Examples by class (row) and predicted class (column)."""
     confusion_labels: tuple[str, ...] = ()
     by_type: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Of entities: precision, recall, f1 and number of each type."""
+    """Of entities, or of labels of which a text may have several: precision, recall, f1 and number
+    of each type."""
     breakdown: Breakdown | None = None
-    """Of classes, choices and tags: calibration, and accuracy by length and label."""
+    """Of one class a text, choices and tags: calibration, and accuracy by length and label."""
     notes: tuple[str, ...] = ()
 
 
@@ -89,6 +90,69 @@ def _of_matrices(matrices: NDArray[np.float64]) -> dict[str, NDArray[np.float64]
         "macro_f1": f1.mean(1),
         "f1": f1[:, -1],
         "matthews": covariance / np.sqrt(np.where(squares > 0, squares, np.inf)),
+    }
+
+
+def label_set_metrics(
+    gold: NDArray[np.bool_],
+    predicted: NDArray[np.bool_],
+    labels: Sequence[str],
+    *,
+    with_intervals: bool = True,
+) -> tuple[Metrics, dict[str, tuple[float, float]], dict[str, dict[str, float]]]:
+    """Return micro F1, macro F1 and exact match of texts with any number of labels.
+
+    Args:
+        gold, predicted: Whether each text has each label, [N, C].
+        labels: C names.
+        with_intervals: Whether to bootstrap over the texts.
+
+    Returns:
+        The metrics ("accuracy" is exact match: a text is right if all its labels are), their
+        intervals, and precision, recall, F1 and number of each label.
+
+    Source: scikit-learn's f1_score and accuracy_score with zero_division=0.
+    """
+    # Equal rows are counted, so that the bootstrap redraws few counts in place of many rows.
+    packed = np.packbits(np.hstack([gold, predicted]), axis=1)
+    _, first, counts = np.unique(packed, axis=0, return_index=True, return_counts=True)
+    gold, predicted = gold[first], predicted[first]
+    table = np.hstack([gold & predicted, gold, predicted, (gold == predicted).all(1)[:, None]])
+    table = table.astype(np.float64)
+
+    def measure(draws: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        return _of_label_counts(draws @ table, draws.sum(1))
+
+    values = {name: float(one[0]) for name, one in measure(counts[None].astype(float)).items()}
+    right, num_gold, num_predicted = np.split((counts @ table)[:-1], 3)
+    by_label = {
+        label: {
+            "precision": float(right[i] / max(num_predicted[i], 1)),
+            "recall": float(right[i] / max(num_gold[i], 1)),
+            "f1": float(2 * right[i] / max(num_gold[i] + num_predicted[i], 1)),
+            "number": int(num_gold[i]),
+        }
+        for i, label in enumerate(labels)
+    }
+    return values, bootstrap_counts(counts, measure) if with_intervals else {}, by_label
+
+
+def _of_label_counts(
+    sums: NDArray[np.float64], totals: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the metrics of R data sets.
+
+    Args:
+        sums: Right, true and predicted answers "yes" of each label, and texts that are all right,
+            [R, 3 C + 1].
+        totals: Texts, [R].
+    """
+    right, gold, predicted = np.split(sums[:, :-1], 3, axis=1)
+    f1 = 2 * right / np.maximum(gold + predicted, 1)
+    return {
+        "micro_f1": 2 * right.sum(1) / np.maximum((gold + predicted).sum(1), 1),
+        "macro_f1": f1.mean(1),
+        "accuracy": sums[:, -1] / totals,
     }
 
 

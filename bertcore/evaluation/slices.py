@@ -71,6 +71,23 @@ def by_label(
     ]
 
 
+def by_member(
+    quality: NDArray[np.floating], members: NDArray[np.bool_], labels: Sequence[str]
+) -> list[Slice]:
+    """Return a slice for each label that occurs; an answer is in as many as its text has labels.
+
+    Args:
+        quality: Of each answer, [N].
+        members: Whether each text has each label, [N, C].
+        labels: C names.
+    """
+    return [
+        _slice(label, quality[inside])
+        for label, inside in zip(labels, members.T, strict=True)
+        if inside.any()
+    ]
+
+
 def _slice(name: str, quality: NDArray[np.floating]) -> Slice:
     number, mean = len(quality), float(quality.mean(dtype=np.float64))
     if np.isin(quality, (0, 1)).all():

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.data.division import columns_of_division, divide
@@ -22,7 +23,12 @@ from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.forms import FOLDER, kept_file
 from bertcore.finetuning.data.hub_data import data_file, fetch_hub_data, is_hub_name
-from bertcore.finetuning.data.labels import describe_unseen
+from bertcore.finetuning.data.labels import (
+    KnownLabels,
+    describe_match,
+    describe_unseen,
+    match_labels,
+)
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
 from bertcore.finetuning.model import (
@@ -136,7 +142,7 @@ class Experiment:
         return read_examples(
             path,
             self.task,
-            labels=labels,
+            known=KnownLabels(labels) if self.task.has_labels else None,
             columns=_columns(self.settings)[1],
             bad_rows=BadRows(skip=self.settings.skip_bad_rows),
         )
@@ -200,7 +206,7 @@ class Experiment:
         settings = asdict(self.settings)
         return {
             "task": self.settings.task,
-            "architecture": self.task.architecture,
+            "architecture": read_json(self.folder / "config.json")["architectures"][0],
             "checkpoint": self.settings.checkpoint,
             "labels": best["labels"],
             "metric": self.metric,
@@ -269,6 +275,10 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) ->
     # Report a wrong label list, setting or teacher now, not after a run.
     model, teacher = open_models(settings, train.labels, seed=0)
     check_for_labels(settings.config, model)
+    for data in (train, dev) if model.task.has_labels else ():
+        with_labels(data, model.labels)  # refuses data that do not say all of a label
+    matched = describe_match(match_labels(train.labels, model.labels))
+    notes = [*notes, *([matched] if matched else [])]
     if teacher is not None and settings.distill is not None:
         check_teacher(model, teacher, settings.distill)
     folder.mkdir(parents=True, exist_ok=True)
@@ -303,7 +313,7 @@ def open_models(
 
     Args:
         settings: From `make_settings`.
-        labels: Of the training data. With a teacher that has them all, its own count.
+        labels: Of the training data. With a teacher that has them all, its own names and order.
         seed: Of a new head.
 
     Raises:
@@ -312,7 +322,8 @@ def open_models(
     teacher = None
     if settings.teacher is not None:
         teacher = open_task_model(settings.teacher, task=settings.task, device="cpu")
-        unknown = [label for label in labels if label not in teacher.labels]
+        match = match_labels(labels, teacher.labels)
+        unknown = [label for label in labels if label not in match]
         if unknown:
             raise ValueError(
                 f"the training data has {describe_unseen(unknown[0], teacher.labels)}, the labels "

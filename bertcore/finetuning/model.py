@@ -13,10 +13,12 @@ from torch import Generator, Tensor, nn
 
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
-from bertcore.checkpoints.folder import find_checkpoint, find_weights, read_json
+from bertcore.checkpoints.files import find_files
+from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.source import DEFAULT, resolve
-from bertcore.checkpoints.weights import open_weights
+from bertcore.families import FAMILIES, HeadForm, task_kind
+from bertcore.finetuning.data.labels import MAX_LABELS, match_labels, some_labels
 from bertcore.finetuning.tasks import TASKS, Task, find_task
 from bertcore.loading import load
 from bertcore.loading.family import which_family
@@ -28,8 +30,13 @@ if TYPE_CHECKING:
     from bertcore.model import Model
 
 _LSTM = "features.lstm."
-MAX_LABELS = 1000
-"""With more, the column holds names or numbers, not labels."""
+_CLASSIFIER = HeadForm("all")
+_PROBLEMS = {
+    "single_label_classification": " for one label a text",
+    "multi_label_classification": " for several labels a text",
+    "regression": " for regression",
+}
+"""What a head is for, in messages; by the values of problem_type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +70,21 @@ class TaskModel:
         Raises:
             ValueError: As `bertcore.checkpoints.save`.
         """
-        head = self.module.head.classifier
         return save(
             self.module.network,
             self.tokenizer,
             folder,
             more_weights={
                 name: tensor.detach().cpu().contiguous()
-                for name, tensor in (
-                    (f"{self.task.key}.weight", head.weight),
-                    (f"{self.task.key}.bias", head.bias),
-                    *_lstm_tensors(self.module).items(),
-                )
+                for name, tensor in _head_tensors(self.module).items()
             },
             more_config=self.config_fields(),
         )
+
+    @property
+    def architecture(self) -> str:
+        """The class of `transformers` that opens it."""
+        return self.module.network.config.family.task_class(self.task.head_kind)
 
     def config_fields(self) -> dict[str, Any]:
         """Return what config.json says of the task, in Hugging Face's fields and ours."""
@@ -87,7 +94,7 @@ class TaskModel:
             "feature_based": self.task.feature_based or None,
         }
         return {
-            "architectures": [self.task.architecture],
+            "architectures": [self.architecture],
             "bertscope": {name: value for name, value in ours.items() if value is not None},
             **self.task.config_fields(self.labels),
         }
@@ -98,22 +105,30 @@ class _StoredHead:
     """The head that lies in a checkpoint."""
 
     architecture: str
+    kind: str | None
+    """Kind of head of that class, of TASK_CLASSES; None: it has none of ours."""
     task: str | None
     """Its task if we wrote it."""
     labels: tuple[str, ...]
-    is_regression: bool
-    is_multi_label: bool
-    """Whether a text may have several labels at once."""
+    """One for each output; LABEL_0, LABEL_1, ... where config.json does not name them all."""
+    problem_type: str
+    """Of config.json; "" where it is none of Hugging Face's."""
     max_seq_length: int | None
-    weight: Tensor | None
-    bias: Tensor | None
-    lstm: dict[str, Tensor]
-    """Of a feature-based tagger; else {}."""
+    tensors: dict[str, Tensor]
+    """Of the head under Hugging Face's names, with the BiLSTM of a feature-based tagger; {}: the
+    file has none."""
+    num_outputs: int
+    """Rows of the last layer; 0 without a head."""
 
     @property
-    def gives_a_number(self) -> bool:
-        """Whether config.json says so, or it has one output."""
-        return self.is_regression or (self.weight is not None and len(self.weight) == 1)
+    def has_lstm(self) -> bool:
+        """Whether it is the head of a feature-based tagger."""
+        return any(name.startswith(_LSTM) for name in self.tensors)
+
+    @property
+    def problem(self) -> str:
+        """As `Task.reads_head` takes it."""
+        return self.problem_type or ("regression" if self.num_outputs == 1 else "")
 
 
 def start_task_model(
@@ -133,7 +148,7 @@ def start_task_model(
         source: As for `bertcore.load`.
         task: A name of TASKS.
         labels: Of "classify", "pair" and "tag"; at least two. A head that is kept has its own
-            order of them, and may have more.
+            names (`match_labels`) and order of them, and may have more.
         generator: Random source of the new head (and of a pooler, where there is none), on the CPU.
         new_head: Start with a new head even if the checkpoint has one.
         feature_based: Of "tag": a BiLSTM over the last four layers, which stay as they are.
@@ -147,17 +162,17 @@ def start_task_model(
     bert = load(source, device="cpu")
     stored = _read_head(source)
     network = _encoder(with_parts(bert).module, chosen, generator)
-    keeps = stored is not None and stored.weight is not None and _is_for(stored, chosen)
+    keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)
-    if keeps and stored is not None and set(labels) <= set(stored.labels):
-        num_outputs = len(stored.labels) or num_outputs
+    if keeps and stored is not None and chosen.has_labels:
+        _check_known(labels, stored, source)
+        labels, num_outputs = stored.labels, stored.num_outputs
     module = TaskNetwork(network, chosen.kind, num_outputs)
     if not keeps or stored is None:
         initialize_head(module, generator)
     else:
-        _fill_head(module, stored, tuple(labels), source)
-        labels = stored.labels if chosen.has_labels else ()
+        _fill_head(module, stored, source)
     return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
 
 
@@ -167,9 +182,9 @@ def head_fits(source: str | Path, *, task: str, labels: Sequence[str]) -> bool:
     True too where it has none: it gets a new one. Else `start_task_model` needs `new_head`.
     """
     stored, chosen = _read_head(source), find_task(task)
-    if stored is None or stored.weight is None or not _is_for(stored, chosen):
+    if stored is None or not stored.tensors or not _is_for(stored, chosen):
         return True
-    return not chosen.has_labels or set(labels) <= set(stored.labels)
+    return not chosen.has_labels or _knows(stored, labels)
 
 
 def open_task_model(
@@ -196,34 +211,26 @@ def open_task_model(
         RuntimeError: If its files are damaged.
     """
     stored = _read_head(source, allow_pickle=allow_pickle)
-    if stored is None or stored.weight is None:
+    if stored is None or not stored.tensors:
         raise ValueError(
             f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
             "Fine-tune it first: bertscope finetune."
         )
-    if stored.is_multi_label:
-        raise ValueError(
-            f"the checkpoint {str(source)!r} gives a text any number of labels (problem_type "
-            "'multi_label_classification'); tasks here have one. The page What if? shows its "
-            "answers."
-        )
     chosen = find_task(task or _guess_task(stored, source))
-    if stored.lstm:
+    if stored.has_lstm:
         chosen = chosen.feature_form or chosen
     if not _is_for(stored, chosen):
         raise ValueError(
             f"the checkpoint {str(source)!r} is a {stored.architecture}"
-            f"{' for regression' if stored.is_regression else ''}, which is not for the task "
+            f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
             f"{chosen.name!r}. Name its own task."
         )
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
     network = _encoder(_sharing(with_parts(bert).module), chosen, generator=None)
-    module = TaskNetwork(network, chosen.kind, len(stored.weight))
+    module = TaskNetwork(network, chosen.kind, stored.num_outputs)
     labels = stored.labels if chosen.has_labels else ()
-    if chosen.has_labels and len(labels) != len(stored.weight):
-        labels = tuple(f"LABEL_{i}" for i in range(len(stored.weight)))  # as transformers names
-    _fill_head(module, stored, labels, source)
+    _fill_head(module, stored, source)
     module.to(bert.device, bert.dtype)
     return TaskModel(
         chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
@@ -239,9 +246,21 @@ def _sharing(network: Network) -> Network:
 
 
 def _encoder(network: Network, task: Task, generator: Generator | None) -> Network:
-    """Return the encoder with only what the task reads: no pretraining heads."""
-    network.mlm = network.nsp = None
-    if task.answers_each_token:
+    """Return the encoder with only what the task reads: no pretraining heads.
+
+    Args:
+        network: Changed.
+        task: To be learned or answered.
+        generator: Random source of a pooler where it needs one and has none; None: it gets none.
+
+    Raises:
+        ValueError: If the family has no head for the task.
+    """
+    family = network.config.family
+    if task.head_kind not in family.tasks:
+        raise ValueError(f"{family.name} has no head for the task {task.name!r} here.")
+    network.mlm = network.nsp = network.replaced = network.sop = None
+    if family.tasks[task.head_kind].reads != "pooler":
         network.pooler = None
     elif network.pooler is None and generator is not None:
         from bertcore.network import Pooler
@@ -258,71 +277,72 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     """Return the task head in a checkpoint, or None if its class is not one with a head of ours.
 
     Raises:
-        ValueError: If it is no BERT, whatever head it has.
+        ValueError: If it is of an architecture whose heads are not trained here.
     """
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
-    config = read_json(folder / "config.json")
+    files = find_files(folder, allow_pickle=allow_pickle)
+    config = files.read_config()
     architectures = config.get("architectures") or [""]
     architecture = str(architectures[0]) if isinstance(architectures, list) else ""
-    key = "qa_outputs" if architecture == "BertForQuestionAnswering" else "classifier"
-    with open_weights(find_weights(folder, allow_pickle=allow_pickle)) as weights:
-        model_type, _ = which_family(config, weights.stored, folder / "config.json")
-        if model_type != "bert":
+    kind = task_kind(architecture)
+    with files.open() as weights:
+        model_type, _ = which_family(config, weights.stored, files.config_file)
+        if model_type not in FAMILIES:
+            known = ", ".join(family.name for family in FAMILIES.values())
             raise ValueError(
                 f"{str(source)!r} is a checkpoint of model_type {model_type!r}. Task heads are "
-                "trained, inspected and scored for BERT alone (model_type 'bert'). Choose a BERT "
-                "checkpoint; the page What if? reads the heads of its relatives too."
+                f"trained, inspected and scored for {known}. Choose a checkpoint of one of them."
             )
-        stored = mend_keys(weights.stored).stored
+        family = FAMILIES[model_type]
+        stored = mend_keys(weights.stored, family).stored
+        # A class that config.json does not name: all kinds have their classifier in common.
+        form = family.tasks[kind] if kind else _CLASSIFIER
+        layers = [name for name in (form.dense, form.norm, form.classifier) if name]
+        names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
+        names += [name for name in stored if name.startswith(_LSTM)]
         tensors = {
-            part: weights.read(stored[f"{key}.{part}"]).float().clone()
-            for part in ("weight", "bias")
-            if f"{key}.{part}" in stored
-        }
-        lstm = {
-            name: weights.read(stored[name]).float().clone()
-            for name in stored
-            if name.startswith(_LSTM)
+            name: weights.read(stored[name]).float().clone() for name in names if name in stored
         }
     ours = config.get("bertscope")
     ours = ours if isinstance(ours, dict) else {}
     length = ours.get("max_seq_length")
-    if not tensors and not architecture.startswith("BertFor"):
-        return None
+    problem = str(config.get("problem_type"))
+    last = tensors.get(f"{form.classifier}.weight")
+    if last is None:
+        tensors = {}
+        if kind is None:
+            return None
     return _StoredHead(
         architecture=architecture,
+        kind=kind,
         task=str(ours["task"]) if "task" in ours else None,
-        labels=_read_labels(config.get("id2label")),
-        is_regression=config.get("problem_type") == "regression",
-        is_multi_label=config.get("problem_type") == "multi_label_classification",
+        labels=_read_labels(config.get("id2label"), 0 if last is None else len(last)),
+        problem_type=problem if problem in _PROBLEMS else "",
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
-        weight=tensors.get("weight"),
-        bias=tensors.get("bias"),
-        lstm=lstm,
+        tensors=tensors,
+        num_outputs=0 if last is None else len(last),
     )
 
 
-def _read_labels(id2label: object) -> tuple[str, ...]:
-    """Return the labels in the order of their ids; () if they are not numbered 0, 1, 2, ..."""
-    if not isinstance(id2label, dict):
-        return ()
-    by_id = {str(i): str(label) for i, label in id2label.items()}
-    if set(by_id) != {str(i) for i in range(len(by_id))}:
-        return ()
-    return tuple(by_id[str(i)] for i in range(len(by_id)))
+def _read_labels(id2label: object, number: int) -> tuple[str, ...]:
+    """Return the labels in the order of their ids; those of `transformers` if not all are named."""
+    names = id2label if isinstance(id2label, dict) else {}
+    by_id = {str(i): str(label) for i, label in names.items()}
+    if set(by_id) != {str(i) for i in range(number)}:
+        return tuple(f"LABEL_{i}" for i in range(number))
+    return tuple(by_id[str(i)] for i in range(number))
 
 
 def _is_for(stored: _StoredHead, task: Task) -> bool:
-    return bool(stored.lstm) == task.feature_based and task.reads_head(
-        stored.architecture, is_regression=stored.gives_a_number
-    )
+    is_read = task.reads_head(stored.kind, stored.problem)
+    return stored.has_lstm == task.feature_based and is_read
 
 
 def _guess_task(stored: _StoredHead, source: str | Path) -> str:
     if stored.task:
         return stored.task
     for task in TASKS.values():
-        if task.reads_head(stored.architecture, is_regression=stored.gives_a_number):
+        if task.reads_head(stored.kind, stored.problem):
             return task.name
     raise ValueError(
         f"config.json of {str(source)!r} does not say what the head is for (architectures: "
@@ -330,41 +350,37 @@ def _guess_task(stored: _StoredHead, source: str | Path) -> str:
     )
 
 
-@torch.no_grad()
-def _fill_head(
-    module: TaskNetwork, stored: _StoredHead, labels: tuple[str, ...], source: str | Path
-) -> None:
-    head = module.head.classifier
-    assert stored.weight is not None
-    if not set(labels) <= set(stored.labels) and labels[:1] != ("LABEL_0",):
+def _knows(stored: _StoredHead, labels: Sequence[str]) -> bool:
+    return len(match_labels(labels, stored.labels)) == len(labels)
+
+
+def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path) -> None:
+    if not _knows(stored, labels):
         raise ValueError(
             f"the checkpoint {str(source)!r} was fine-tuned with the labels "
-            f"{_some(stored.labels)}, but the data has {_some(labels)}. Use data with the same "
-            "labels, or --new-head to learn these from the start."
+            f"{some_labels(stored.labels)}, but the data has {some_labels(labels)}. Use data with "
+            "the same labels, or --new-head to learn these from the start."
         )
-    if stored.weight.shape != head.weight.shape or stored.bias is None:
-        raise RuntimeError(
-            f"the task head of {str(source)!r} is {list(stored.weight.shape)} "
-            f"{'' if stored.bias is not None else 'and has no bias'}; expected "
-            f"{list(head.weight.shape)}. Copy the checkpoint again."
-        )
-    head.weight.copy_(stored.weight)
-    head.bias.copy_(stored.bias)
-    for name, tensor in _lstm_tensors(module).items():
-        source_tensor = stored.lstm.get(name)
-        if source_tensor is None or source_tensor.shape != tensor.shape:
+
+
+@torch.no_grad()
+def _fill_head(module: TaskNetwork, stored: _StoredHead, source: str | Path) -> None:
+    for name, tensor in _head_tensors(module).items():
+        found = stored.tensors.get(name)
+        if found is None or found.shape != tensor.shape:
+            state = "missing" if found is None else str(list(found.shape))
             raise RuntimeError(
-                f"the tensor {name} of {str(source)!r} is missing or of another shape; expected "
+                f"the tensor {name} of the task head of {str(source)!r} is {state}; expected "
                 f"{list(tensor.shape)}. Copy the checkpoint again."
             )
-        tensor.copy_(source_tensor)
+        tensor.copy_(found)
 
 
-def _lstm_tensors(module: TaskNetwork) -> dict[str, Tensor]:
-    """Return the tensors of a feature-based tagger's BiLSTM under their names in files."""
-    if module.lstm is None:
-        return {}
-    return {f"{_LSTM}{name}": tensor for name, tensor in module.lstm.named_parameters()}
+def _head_tensors(module: TaskNetwork) -> dict[str, Tensor]:
+    """Return the tensors of a head, and of a feature-based tagger's BiLSTM, by name in files."""
+    lstm = {} if module.lstm is None else dict(module.lstm.named_parameters())
+    of_lstm = {f"{_LSTM}{name}": tensor for name, tensor in lstm.items()}
+    return {**module.head.named_tensors(), **of_lstm}
 
 
 def check_labels(task: Task, labels: Sequence[str]) -> None:
@@ -380,17 +396,12 @@ def check_labels(task: Task, labels: Sequence[str]) -> None:
     if len(labels) < 2:
         only = f" ({labels[0]!r})" if labels else ""
         raise ValueError(
-            f"the training data has {len(labels)} label{only}; at least two are needed to learn "
-            "a difference. Check the label column."
+            f"the training data has {len(labels)} label{only}; at least two are needed "
+            f"{task.why_two}"
         )
     if len(labels) > MAX_LABELS:
         raise ValueError(
-            f"the training data has {len(labels):,} different labels, such as {_some(labels)}; "
-            f"at most {MAX_LABELS:,} can be learned. Check the label column, or use "
-            "--task regress for numbers."
+            f"the training data has {len(labels):,} different labels, such as "
+            f"{some_labels(labels)}; at most {MAX_LABELS:,} can be learned. Check the label "
+            "column, or use --task regress for numbers."
         )
-
-
-def _some(labels: Sequence[str]) -> str:
-    quoted = ", ".join(repr(label[:40]) for label in labels[:5])
-    return quoted + (f" and {len(labels) - 5} more" if len(labels) > 5 else "") or "none"

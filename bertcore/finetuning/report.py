@@ -60,7 +60,7 @@ def to_markdown(report: dict[str, Any]) -> str:
         _summary(report),
         *_dev_scores(scores),
         *_all_runs(report),
-        *_entities(scores["by_type"]),
+        *_types(scores["by_type"], "Entities" if report["task"] == "tag" else "Labels"),
         *_confusion(scores["confusion_labels"], scores["confusion"]),
     ]
     if scores.get("breakdown"):  # regression and questions have none, nor have runs of old
@@ -133,8 +133,8 @@ def _all_runs(report: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _entities(by_type: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the scores of each entity type; nothing for other tasks than tagging."""
+def _types(by_type: dict[str, dict[str, Any]], heading: str) -> list[str]:
+    """Return the scores of each type of entity or label; nothing where a task has none."""
     rows = [
         (
             name,
@@ -144,7 +144,7 @@ def _entities(by_type: dict[str, dict[str, Any]]) -> list[str]:
         for name, values in by_type.items()
     ]
     columns = ("type", "precision", "recall", "F1", "number")
-    return ["## Entities", _table(columns, rows)] if rows else []
+    return [f"## {heading}", _table(columns, rows)] if rows else []
 
 
 def _confusion(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> list[str]:

@@ -37,6 +37,11 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
         )
     if config.class_weights is not None and not task.has_labels:
         raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
+    if config.class_weights is not None and not task.weighs_classes:
+        raise ValueError(
+            f"class weights choose between the labels of a text; the task {task.name!r} asks for "
+            "each label on its own. Leave --class-weights out."
+        )
     if config.feature_based and task.feature_form is None:
         raise ValueError(
             f"feature-based training is for the task 'tag', not {task.name!r}. "

@@ -66,7 +66,7 @@ def _run(
         else:
             hidden = features.batch(examples).to(device)
         logits = module.read(hidden, batch.attention_mask, batch.input_ids.shape[:-1]).float()
-        if rows.targets.ndim == 2:
+        if module.kind == "span":
             lengths = torch.from_numpy(rows.lengths[examples]).to(device)
             places = torch.arange(logits.shape[1], device=device)
             # Padding has no predictions; T differs by row, so the loss must exclude it.

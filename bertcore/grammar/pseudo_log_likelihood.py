@@ -146,7 +146,7 @@ def _log_probabilities(bert: Model, batch: _Batch, *, by_layer: bool) -> NDArray
         for array in (batch.input_ids, batch.segment_ids, batch.kept)
     )
     if by_layer:
-        states = bert.module.every_state(ids, segments, kept)
+        states = bert.module.read_early(bert.module.every_state(ids, segments, kept))
     else:
         # Without padding there is nothing to hide, and attention is faster without a mask.
         mask = None if bool(batch.kept.all()) else kept

@@ -9,6 +9,7 @@ from typing import Any
 from bertcore.config import BertConfig
 from bertcore.families import FAMILIES, certain_family, likely_family
 from bertcore.others.families import OTHERS, other_family
+from bertcore.shapes import shape_from_hf
 
 
 def which_family(
@@ -72,6 +73,6 @@ def read_shape(
     """
     chosen, note = which_family(values, names, file)
     try:
-        return BertConfig.from_hf_dict(values, model_type=chosen), note
+        return shape_from_hf(values, model_type=chosen), note
     except (ValueError, TypeError) as error:
         raise RuntimeError(f"{file}: {f'{note} ' if note else ''}{error}") from error

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import nn
 
 from bertcore.bert import Bert, with_parts
+from bertcore.checkpoints.adapter import MergedWeights
+from bertcore.checkpoints.files import CheckpointFiles, find_files
 from bertcore.checkpoints.fingerprint import fingerprint_of
-from bertcore.checkpoints.folder import (
-    WEIGHT_FILES,
-    WeightFiles,
-    find_checkpoint,
-    find_weights,
-    read_json,
-)
+from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.keys import count_layers, token_table
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.checkpoints.task import fresh_heads, read_task
-from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.checkpoints.weights import OpenWeights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.loading.family import read_shape, which_family
@@ -30,9 +27,14 @@ from bertcore.loading.other import Opening, load_other
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
+from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer import open_tokenizer as read_tokenizer
 
+NO_SENTENCE_ENCODER = (
+    "No sentence encoder (it has no modules.json): bert.encode takes the mean over all tokens of "
+    "the last layer."
+)
 _logger = logging.getLogger(__name__)
 
 
@@ -46,8 +48,10 @@ def load(
     """Open a checkpoint, ready to use; `.report` of the result says how loading went.
 
     Args:
-        source: "default", a folder (its one subfolder with weights will do), or a hub id such as
-            "bert-base-uncased". A folder of that name wins over the hub.
+        source: "default", a folder (its one subfolder with weights will do; of a sentence encoder
+            the one with modules.json; of a LoRA adapter, which is merged into its base, the one
+            with adapter_config.json), or a hub id such as "bert-base-uncased". A folder of that
+            name wins over the hub.
         device: "auto", "cpu", "cuda", "cuda:1", "mps".
         dtype: "auto" (float32), "float32", "bfloat16", "float16".
         allow_pickle: Whether a pytorch_model.bin may be read (weights only), where there is no
@@ -61,28 +65,48 @@ def load(
     chosen_device = choose_device(device)
     chosen_dtype = choose_dtype(dtype, chosen_device)
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
-    files = find_weights(folder, allow_pickle=allow_pickle)
-    values = read_json(folder / "config.json")
-    with open_weights(files) as weights:
-        model_type, note = which_family(values, weights.stored, folder / "config.json")
+    files = find_files(folder, allow_pickle=allow_pickle)
+    model, report = _load_encoder(str(source), files, chosen_device, chosen_dtype)
+    modules = read_sentence_modules(
+        folder,
+        hidden_size=model.config.hidden_size,
+        lower_cases=model.tokenizer.do_lower_case,
+        allow_pickle=allow_pickle,
+    )
+    lines = [NO_SENTENCE_ENCODER]
+    if modules is not None:
+        modules.after.to(chosen_device)
+        lines = modules.sentences(model.max_length)
+    model.sentence_modules = modules
+    model.report = replace(report, sentence_encoder=tuple(lines))
+    return model
+
+
+def _load_encoder(
+    source: str, files: CheckpointFiles, device: torch.device, dtype: torch.dtype
+) -> tuple[Model, LoadReport]:
+    """Return the model with its heads, and the report of its loading."""
+    values = files.read_config()
+    with files.open() as weights:
+        merged = weights.sentence() if isinstance(weights, MergedWeights) else None
+        model_type, note = which_family(values, weights.stored, files.config_file)
         if model_type in OTHERS:
-            opening = Opening(str(source), folder, _format(files), files.num_bytes, note)
-            return load_other(
-                model_type, values, weights, opening, device=chosen_device, dtype=chosen_dtype
-            )
-        tokenizer = open_tokenizer(folder)
-        config, family_note = read_shape(values, weights.stored, folder / "config.json")
-        plan = plan_loading(weights, config, folder)
-        network, not_finite = _fill(plan, weights, chosen_device, chosen_dtype)
+            opening = Opening(source, files, note, merged)
+            return load_other(model_type, values, weights, opening, device=device, dtype=dtype)
+        tokenizer = open_tokenizer(files.tokenizer_folder)
+        config, family_note = read_shape(values, weights.stored, files.config_file)
+        plan = plan_loading(weights, config, files.folder)
+        network, not_finite = _fill(plan, weights, device, dtype)
         fingerprint = _fingerprint(files, plan, weights)
         # Names as mended: those in the file are what can be read.
         stored_heads = {plan.keys.stored.get(n, n): s for n, s in plan.task_heads.items()}
         fresh = fresh_heads(weights, stored_heads)
         stored_dtype = weights.stored[plan.keys.stored[token_table(config.family)]].dtype
     report = LoadReport(
-        source=str(source),
-        folder=folder,
-        format=_format(files),
+        source=source,
+        folder=files.folder,
+        format=files.format,
+        adapter=merged,
         family=config.family.name,
         family_note=family_note,
         family_heads=tuple(config.family.heads),
@@ -110,7 +134,7 @@ def load(
         is_cased=not tokenizer.do_lower_case,
         fingerprint=fingerprint,
     )
-    return Bert(network, tokenizer, name=str(source), report=report)
+    return Bert(network, tokenizer, name=source, report=report), report
 
 
 def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
@@ -174,15 +198,10 @@ def _num_stored_layers(plan: LoadPlan, config: BertConfig) -> int:
 _fingerprints: dict[tuple[object, ...], str] = {}
 
 
-def _fingerprint(files: WeightFiles, plan: LoadPlan, weights: OpenWeights) -> str:
+def _fingerprint(files: CheckpointFiles, plan: LoadPlan, weights: OpenWeights) -> str:
     """Return the sha256 of the loaded weights as stored; kept while the files are the same."""
-    states = [(str(file), file.stat()) for file in files.files]
+    states = [(str(file), file.stat()) for file in files.paths]
     known = (*((n, s.st_size, s.st_mtime_ns, s.st_ino) for n, s in states), plan.heads)
     if known not in _fingerprints:
         _fingerprints[known] = fingerprint_of(plan.table, weights)
     return _fingerprints[known]
-
-
-def _format(files: WeightFiles) -> str:
-    kind = WEIGHT_FILES[2] if files.is_pickle else "safetensors"
-    return kind if len(files.files) == 1 else f"{kind} in {len(files.files)} files"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from bertcore.checkpoints.files import CheckpointFiles
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
 from bertcore.checkpoints.task import fresh_heads, read_task
@@ -36,10 +37,9 @@ class Opening(NamedTuple):
     """The facts for the report before the tensors are read."""
 
     source: str
-    folder: Path
-    format: str
-    num_bytes: int
+    files: CheckpointFiles
     family_note: str | None
+    adapter: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def load_other(
     *,
     device: torch.device,
     dtype: torch.dtype,
-) -> OtherModel:
-    """Open a checkpoint of another architecture.
+) -> tuple[OtherModel, LoadReport]:
+    """Open a checkpoint of another architecture; return it with the report of its loading.
 
     Args:
         model_type: A key of OTHERS.
@@ -84,21 +84,21 @@ def load_other(
         ValueError: If the architecture cannot run in `dtype`.
         RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
     """
-    file, family = opening.folder / "config.json", OTHERS[model_type]
+    file, family = opening.files.config_file, OTHERS[model_type]
     if family.only_float32 and dtype != torch.float32:
         raise ValueError(
             f"{family.name} runs in float32 only, in transformers; {str(dtype)[6:]} was asked for. "
             "Choose float32."
         )
-    tokenizer = open_other_tokenizer(opening.folder, family.tokens)
+    tokenizer = open_other_tokenizer(opening.files.tokenizer_folder, family.tokens)
     config = _read_config(model_type, values, weights, file)
     matches = list(_matches(family.openers, config, weights, file))
-    match = _choose(matches, weights, opening.folder)
+    match = _choose(matches, weights, opening.files.folder)
     shape = read_config(config, heads=match.opener.heads)
     try:
         fitted = tokenizer.for_table(shape.vocab_size)
     except ValueError as error:
-        raise RuntimeError(f"{opening.folder}: {error}") from error
+        raise RuntimeError(f"{opening.files.folder}: {error}") from error
     model, not_finite = _fill(match, config, weights, device, dtype)
     network = OtherNetwork(
         model,
@@ -118,7 +118,7 @@ def load_other(
         tokenizer=tokenizer,
         not_finite=not_finite,
     )
-    return OtherModel(network, fitted, name=opening.source, report=report)
+    return OtherModel(network, fitted, name=opening.source, report=report), report
 
 
 def _read_config(
@@ -164,8 +164,9 @@ def _report(
     tasks = {name: shape for name, shape in others.items() if _is_task_head(name)}
     return LoadReport(
         source=opening.source,
-        folder=opening.folder,
-        format=opening.format,
+        folder=opening.files.folder,
+        format=opening.files.format,
+        adapter=opening.adapter,
         family=family.name,
         family_note=opening.family_note,
         family_heads=tuple(sorted(frozenset().union(*(o.heads for o in family.openers)))),
@@ -188,7 +189,7 @@ def _report(
         num_layers=network.config.num_hidden_layers,
         num_stored_layers=network.config.num_hidden_layers,
         num_parameters=sum(p.numel() for p in network.model.parameters()),
-        num_bytes=opening.num_bytes,
+        num_bytes=opening.files.num_bytes,
         vocab_size=tokenizer.vocab_size,
         num_rows=network.config.vocab_size,
         is_cased=not tokenizer.do_lower_case,

@@ -7,28 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertcore.checkpoints.folder import find_weights, read_json
+from bertcore.checkpoints.files import CheckpointFiles, find_files
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.report import LoadReport
-from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.checkpoints.weights import OpenWeights
+from bertcore.families import HeadForm, task_kind
 from bertcore.model import Model
-from bertcore.network.task_reader import Dense, TaskReader
+from bertcore.network.task_heads import TaskHead
+from bertcore.network.task_reader import TaskReader
 
 CONFIG_FIELDS = ("architectures", "id2label", "label2id", "problem_type", "bertscope")
 """Fields of config.json that belong to a task head."""
-
-_SINGLE = ("classifier", "qa_outputs")
-_DENSE = {
-    "classifier.dense": "classifier.out_proj",
-    "pre_classifier": "classifier",
-}
-"""A layer before the classifier -> the classifier."""
-_DENSE_ACTIVATIONS = {
-    "RoBERTa": "tanh",
-    "XLM-RoBERTa": "tanh",
-    "ELECTRA": "gelu",
-    "DistilBERT": "relu",
-}
 
 
 def read_task_head(bert: Model) -> TaskReader | None:
@@ -46,24 +35,26 @@ def read_task_head(bert: Model) -> TaskReader | None:
     if report is None or not report.task_heads:
         return None
     tensors = stored_task_head(bert)
-    final, dense = _parts(report, tensors)
-    values = read_json(report.folder / "config.json")
-    kind = _kind(report, values, final, tensors[f"{final}.weight"])
-    reads_pooler = kind in ("classes", "labels", "score") and dense is None
-    if reads_pooler and "pooler" not in bert.capabilities:
+    values = _files(report).read_config()
+    form = _form(bert, report, tensors)
+    last = f"{form.classifier}.weight"
+    if last not in tensors:
+        raise ValueError(
+            f"the task head ({', '.join(sorted(tensors)[:3])}) is of no kind that BertScope reads: "
+            f"expected {form.classifier} with a weight and a bias."
+        )
+    kind = _kind(report, values, tensors[last])
+    if form.reads == "pooler" and "pooler" not in bert.capabilities:
         raise ValueError(
             "the task head reads the pooler, which this checkpoint lacks. Copy it again, with all "
             "of its tensors."
         )
-    reader = TaskReader(
-        kind,
-        _labels(report, kind, len(tensors[f"{final}.weight"])),
-        tensors[f"{final}.weight"],
-        tensors[f"{final}.bias"],
-        dense if kind in ("classes", "labels", "score") else None,
-    )
-    _check_shapes(reader, bert, report)
-    return reader.to(bert.device, bert.dtype)
+    count = len(tensors[last])
+    wanted = {"span": 2, "score": 1}.get(kind, count)
+    head = TaskHead(bert.config, wanted, form).requires_grad_(requires_grad=False).eval()
+    _fill(head, tensors | _shared_with_words(bert, head, tensors), report)
+    head.to(bert.device, bert.dtype)
+    return TaskReader(kind, _labels(report, kind, count), head)
 
 
 def stored_task_head(bert: Model) -> dict[str, Tensor]:
@@ -75,10 +66,24 @@ def stored_task_head(bert: Model) -> dict[str, Tensor]:
     report = bert.report
     if report is None or not report.task_heads:
         return {}
-    # The user agreed to the pickle when opening it.
-    is_pickle = not report.format.startswith("safetensors")
-    with open_weights(find_weights(report.folder, allow_pickle=is_pickle)) as weights:
+    with _files(report).open() as weights:
         return _read(weights, report, mend_keys(weights.stored, bert.config.family).stored)
+
+
+def _shared_with_words(
+    bert: Model, head: TaskHead, tensors: dict[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return what a task head has in common with a masked-word head beside it (ModernBERT).
+
+    A LoRA adapter of a classifier, on a base with a masked-word head, has both.
+    """
+    names = [name for name in head.named_tensors() if name not in tensors]
+    report = bert.report
+    if not names or report is None:
+        return {}
+    with _files(report).open() as weights:
+        stored = mend_keys(weights.stored, bert.config.family).stored
+        return {name: weights.read(stored[name]).clone() for name in names if name in stored}
 
 
 def stored_task_fields(bert: Model) -> dict[str, Any]:
@@ -86,8 +91,13 @@ def stored_task_fields(bert: Model) -> dict[str, Any]:
     report = bert.report
     if report is None or not report.task_heads:
         return {}
-    values = read_json(report.folder / "config.json")
+    values = _files(report).read_config()
     return {name: values[name] for name in CONFIG_FIELDS if name in values}
+
+
+def _files(report: LoadReport) -> CheckpointFiles:
+    # The user agreed to the pickle when opening it.
+    return find_files(report.folder, allow_pickle=not report.format.startswith("safetensors"))
 
 
 def _read(weights: OpenWeights, report: LoadReport, stored: dict[str, str]) -> dict[str, Tensor]:
@@ -101,54 +111,45 @@ def _read(weights: OpenWeights, report: LoadReport, stored: dict[str, str]) -> d
     return {name: weights.read(stored[name]).clone() for name in report.task_heads}
 
 
-def _parts(report: LoadReport, tensors: dict[str, Tensor]) -> tuple[str, Dense | None]:
-    """Return the name of the last layer, and the layer before it where there is one."""
+def _form(bert: Model, report: LoadReport, tensors: dict[str, Tensor]) -> HeadForm:
+    """Return the form of the head that config.json names."""
     if any(name.startswith("features.lstm.") for name in tensors):
         raise ValueError(
             "the task head is a BiLSTM over the last four layers, and cannot be read off the last "
             "layer alone. Its answers are shown by: bertscope evaluate --task tag."
         )
-    for before, final in _DENSE.items():
-        if _has(tensors, before) and _has(tensors, final):
-            activation = _DENSE_ACTIVATIONS.get(report.family)
-            if activation is None:
-                break
-            weight, bias = tensors[f"{before}.weight"], tensors[f"{before}.bias"]
-            return final, Dense(weight, bias, activation)
-    for final in _SINGLE:
-        if _has(tensors, final):
-            return final, None
-    raise ValueError(
-        f"the task head ({', '.join(sorted(tensors)[:3])}) is of no kind that BertScope reads: "
-        "expected classifier or qa_outputs, each with a weight and a bias."
-    )
-
-
-def _has(tensors: dict[str, Tensor], name: str) -> bool:
-    return f"{name}.weight" in tensors and f"{name}.bias" in tensors
-
-
-def _kind(report: LoadReport, values: dict[str, Any], final: str, weight: Tensor) -> str:
-    """Return one of READER_KINDS."""
     named = report.task.architecture or ""
-    problem = values.get("problem_type")
-    if final == "qa_outputs" or named.endswith("ForQuestionAnswering"):
-        return "span"
-    if named.endswith("ForMultipleChoice"):
+    kind = task_kind(named)
+    if kind == "choice":
         raise ValueError(
             "a multiple-choice head compares several texts with each other, so its score of one "
             "text says nothing."
         )
-    if named.endswith("ForTokenClassification"):
+    forms = bert.config.family.tasks
+    if kind is None:
+        kind = "span" if "qa_outputs.weight" in tensors else None
+    if kind is None and "classifier.out_proj.weight" in tensors:
+        kind = "sequence"
+    if kind is None or kind not in forms:
+        raise ValueError(
+            f"config.json does not say what the task head is for (architectures: "
+            f"{named or 'none'}). Write the class into it, such as "
+            '"architectures": ["BertForSequenceClassification"].'
+        )
+    return forms[kind]
+
+
+def _kind(report: LoadReport, values: dict[str, Any], weight: Tensor) -> str:
+    """Return one of READER_KINDS."""
+    kind = task_kind(report.task.architecture or "")
+    if kind == "token":
         return "tags"
-    if named.endswith("ForSequenceClassification") or final == "classifier.out_proj":
-        if problem == "regression" or len(weight) == 1:
-            return "score"
-        return "labels" if problem == "multi_label_classification" else "classes"
-    raise ValueError(
-        f"config.json does not say what the task head is for (architectures: {named or 'none'}). "
-        'Write the class into it, such as "architectures": ["BertForSequenceClassification"].'
-    )
+    if kind == "span" or "qa_outputs.weight" in report.task_heads:
+        return "span"
+    problem = values.get("problem_type")
+    if problem == "multi_label_classification":
+        return "labels"
+    return "score" if problem == "regression" or len(weight) == 1 else "classes"
 
 
 def _labels(report: LoadReport, kind: str, count: int) -> tuple[str, ...]:
@@ -158,20 +159,19 @@ def _labels(report: LoadReport, kind: str, count: int) -> tuple[str, ...]:
     return names if len(names) == count else tuple(f"LABEL_{i}" for i in range(count))
 
 
-def _check_shapes(reader: TaskReader, bert: Model, report: LoadReport) -> None:
-    width, count = bert.config.hidden_size, len(reader.weight)
-    wanted = {"span": 2, "score": 1}.get(reader.kind, count)
-    parts = [(reader.weight, (wanted, width)), (reader.bias, (wanted,))]
-    if reader.dense is not None:
-        parts += [(reader.dense.weight, (width, width)), (reader.dense.bias, (width,))]
-    for tensor, shape in parts:
-        if tuple(tensor.shape) != shape or not tensor.is_floating_point():
+@torch.no_grad()
+def _fill(head: TaskHead, tensors: dict[str, Tensor], report: LoadReport) -> None:
+    for name, parameter in head.named_tensors().items():
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != parameter.shape or not tensor.is_floating_point():
+            came = "missing" if tensor is None else f"{list(tensor.shape)} ({tensor.dtype})"
             raise RuntimeError(
-                f"a tensor of the task head in {report.folder} is {list(tensor.shape)} "
-                f"({tensor.dtype}); expected {list(shape)} of floats. Copy the checkpoint again."
+                f"a tensor of the task head in {report.folder}, {name}, is {came}; expected "
+                f"{list(parameter.shape)} of floats. Copy the checkpoint again."
             )
         if not bool(torch.isfinite(tensor).all()):
             raise ValueError(
                 "the task head holds NaN or infinity, so it has no answer. Copy the checkpoint "
                 "again, or train it with a lower learning rate."
             )
+        parameter.copy_(tensor)

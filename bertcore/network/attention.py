@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -123,7 +124,66 @@ def attention_in_products(
     return weights @ values
 
 
-class SelfAttention(nn.Module):
+class AttentionBlock(nn.Module, ABC):
+    """Self-attention of a layer: what BERT's and ModernBERT's have in common."""
+
+    num_heads: int
+    output: nn.Linear
+    hidden_dropout: float
+    attention_dropout: float
+
+    def heads(self, projected: Tensor) -> Tensor:
+        """Return projected [..., T, D] as a view by head, [..., H, T, K]."""
+        # [..., T, D] -> [..., T, H, K] -> [..., H, T, K]
+        apart = projected.view(*projected.shape[:-1], self.num_heads, -1)
+        return apart.transpose(-3, -2)
+
+    @abstractmethod
+    def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values as they are compared, each [B, H, T, K], of hidden."""
+
+    @abstractmethod
+    def project_first(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the query of the first token alone, [B, H, 1, K], and all keys and values."""
+
+    @abstractmethod
+    def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Write the queries, keys and values of hidden [T, D] to three tensors [T, D].
+
+        The same numbers as `project`, before they are split into heads; without gradients.
+        """
+
+    @property
+    @abstractmethod
+    def output_norm(self) -> nn.LayerNorm | None:
+        """The LayerNorm after projection and residual; None where norms stand before blocks."""
+
+    @abstractmethod
+    def value_rows(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight and bias of the projection to values; writing to them changes it."""
+
+    def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
+        """Return the additive mask of this layer, given that of all layers."""
+        return mask
+
+    def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
+        """Join the heads, project, add the residual (and normalise): [B, T, D]."""
+        joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
+        out: Tensor = self.output(joined)
+        if self.training:
+            out = F.dropout(out, self.hidden_dropout)
+        norm = self.output_norm
+        return out + hidden if norm is None else norm(out + hidden)
+
+    def forward(self, hidden: Tensor, mask: Tensor | None, attention: AttentionFunction) -> Tensor:
+        """Return the block's output, [B, T, D], of hidden [B, T, D] and an additive mask."""
+        queries, keys, values = self.project(hidden)
+        dropout = self.attention_dropout if self.training else 0.0
+        mask = self.masked(mask, hidden.shape[-2])
+        return self.combine(attention(queries, keys, values, mask, dropout), hidden)
+
+
+class SelfAttention(AttentionBlock):
     """Queries, keys, values of all heads, and the projection after them, with residual and norm.
 
     Post-LN, as in BERT: LayerNorm(hidden + projection(context)).
@@ -141,12 +201,6 @@ class SelfAttention(nn.Module):
         self.hidden_dropout = config.hidden_dropout_prob
         self.attention_dropout = config.attention_probs_dropout_prob
 
-    def heads(self, projected: Tensor) -> Tensor:
-        """Return projected [..., T, D] as a view by head, [..., H, T, K]."""
-        # [..., T, D] -> [..., T, H, K] -> [..., H, T, K]
-        apart = projected.view(*projected.shape[:-1], self.num_heads, -1)
-        return apart.transpose(-3, -2)
-
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, each [B, H, T, K], of hidden [B, T, D]."""
         return (
@@ -154,6 +208,11 @@ class SelfAttention(nn.Module):
             self.heads(self.key(hidden)),
             self.heads(self.value(hidden)),
         )
+
+    def project_first(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the query of the first token alone, [B, H, 1, K], and all keys and values."""
+        keys, values = self.heads(self.key(hidden)), self.heads(self.value(hidden))
+        return self.heads(self.query(hidden[:, :1])), keys, values
 
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
         """Write the queries, keys and values of hidden [T, D] to three tensors [T, D].
@@ -163,17 +222,11 @@ class SelfAttention(nn.Module):
         for linear, out in ((self.query, queries), (self.key, keys), (self.value, values)):
             torch.addmm(linear.bias, hidden, linear.weight.T, out=out)
 
-    def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
-        """Join the heads, project, add the residual and normalise: [B, T, D]."""
-        joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
-        out = self.output(joined)
-        if self.training:
-            out = F.dropout(out, self.hidden_dropout)
-        normalized: Tensor = self.norm(out + hidden)
-        return normalized
+    @property
+    def output_norm(self) -> nn.LayerNorm:
+        """The LayerNorm after projection and residual."""
+        return self.norm
 
-    def forward(self, hidden: Tensor, mask: Tensor | None, attention: AttentionFunction) -> Tensor:
-        """Return the block's output, [B, T, D], of hidden [B, T, D] and an additive mask."""
-        queries, keys, values = self.project(hidden)
-        dropout = self.attention_dropout if self.training else 0.0
-        return self.combine(attention(queries, keys, values, mask, dropout), hidden)
+    def value_rows(self) -> tuple[Tensor, Tensor]:
+        """Return weight and bias of the projection to values."""
+        return self.value.weight, self.value.bias

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
-from bertcore.network.empty import empty_embedding, empty_linear
+from bertcore.network.empty import empty_embedding, empty_linear, layer_norm
 
 
 def sinusoids(num_positions: int, width: int) -> Tensor:
@@ -34,7 +34,8 @@ class EmbeddingParts(NamedTuple):
     token: Tensor
     segment: Tensor | None
     """None where the family has no segments (DistilBERT)."""
-    position: Tensor
+    position: Tensor | None
+    """None where positions are no vectors (ModernBERT)."""
 
     @property
     def sum(self) -> Tensor:
@@ -42,9 +43,8 @@ class EmbeddingParts(NamedTuple):
 
         Added in the order of Hugging Face's BERT, so that float32 sums agree to the last bit.
         """
-        if self.segment is None:
-            return self.token + self.position
-        return (self.token + self.segment) + self.position
+        summed = self.token if self.segment is None else self.token + self.segment
+        return summed if self.position is None else summed + self.position
 
 
 class Embeddings(nn.Module):
@@ -60,9 +60,13 @@ class Embeddings(nn.Module):
         segments = config.type_vocab_size
         self.word_embeddings = empty_embedding(config.vocab_size, e)  # [V, E]
         self.token_type_embeddings = empty_embedding(segments, e) if segments else None
-        self.position_embeddings = empty_embedding(config.max_position_embeddings, e)
-        self.position_embeddings.requires_grad_(config.position_embedding == "learned")
-        self.norm = nn.LayerNorm(e, config.layer_norm_eps)
+        has_table = config.position_embedding != "rotary"
+        self.position_embeddings = (
+            empty_embedding(config.max_position_embeddings, e) if has_table else None
+        )
+        if self.position_embeddings is not None:
+            self.position_embeddings.requires_grad_(config.position_embedding == "learned")
+        self.norm = layer_norm(config, e)
         self.projection = None if config.embedding_size is None else empty_linear(e, d)
         self.dropout = config.hidden_dropout_prob
 
@@ -70,11 +74,11 @@ class Embeddings(nn.Module):
         self, input_ids: Tensor, segment_ids: Tensor, position_ids: Tensor
     ) -> EmbeddingParts:
         """Return the three embeddings of each token, apart; ids are int64, [..., T]."""
-        segments = self.token_type_embeddings
+        segments, positions = self.token_type_embeddings, self.position_embeddings
         return EmbeddingParts(
             token=self.word_embeddings(input_ids),
             segment=None if segments is None else segments(segment_ids),
-            position=self.position_embeddings(position_ids),
+            position=None if positions is None else positions(position_ids),
         )
 
     def normalize(self, summed: Tensor) -> Tensor:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from bertcore.config import BertConfig
 
-def empty_linear(num_inputs: int, num_outputs: int) -> nn.Linear:
+
+def empty_linear(num_inputs: int, num_outputs: int, *, bias: bool = True) -> nn.Linear:
     """Return a linear layer with an empty weight [num_outputs, num_inputs] and a bias of 0."""
-    linear = nn.Linear(num_inputs, num_outputs, device="meta")
+    linear = nn.Linear(num_inputs, num_outputs, bias=bias, device="meta")
     device = torch.get_default_device()
     if device.type != "meta":  # to_empty would import sympy for nothing
         linear.to_empty(device=device)
-    nn.init.zeros_(linear.bias)
+    if bias:
+        nn.init.zeros_(linear.bias)
     return linear
 
 
@@ -26,3 +29,8 @@ def empty_embedding(num_rows: int, width: int) -> nn.Embedding:
     empty = torch.empty(num_rows, width)
     table: nn.Embedding = nn.Embedding.from_pretrained(empty, freeze=False)  # type: ignore[no-untyped-call]
     return table
+
+
+def layer_norm(config: BertConfig, width: int) -> nn.LayerNorm:
+    """Return a LayerNorm as the config has it."""
+    return nn.LayerNorm(width, config.layer_norm_eps, bias=config.has_bias("norm_bias"))

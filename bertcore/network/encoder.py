@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from bertcore.config import BertConfig
 from bertcore.families import Capability, Family
+from bertcore.modern_config import ModernBertConfig
 from bertcore.network.attention import (
+    AttentionBlock,
     AttentionFunction,
     SelfAttention,
     additive_mask,
@@ -17,8 +19,10 @@ from bertcore.network.attention import (
     attention_kept,
 )
 from bertcore.network.embeddings import Embeddings
+from bertcore.network.empty import layer_norm
 from bertcore.network.feed_forward import FeedForward
 from bertcore.network.heads import MaskedWordHead, PairHead, Pooler, ReplacedTokenHead
+from bertcore.network.modern import GatedFeedForward, ModernAttention
 
 ALL_HEADS = frozenset({"pooler", "mlm", "nsp"})
 """The heads of BERT's own pretraining."""
@@ -27,12 +31,14 @@ FAMILY_HEADS = ALL_HEADS | {"replaced", "sop"}
 
 
 class Layer(nn.Module):
-    """Self-attention, then feed-forward."""
+    """Self-attention, then feed-forward: BERT's blocks or ModernBERT's."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(
+        self, attention: AttentionBlock, feed_forward: FeedForward | GatedFeedForward
+    ) -> None:
         super().__init__()
-        self.attention = SelfAttention(config)
-        self.feed_forward = FeedForward(config)
+        self.attention = attention
+        self.feed_forward = feed_forward
 
     def forward(self, hidden: Tensor, mask: Tensor | None, attention: AttentionFunction) -> Tensor:
         """Return the layer's output, [B, T, D]."""
@@ -105,8 +111,12 @@ class Network(nn.Module):
         self.config = config
         self.embeddings = Embeddings(config)
         num_layers = config.num_hidden_layers
+        self.final_norm: nn.LayerNorm | None = None
+        if isinstance(config, ModernBertConfig):
+            self.final_norm = layer_norm(config, config.hidden_size)
         # A layer that is in the list L times counts its parameters once.
-        distinct = [Layer(config) for _ in range(1 if config.share_layers else num_layers)]
+        num_distinct = 1 if config.share_layers else num_layers
+        distinct = [self._new_layer(index) for index in range(num_distinct)]
         layers = nn.ModuleList(distinct * num_layers if config.share_layers else distinct)
         self.layers = layers  # type: ignore[assignment]  # typed by its content, below
         self.pooler = Pooler(config) if "pooler" in heads else None
@@ -116,6 +126,14 @@ class Network(nn.Module):
         self.sop = PairHead(config) if "sop" in heads else None
 
     layers: Sequence[Layer]
+
+    def _new_layer(self, index: int) -> Layer:
+        config = self.config
+        if not isinstance(config, ModernBertConfig):
+            return Layer(SelfAttention(config), FeedForward(config))
+        is_last = index + 1 == config.num_hidden_layers
+        feed_forward = GatedFeedForward(config, self.final_norm if is_last else None)
+        return Layer(ModernAttention(config, index), feed_forward)
 
     def forward(
         self,
@@ -236,7 +254,13 @@ class Network(nn.Module):
 
     @property
     def position_table(self) -> Tensor:
-        """The position embeddings, [P, E]."""
+        """The position embeddings, [P, E].
+
+        Raises:
+            ValueError: If positions are no vectors (ModernBERT).
+        """
+        if self.embeddings.position_embeddings is None:
+            raise ValueError(self.config.family.absent["positions"])
         return self.embeddings.position_embeddings.weight
 
     def default_ids(
@@ -258,6 +282,15 @@ class Network(nn.Module):
         elif position_ids is None:
             position_ids = torch.arange(num_tokens, device=input_ids.device)
         return segment_ids, position_ids
+
+    def read_early(self, states: Tensor) -> Tensor:
+        """Return hidden states [L+1, ...] as the heads read them, which were trained on the last.
+
+        ModernBERT's last state is normalised; the earlier ones get the same LayerNorm.
+        """
+        if self.final_norm is None:
+            return states
+        return torch.cat([self.final_norm(states[:-1]), states[-1:]])
 
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], of hidden states [..., D].

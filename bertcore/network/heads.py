@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.config import BertConfig
-from bertcore.network.empty import empty_linear
+from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.feed_forward import activate
 
 
@@ -24,11 +24,12 @@ class Pooler(nn.Module):
 
 
 class TiedDecoder(nn.Module):
-    """Logits from vectors: the token table, which belongs to the embeddings, and a bias."""
+    """Logits from vectors: the token table, which belongs to the embeddings, and usually a bias."""
 
-    def __init__(self, vocab_size: int) -> None:
+    def __init__(self, vocab_size: int, *, has_bias: bool = True) -> None:
         super().__init__()
-        self.bias = nn.Parameter(torch.zeros(vocab_size))
+        self.num_words = vocab_size
+        self.bias = nn.Parameter(torch.zeros(vocab_size)) if has_bias else None
 
     def forward(self, vectors: Tensor, word_embeddings: Tensor) -> Tensor:
         """Return logits, [..., V], of vectors [..., E] and the table [V, E]."""
@@ -44,15 +45,21 @@ class MaskedWordHead(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         d, e = config.hidden_size, config.embedding_width
-        self.dense = empty_linear(d, e)
-        self.norm = nn.LayerNorm(e, config.layer_norm_eps)
-        self.decoder = TiedDecoder(config.vocab_size)
+        self.dense = empty_linear(d, e, bias=config.has_bias("classifier_bias"))
+        self.norm = layer_norm(config, e)
+        self.decoder = TiedDecoder(config.vocab_size, has_bias=config.has_bias("decoder_bias"))
         self.activation = config.mlm_act
 
     def transform(self, hidden: Tensor) -> Tensor:
         """Return what the decoder reads, [..., E], of hidden [..., D]."""
         out: Tensor = self.norm(activate(self.dense(hidden), self.activation))
         return out
+
+    @property
+    def word_bias(self) -> Tensor:
+        """The decoder's bias, [V]; zeros where it has none."""
+        bias = self.decoder.bias
+        return self.dense.weight.new_zeros(self.decoder.num_words) if bias is None else bias
 
     def forward(self, hidden: Tensor, word_embeddings: Tensor) -> Tensor:
         """Return logits over the vocabulary, [..., V], of hidden [..., D] and the table [V, E]."""

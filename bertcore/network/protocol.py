@@ -56,6 +56,9 @@ class Encoder(Protocol):
     ) -> Tensor:
         """Return what the masked-word head reads at each token, [B, T, D]."""
 
+    def read_early(self, states: Tensor) -> Tensor:
+        """Return hidden states [L+1, ...] as heads read them that were trained on the last."""
+
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], of hidden states [..., D]."""
 

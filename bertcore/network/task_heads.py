@@ -5,55 +5,109 @@ Each is the head of a class of `transformers` with the same weights, so that che
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from bertcore.config import BertConfig
+from bertcore.families import TASK_CLASSES, HeadForm
 from bertcore.network.attention import AttentionFunction, additive_mask, attention_fused
-from bertcore.network.empty import empty_linear
+from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.encoder import Network, collect_into
+from bertcore.network.protocol import Encoder
 
-HEAD_KINDS = ("sequence", "token", "span", "choice", "features")
+HEAD_KINDS = (*TASK_CLASSES, "features")
 NUM_FEATURE_LAYERS = 4
-_NEEDS_POOLER = frozenset({"sequence", "choice"})
+_FEATURES = HeadForm("all")
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "relu": F.relu,
+    "gelu": F.gelu,
+}
 
 
 class TaskHead(nn.Module):
-    """Dropout and one linear layer.
+    """Dropout and a linear layer, of some families behind a layer of width D and its LayerNorm.
 
     Args:
         config: Gives D and the dropout.
         num_outputs: C: classes of a text or token, 1 for a score or a choice, 2 for a span.
-        dropout: Before the layer; None takes the config's `hidden_dropout_prob`.
+        form: What it reads, and whether there is a layer before the last.
     """
 
-    def __init__(
-        self, config: BertConfig, num_outputs: int, *, dropout: float | None = None
-    ) -> None:
+    def __init__(self, config: BertConfig, num_outputs: int, form: HeadForm) -> None:
         super().__init__()
-        self.classifier = empty_linear(config.hidden_size, num_outputs)
+        d = config.hidden_size
+        if form.reads == "first" and getattr(config, "classifier_pooling", "cls") == "mean":
+            form = form._replace(reads="mean")
+        self.form = form
+        bias = config.has_bias("classifier_bias")
+        self.dense = empty_linear(d, d, bias=bias) if form.dense else None
+        self.norm = layer_norm(config, d) if form.norm else None
+        self.activation = form.activation or config.mlm_act
+        self.classifier = empty_linear(d, num_outputs)
+        dropout = config.classifier_dropout
         self.dropout = config.hidden_dropout_prob if dropout is None else dropout
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Return logits, [..., C], of vectors [..., D]."""
-        logits: Tensor = self.classifier(F.dropout(vectors, self.dropout, self.training))
+        if self.dense is not None:
+            if self.form.drops_input:
+                vectors = F.dropout(vectors, self.dropout, self.training)
+            vectors = _ACTIVATIONS[self.activation](self.dense(vectors))
+            if self.norm is not None:
+                vectors = self.norm(vectors)
+        if self.form.has_dropout:
+            vectors = F.dropout(vectors, self.dropout, self.training)
+        logits: Tensor = self.classifier(vectors)
         return logits
+
+    def vectors(self, network: Encoder, hidden: Tensor, kept: Tensor | None = None) -> Tensor:
+        """Return what the head reads of the last hidden states [..., T, D].
+
+        Args:
+            network: For its pooler.
+            hidden: Last hidden states, [..., T, D].
+            kept: True at tokens, [..., T]; None: there is no padding.
+
+        Returns:
+            [..., D] of a text, or [..., T, D] of its tokens.
+        """
+        if self.form.reads == "pooler":
+            return network.pooled(hidden)
+        if self.form.reads == "mean":
+            if kept is None:
+                return hidden.mean(-2)
+            return (hidden * kept[..., None]).sum(-2) / kept.sum(-1, keepdim=True)
+        return hidden[..., 0, :] if self.form.reads == "first" else hidden
+
+    def named_tensors(self) -> dict[str, Tensor]:
+        """Return its tensors under the names that they have in files."""
+        layers = {
+            self.form.classifier: self.classifier,
+            self.form.dense: self.dense,
+            self.form.norm: self.norm,
+        }
+        return {
+            f"{name}.{part}": tensor
+            for name, layer in layers.items()
+            if layer is not None
+            for part, tensor in layer.named_parameters()
+        }
 
 
 class TaskNetwork(nn.Module):
     """An encoder and one task head.
 
     Args:
-        network: With a pooler for the kinds "sequence" and "choice".
-        kind: "sequence": one label or score a text, from the pooled [CLS]
-            (BertForSequenceClassification). "token": a label for each token
-            (BertForTokenClassification). "span": logits of an answer's start and end
-            (BertForQuestionAnswering). "choice": one score a choice (BertForMultipleChoice).
-            "features": a label for each token from a BiLSTM over the last four layers, which stay
-            as they are; `transformers` has no such class.
+        network: With a pooler where the family's head reads it.
+        kind: "sequence": labels or a score of a text (BertForSequenceClassification). "token": a
+            label for each token (BertForTokenClassification). "span": logits of an answer's start
+            and end (BertForQuestionAnswering). "choice": one score a choice
+            (BertForMultipleChoice). "features": a label for each token from a BiLSTM over the last
+            four layers, which stay as they are; `transformers` has no such class.
         num_outputs: C of "sequence", "token" and "features"; "span" has 2 and "choice" 1.
 
     The head starts empty: fill it with `initialize_head` or from a checkpoint.
@@ -62,21 +116,22 @@ class TaskNetwork(nn.Module):
         ValueError: If the kind is unknown, or the network lacks the pooler.
 
     Source: Devlin et al. 2019, section 4; "features": section 5.3 (two layers of BiLSTM, as wide as
-        the encoder: half for each direction).
+        the encoder: half for each direction); the other families' heads as in `transformers`.
+        Differs: DistilBERT's answer spans have no dropout of their own.
     """
 
     def __init__(self, network: Network, kind: str, num_outputs: int) -> None:
         super().__init__()
         if kind not in HEAD_KINDS:
             raise ValueError(f"kind is {kind!r}; expected one of {', '.join(HEAD_KINDS)}.")
-        if kind in _NEEDS_POOLER and network.pooler is None:
+        form = _FEATURES if kind == "features" else network.config.family.tasks[kind]
+        if form.reads == "pooler" and network.pooler is None:
             raise ValueError(
                 f"a head of kind {kind!r} reads the pooler, which this checkpoint lacks. "
                 "Open one with a pooler such as 'default'."
             )
         self.network, self.kind = network, kind
-        # Hugging Face's span head has no dropout.
-        self.head = TaskHead(network.config, num_outputs, dropout=0.0 if kind == "span" else None)
+        self.head = TaskHead(network.config, num_outputs, form)
         self.lstm: nn.LSTM | None = None
         if kind == "features":
             d = network.config.hidden_size
@@ -139,7 +194,7 @@ class TaskNetwork(nn.Module):
             for x in (input_ids, segment_ids, attention_mask)
         )
         assert ids is not None
-        if self.kind in _NEEDS_POOLER:
+        if self.head.form.reads in ("pooler", "first"):
             return encode_first_token(self.network, ids, segments, mask, attention=attention)
         if self.lstm is not None:
             return last_layers(self.network, ids, segments, mask, attention=attention)
@@ -154,13 +209,11 @@ class TaskNetwork(nn.Module):
             attention_mask: As for `forward`.
             lead: Shape of the input without its tokens: [B], of choices [B, N].
         """
-        if self.kind in _NEEDS_POOLER:
-            logits: Tensor = self.head(self.network.pooled(hidden))
-            return logits.view(*lead) if self.kind == "choice" else logits
         if self.lstm is not None:
             hidden = _run_lstm(self.lstm, hidden, attention_mask)
-        logits = self.head(hidden)
-        return logits
+        kept = None if attention_mask is None else attention_mask.flatten(0, -2)
+        logits: Tensor = self.head(self.head.vectors(self.network, hidden, kept))
+        return logits.view(*lead) if self.kind == "choice" else logits
 
 
 def encode_first_token(
@@ -173,8 +226,8 @@ def encode_first_token(
 ) -> Tensor:
     """Return the last hidden state of [CLS] alone, [B, 1, D].
 
-    The pooler reads no other state, so in the last layer only [CLS] has a query: the same numbers
-    as the first token's of `Network.forward`, with a quarter less work in four layers.
+    The head of a text reads no other state, so in the last layer only [CLS] has a query: the same
+    numbers as the first token's of `Network.forward`, with a quarter less work in four layers.
 
     Args:
         network: The encoder.
@@ -190,12 +243,13 @@ def encode_first_token(
     )
     block = network.layers[-1].attention
     mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
-    first = hidden[:, :1]
-    queries = block.heads(block.query(first))  # [B, H, 1, K]
-    keys, values = block.heads(block.key(hidden)), block.heads(block.value(hidden))
+    mask = block.masked(mask, hidden.shape[-2])
+    if mask is not None:
+        mask = mask[..., :1, :]  # a row for each query, or one for all
+    queries, keys, values = block.project_first(hidden)  # queries: [B, H, 1, K]
     dropout = block.attention_dropout if block.training else 0.0
     context = attention(queries, keys, values, mask, dropout)
-    out: Tensor = network.layers[-1].feed_forward(block.combine(context, first))
+    out: Tensor = network.layers[-1].feed_forward(block.combine(context, hidden[:, :1]))
     return out
 
 
@@ -239,10 +293,11 @@ def _run_lstm(lstm: nn.LSTM, features: Tensor, mask: Tensor | None) -> Tensor:
 def initialize_head(model: TaskNetwork, generator: Generator) -> None:
     """Draw the head's weights as `initialize` does and set its biases to 0; a BiLSTM's as torch."""
     std = model.network.config.initializer_range
-    nn.init.trunc_normal_(
-        model.head.classifier.weight, 0.0, std, -2 * std, 2 * std, generator=generator
-    )
-    nn.init.zeros_(model.head.classifier.bias)
+    for layer in (model.head.dense, model.head.classifier):
+        if layer is not None:
+            nn.init.trunc_normal_(layer.weight, 0.0, std, -2 * std, 2 * std, generator=generator)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
     if model.lstm is not None:
         bound = model.lstm.hidden_size**-0.5
         for parameter in model.lstm.parameters():

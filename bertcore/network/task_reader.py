@@ -2,56 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from bertcore.network.protocol import Encoder
+from bertcore.network.task_heads import TaskHead
 
 READER_KINDS = ("classes", "labels", "score", "tags", "span")
 """One class of several for a text; several labels at once, each yes or no; a number; a tag for
 each token; start and end of an answer."""
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "tanh": torch.tanh,
-    "relu": F.relu,
-    "gelu": F.gelu,
-}
 
-
-@dataclass(frozen=True, slots=True)
-class Dense:
-    """A layer on the state of [CLS] before the classifier, where the family has no pooler there."""
-
-    weight: Tensor
-    """[D, D]"""
-    bias: Tensor
-    """[D]"""
-    activation: str
-    """One of "tanh" (RoBERTa), "relu" (DistilBERT), "gelu" (ELECTRA)."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TaskReader:
     """A task head apart from its encoder: it reads states that were computed already.
 
-    `TaskNetwork` is for training; this one also reads the heads of BERT's relatives, and states of
-    changed runs. In evaluation, so without dropout.
+    `TaskNetwork` is for training; this one reads states of changed runs. In evaluation, so without
+    dropout.
     """
 
     kind: str
     """One of READER_KINDS."""
     labels: tuple[str, ...]
     """C names; of "score" and "span" none."""
-    weight: Tensor
-    """[C, D]; of "score" [1, D], of "span" [2, D]."""
-    bias: Tensor
-    """[C]"""
-    dense: Dense | None = None
-    """None: "tags" and "span" read the states themselves, the others the network's pooler."""
+    head: TaskHead
+    """On the encoder's device, in its number format."""
 
     def logits(self, network: Encoder, hidden: Tensor) -> Tensor:
         """Return logits, [B, C] or, of "tags" and "span", [B, T, C].
@@ -62,14 +40,8 @@ class TaskReader:
 
         Source: the classes For...Classification and ForQuestionAnswering of `transformers`.
         """
-        if self.kind in ("tags", "span"):
-            vectors = hidden
-        elif self.dense is not None:
-            first = F.linear(hidden[:, 0], self.dense.weight, self.dense.bias)
-            vectors = _ACTIVATIONS[self.dense.activation](first)
-        else:
-            vectors = network.pooled(hidden)
-        return F.linear(vectors, self.weight, self.bias)
+        logits: Tensor = self.head(self.head.vectors(network, hidden))
+        return logits
 
     def log_probabilities(
         self, network: Encoder, hidden: Tensor, positions: Sequence[int] = ()
@@ -99,12 +71,3 @@ class TaskReader:
         else:
             raise ValueError("this head gives a number (a score), which has no probability.")
         return torch.log_softmax(scores, -1)
-
-    def to(self, device: torch.device, dtype: torch.dtype) -> TaskReader:
-        """Return the same head on a device and in a number format."""
-        dense = self.dense
-        if dense is not None:
-            moved = (dense.weight.to(device, dtype), dense.bias.to(device, dtype))
-            dense = Dense(*moved, dense.activation)
-        weight, bias = self.weight.to(device, dtype), self.bias.to(device, dtype)
-        return TaskReader(self.kind, self.labels, weight, bias, dense)

@@ -22,13 +22,15 @@ class OtherModel(Model):
 
     module: OtherNetwork
 
-    def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
-        """Return the tokens of a text or pair, cut to what is read at most.
+    def tokenize(
+        self, text: str, text_pair: str | None = None, *, max_length: int | None = None
+    ) -> Encoding:
+        """Return the tokens of a text or pair, cut to what is read at most, or to `max_length`.
 
         Raises:
             ValueError: If there is none, as for an empty text where nothing is added to it (GPT-2).
         """
-        encoding = self.tokenizer.encode(text, text_pair, max_length=self.max_length)
+        encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
         if not encoding.input_ids:
             raise ValueError(
                 "the text has no token: this tokenizer adds none before or after it. Type a word."

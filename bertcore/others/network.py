@@ -162,6 +162,10 @@ class OtherNetwork(nn.Module):
         self._check_length(input_ids)
         return words.word_states(self, input_ids, segment_ids, attention_mask)
 
+    def read_early(self, states: Tensor) -> Tensor:
+        """Return hidden states [L+1, ...] as they are."""
+        return states
+
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], of what `word_states` returns, [..., D].
 

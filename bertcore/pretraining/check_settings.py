@@ -43,6 +43,11 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
 
 
 def _check_pairs(shape: BertConfig, data_config: DataConfig) -> None:
+    if "nsp" not in shape.family.heads:
+        raise ValueError(
+            f'the objective "mlm+nsp" needs a next-sentence head. {shape.family.absent["nsp"]} '
+            'Train masked words alone (objective "mlm").'
+        )
     longest = (data_config.long_phase() or data_config).max_seq_length
     probability, most = data_config.masked_lm_prob, data_config.max_predictions_per_seq
     for length in range(SHORTEST_ROW, longest + 1):

@@ -283,7 +283,8 @@ class Pretraining:
         """Train on one batch and return its metrics."""
         fraction, progress = self.fraction, self.progress
         parts = self.phases.parts(progress.step, fraction)
-        if self.phases.long_begins(progress.step):
+        has_table = self.network.embeddings.position_embeddings is not None
+        if has_table and self.phases.long_begins(progress.step):
             table = self.network.position_table
             change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
         rate = self.optimizer_config.rate_at(fraction)

@@ -43,6 +43,7 @@ from bertcore.pretraining.loss.distillation import (
 )
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
+from bertcore.shapes import shape_from_hf
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import launched_rank
 from bertcore.training.provenance import (
@@ -236,7 +237,7 @@ def resume_run(folder: Path) -> Pretraining:
     run = _run_folder(folder)
     settings = run.read_config()
     try:
-        shape = BertConfig.from_hf_dict(settings["model"])
+        shape = shape_from_hf(settings["model"])
         train_config = TrainConfig(**settings["train"])
         data_config = DataConfig(**settings["data"])
         optimizer_config = OptimizerConfig(**settings["optimizer"])

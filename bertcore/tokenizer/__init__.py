@@ -1,8 +1,13 @@
 """Text to WordPieces: the fast tokenizer, the same explained, and training a vocabulary; and the
 tokenizers of BERT's relatives."""
 
-from bertcore.tokenizer.encoding import AddedToken, Encoding
-from bertcore.tokenizer.library import LibraryTokenizer, open_other_tokenizer, open_tokenizer
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Template
+from bertcore.tokenizer.library import (
+    WORD_MARKS,
+    LibraryTokenizer,
+    open_other_tokenizer,
+    open_tokenizer,
+)
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.truncation import Truncation
@@ -12,10 +17,12 @@ __all__ = [
     "MAX_WORD_LENGTH",
     "PREFIX",
     "SPECIAL_TOKENS",
+    "WORD_MARKS",
     "AddedToken",
     "Encoding",
     "LibraryTokenizer",
     "Piece",
+    "Template",
     "Tokenizer",
     "Truncation",
     "WordSteps",

@@ -1,6 +1,8 @@
 """Input and output of the tokenizer: added tokens and encoded texts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bertcore.tokenizer.truncation import Truncation
 
@@ -14,6 +16,36 @@ class AddedToken:
     """True if it is matched in the normalised text: "covid" then also keeps "COVID" whole."""
     special: bool = True
     """True if decoding may leave it out."""
+
+
+class Template(NamedTuple):
+    """The special tokens around the ids of a text or a pair, each as (id, segment)."""
+
+    before: tuple[tuple[int, int], ...]
+    """What stands before text A: [CLS]."""
+    between: tuple[tuple[int, int], ...]
+    """What stands between the texts of a pair: [SEP], of RoBERTa </s></s>; without a pair ()."""
+    after: tuple[tuple[int, int], ...]
+    """What stands after the last text: [SEP]."""
+    segments: tuple[int, int]
+    """Segments of text A and text B."""
+
+    @property
+    def num_special(self) -> int:
+        """Special tokens that it adds."""
+        return len(self.before) + len(self.between) + len(self.after)
+
+    def fill(self, first: Sequence[int], second: Sequence[int] = ()) -> tuple[list[int], list[int]]:
+        """Return ids and segments of a text, or of a pair, with the special tokens."""
+        ids: list[int] = []
+        segments: list[int] = []
+        texts = (first, second, ())
+        for special, text, segment in zip(self[:3], texts, (*self.segments, 0), strict=True):
+            ids += [id for id, _ in special]
+            segments += [of_special for _, of_special in special]
+            ids += text
+            segments += [segment] * len(text)
+        return ids, segments
 
 
 @dataclass(frozen=True, slots=True)

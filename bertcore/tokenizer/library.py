@@ -7,6 +7,7 @@ library runs them; nothing is explained step by step here.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -18,7 +19,7 @@ from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, pre_tokenizers, processors
 
-from bertcore.tokenizer.encoding import AddedToken, Encoding
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Template
 from bertcore.tokenizer.files import (
     CONFIG_FILE,
     MERGES_FILE,
@@ -45,6 +46,8 @@ _USUAL = {
 """Names of the special tokens where no file gives them."""
 
 
+WORD_MARKS = " ▁Ġ"
+"""Signs with which a piece begins that begins a word: of Unigram and of byte-level BPE."""
 _CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 """SentencePiece vocabularies: `transformers` brings them into the form of tokenizer.json."""
 
@@ -279,19 +282,24 @@ class LibraryTokenizer(Tokenizer):
         content = json.dumps([self._fast.to_str(), self._special_tokens, self.model_max_length])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
-    def encode_word(self, word: str) -> list[int]:
-        """Return the ids of a word as it stands within a text: in byte-level BPE behind a space."""
+    def encode_words(self, words: list[str]) -> list[list[int]]:
+        """Return the ids of each word within a text: in byte-level BPE behind a space."""
         space = " " if self.kind == "byte-level BPE" else ""
-        return self.encode_ids([space + word])[0]
+        return self.encode_ids([space + word for word in words])
 
-    def _num_special(self, is_pair: bool) -> int:
-        count: int = self._fast.num_special_tokens_to_add(is_pair)
-        return count
+    def template(self, *, is_pair: bool) -> Template:
+        """Return the special tokens that the post-processor adds to a text or a pair."""
+        return self._templates[is_pair]
+
+    @cached_property
+    def _templates(self) -> tuple[Template, Template]:
+        """The templates of a text and of a pair, read off texts of one token each."""
+        return _read_template(self._fast, is_pair=False), _read_template(self._fast, is_pair=True)
 
     def _assemble(
         self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
     ) -> Encoding:
-        num_special = self._num_special(len(parts) == 2)
+        num_special = self.template(is_pair=len(parts) == 2).num_special
         truncation = describe_cut(parts, kept, limit, num_special=num_special)
         words, offsets, first_word = [], [], 0
         for part, count, text in zip(parts, kept, texts, strict=True):
@@ -318,6 +326,26 @@ class LibraryTokenizer(Tokenizer):
             word_ids=[-1 if text < 0 else next(words[text]) for text in text_ids],
             truncation=truncation,
         )
+
+
+def _read_template(fast: FastTokenizer, *, is_pair: bool) -> Template:
+    """Return what the post-processor adds before, between and after texts."""
+    # Any text of one token will do; one without a token of its own shows no places.
+    names = itertools.chain("a1", fast.get_vocab(with_added_tokens=False))
+    probe = next(name for name in names if fast.encode(name, add_special_tokens=False).ids)
+    parts = [fast.encode(probe, add_special_tokens=False) for _ in range(1 + is_pair)]
+    for part in parts:
+        part.truncate(1)
+    whole = fast.post_process(parts[0], parts[1] if is_pair else None, True)
+    tokens = list(zip(whole.ids, whole.type_ids, strict=True))
+    texts = [i for i, flag in enumerate(whole.special_tokens_mask) if not flag]
+    first, last = texts[0], texts[-1]
+    return Template(
+        before=tuple(tokens[:first]),
+        between=tuple(tokens[first + 1 : last]),
+        after=tuple(tokens[last + 1 :]),
+        segments=(tokens[first][1], tokens[last][1]),
+    )
 
 
 def _older_files(folder: Path) -> str:

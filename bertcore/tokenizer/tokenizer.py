@@ -15,7 +15,7 @@ from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
-from bertcore.tokenizer.encoding import AddedToken, Encoding
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Template
 from bertcore.tokenizer.files import read_tokenizer_files, write_tokenizer_files
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut, longest_first
@@ -221,7 +221,7 @@ class Tokenizer:
                 `max_length` does not even hold the special tokens.
         """
         limit = self.model_max_length if max_length is None else max_length
-        num_special = self._num_special(text_pair is not None)
+        num_special = self.template(is_pair=text_pair is not None).num_special
         _checked_length(limit, "max_length", least=num_special)
         texts = [text] if text_pair is None else [text, text_pair]
         parts = [self._encode_part(part) for part in texts]
@@ -248,7 +248,18 @@ class Tokenizer:
 
     def encode_word(self, word: str) -> list[int]:
         """Return the ids of a word as it stands within a text, without special tokens."""
-        return self.encode_ids([word])[0]
+        return self.encode_words([word])[0]
+
+    def encode_words(self, words: list[str]) -> list[list[int]]:
+        """Return the ids of each word as it stands within a text, without special tokens."""
+        return self.encode_ids(words)
+
+    def template(self, *, is_pair: bool) -> Template:
+        """Return the special tokens that `encode` adds to a text or a pair."""
+        cls, sep = self.cls_id, self.sep_id
+        if not is_pair:
+            return Template(((cls, 0),), (), ((sep, 0),), (0, 1))
+        return Template(((cls, 0),), ((sep, 0),), ((sep, 1),), (0, 1))
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         """Join pieces to text again; what normalisation removed does not come back.
@@ -305,10 +316,6 @@ class Tokenizer:
                 "piece out of the text, or resize the table (resize_token_embeddings in "
                 "transformers) and train its new row."
             )
-
-    def _num_special(self, is_pair: bool) -> int:
-        """Return how many special tokens `encode` adds."""
-        return 3 if is_pair else 2
 
     def _assemble(
         self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int

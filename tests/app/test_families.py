@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.support.opened import opener, said
+from tests.support.opened import charts, opener, said
 from tests.support.tiny_families import make
+from tests.support.tiny_tasks import make_task
 
 NAMES = [
     "DistilBertForMaskedLM",
@@ -12,6 +13,7 @@ NAMES = [
     "ElectraForMaskedLM",
     "ElectraForPreTraining",
     "AlbertForPreTraining",
+    "ModernBertForMaskedLM",
 ]
 
 
@@ -44,7 +46,7 @@ def test_tokens(open_page, name, view):
     assert at.get("plotly_chart")
     text = said(at)
     assert ("no segment embeddings" in text) == (
-        name.startswith("Distil") and view != "Position table"
+        name.startswith(("Distil", "Modern")) and view != "Position table"
     )
     is_wordpiece = name.startswith(("Distil", "Electra"))
     assert ("not WordPiece" in text) == (not is_wordpiece)
@@ -53,7 +55,12 @@ def test_tokens(open_page, name, view):
 
 @pytest.mark.parametrize(
     ("name", "view"),
-    [*((name, "lines") for name in NAMES), ("RobertaForMaskedLM", "bertviz")],
+    [
+        *((name, "lines") for name in NAMES),
+        ("RobertaForMaskedLM", "bertviz"),
+        ("ModernBertForMaskedLM", "neurons"),
+        ("ModernBertForMaskedLM", "heat-map"),
+    ],
 )
 def test_attention(open_page, name, view):
     open_page(name, "attention", view=view)
@@ -66,7 +73,7 @@ def test_masked_words(open_page, name):
     if name == "ElectraForPreTraining":
         assert "ELECTRA discriminator" in text
     else:
-        mask = "<mask>" if "oberta" in name.lower() else "[MASK]"
+        mask = "<mask>" if name.startswith(("Roberta", "XLM", "Modern")) else "[MASK]"
         assert f"or type {mask}" in text
     assert at.get("plotly_chart")
 
@@ -105,3 +112,64 @@ def test_checkpoints(open_page, name, view):
         assert "Family:" in said(at)
     else:
         assert len(at.table[0].value) >= 11
+
+
+def test_the_window_of_a_layer_is_told(open_page):
+    at = open_page("ModernBertForMaskedLM", "attention", layer="1")
+    assert "Layer 1 attends within 4 tokens to each side" in said(at)
+    assert "cells beyond are masked" in said(at)
+    assert "attends within" not in said(open_page("ModernBertForMaskedLM", "attention", layer="0"))
+
+
+def test_rotary_positions_are_drawn(open_page):
+    at = open_page("ModernBertForMaskedLM", "tokens", view="Position table")
+    assert "turns its queries and keys" in said(at)
+    (chart,) = charts(at)
+    titles = [note["text"] for note in chart["layout"]["annotations"]]
+    assert titles == [
+        "Layers 0, 3: full attention, base 160,000",
+        "Layers 1, 2: window of 4 to each side, base 10,000",
+    ]
+
+
+@pytest.mark.parametrize("page", ["mixing", "glance", "minimal_pair", "grammar"])
+def test_modernbert_on_the_other_pages(open_page, page):
+    open_page("ModernBertForMaskedLM", page)
+
+
+HEADS = {
+    "SequenceClassification": ("bad", "good", "so-so"),
+    "TokenClassification": ("O", "B-X", "I-X"),
+    "QuestionAnswering": ("start", "end"),
+}
+WITH_HEADS = [
+    (family, head)
+    for family in ("distilbert", "roberta", "xlm-roberta", "electra", "albert", "modernbert")
+    for head in HEADS
+]
+
+
+@pytest.fixture(scope="module")
+def fine_tuned(tmp_path_factory):
+    made = {}
+    for family, head in WITH_HEADS:
+        folder = made[f"{family} {head}"] = tmp_path_factory.mktemp("fine-tuned") / family
+        folder.mkdir()
+        make_task(folder, head, family, HEADS[head])
+    return made
+
+
+@pytest.mark.parametrize(("family", "head"), WITH_HEADS)
+@pytest.mark.parametrize("why", ["words", "parts", "layers", "swaps"])
+def test_inspect(fine_tuned, monkeypatch, family, head, why):
+    at = opener(fine_tuned, monkeypatch)(f"{family} {head}", "inspect_checkpoint", inspect_why=why)
+    expected = {"words": 3, "parts": 1, "layers": 2, "swaps": 0}[why]
+    assert len(at.get("plotly_chart")) == 1 + expected
+    assert "Example" not in said(at)
+
+
+@pytest.mark.parametrize(("family", "head"), WITH_HEADS)
+@pytest.mark.parametrize("page", ["compare", "what_if", "heads"])
+def test_pages_with_a_task_head(fine_tuned, monkeypatch, family, head, page):
+    at = opener(fine_tuned, monkeypatch)(f"{family} {head}", page)
+    assert at.get("plotly_chart")

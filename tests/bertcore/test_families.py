@@ -104,6 +104,8 @@ def test_each_class_brings_its_heads(folders: dict[str, tuple[Path, Any]]) -> No
         "AlbertForPreTraining": ("mlm", "pooler", "sop"),
         "AlbertForMaskedLM": ("mlm",),
         "AlbertModel": ("pooler",),
+        "ModernBertForMaskedLM": ("mlm",),
+        "ModernBertModel": (),
     }
 
 

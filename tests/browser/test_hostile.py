@@ -72,7 +72,8 @@ def use(visit: Visit, name: str) -> None:
         visit.page.get_by_label("Sentences, one a line").fill(f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         visit.page.keyboard.press("Control+Enter")
         visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
-        visit.picture("figure_pair-matrix").hover()
+        for name in ("similar-map", "similar-words", "similar-pairs", "pair-matrix"):
+            visit.picture(f"figure_{name}").hover()
     elif name == "mixing":
         visit.page.locator(".st-key-mix_strip .words button").nth(1).click()
         visit.wait_for_query("mix_token", "1")

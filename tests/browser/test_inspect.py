@@ -88,7 +88,11 @@ def test_a_file_is_run_and_a_row_opened(visit: Visit, folder: Path, tmp_path: Pa
     visit.check()
 
 
-@pytest.mark.parametrize("task", ["classify", "tag"])
+PICTURES = {"classify": ("labels", "confusion"), "tag": ("tags", "confusion")}
+PICTURES |= {"multilabel": ("each-label", "label-scores")}
+
+
+@pytest.mark.parametrize("task", PICTURES)
 def test_labels_and_files_that_want_to_harm(
     visit: Visit, folder: Path, tmp_path: Path, task: str
 ) -> None:
@@ -96,7 +100,7 @@ def test_labels_and_files_that_want_to_harm(
     text = f"the film {IMAGE} was [b](javascript:window.__pwned=1)"
     for why, shown in (("words", text), ("swaps", f"film {IMAGE}")):
         visit.open("inspect", checkpoint=checkpoint, text_a=shown, inspect_why=why)
-        visit.picture(f"figure_inspect-{'tags' if task == 'tag' else 'labels'}").hover()
+        visit.picture(f"figure_inspect-{PICTURES[task][0]}").hover()
         visit.check()
         assert not visit.was_tricked()
     visit.page.get_by_role("radio", name="A labelled file").click()
@@ -109,6 +113,6 @@ def test_labels_and_files_that_want_to_harm(
     visit.settle()
     visit.page.locator("input[type=file]").set_input_files(path)
     visit.page.get_by_role("button", name="Run the file").click()
-    visit.picture("figure_inspect-confusion").hover()
+    visit.picture(f"figure_inspect-{PICTURES[task][1]}").hover()
     visit.check()
     assert not visit.was_tricked()

@@ -23,6 +23,20 @@ def write_reviews(path: Path, num: int = 64, *, seed: int = 0) -> Path:
     return path
 
 
+def write_label_lists(path: Path, num: int = 64, *, seed: int = 0) -> Path:
+    """Write a TSV with the columns text and labels; each of three words brings a label, or none."""
+    rng = random.Random(seed)
+    labels = {"bad": "insult", "old": "threat", "fish": "toxic"}
+    lines = ["text\tlabels"]
+    for i in range(num):
+        said = [word for place, word in enumerate(labels) if i >> place & 1]
+        words = [*rng.choices(FILLERS, k=rng.randint(2, 6)), *said]
+        rng.shuffle(words)
+        lines.append(f"{' '.join(words)}\t{'|'.join(labels[word] for word in said)}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
 def write_scored_pairs(path: Path, num: int = 64, *, seed: int = 0) -> Path:
     """Write pairs of which the score counts how many of their two words are good."""
     rng = random.Random(seed)
@@ -88,6 +102,7 @@ def write_choices(path: Path, num: int = 64, *, seed: int = 0) -> Path:
 
 WRITERS = {
     "classify": (write_reviews, ".tsv"),
+    "multilabel": (write_label_lists, ".tsv"),
     "regress": (write_scored_pairs, ".tsv"),
     "tag": (write_tags, ".txt"),
     "qa": (write_questions, ".json"),

@@ -18,6 +18,7 @@ LABELS = {
     "classify": ("bad", "good", "so-so"),
     "pair": ("no", "yes"),
     "tag": ("O", "B-LOC", "I-LOC"),
+    "multilabel": ("insult", "threat", "toxic"),
 }
 
 

@@ -9,7 +9,12 @@ import torch
 from bertcore.finetuning.model import start_task_model
 from tests.support.tiny import tiny_bert
 
-LABELS = {"classify": ("bad", "good", "so-so"), "pair": ("no", "yes"), "tag": ("O", "B-X", "I-X")}
+LABELS = {
+    "classify": ("bad", "good", "so-so"),
+    "pair": ("no", "yes"),
+    "tag": ("O", "B-X", "I-X"),
+    "multilabel": ("insult", "threat", "toxic"),
+}
 
 
 def save_task_checkpoint(folder: Path, task: str, *, seed: int = 1) -> Path:

@@ -112,6 +112,7 @@ TOKENIZERS: dict[str, Callable[[Path], int]] = {
     "roberta": lambda folder: _fast(byte_level_bpe(), folder),
     "xlm-roberta": lambda folder: _fast(unigram(albert=False), folder),
     "albert": lambda folder: _fast(unigram(albert=True), folder),
+    "modernbert": lambda folder: _fast(byte_level_bpe(), folder),
 }
 """By model_type: writes a tokenizer and returns the size of its vocabulary."""
 
@@ -122,6 +123,17 @@ _DISTILBERT = {
     "hidden_dim": 64,
     "max_position_embeddings": 64,
 }
+MODERNBERT = {
+    **SHAPE,
+    "num_hidden_layers": 4,
+    "intermediate_size": 48,
+    "local_attention": 8,
+    **dict.fromkeys(("bos_token_id", "cls_token_id"), 0),
+    "pad_token_id": 1,
+    **dict.fromkeys(("eos_token_id", "sep_token_id"), 2),
+}
+"""Windows that reach four tokens to each side, in layers 1 and 2."""
+_WITH_BIASES = dict.fromkeys(("norm_bias", "attention_bias", "mlp_bias", "classifier_bias"), True)
 CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "DistilBertForMaskedLM": ("distilbert", _DISTILBERT),
     "DistilBertModel": ("distilbert", {**_DISTILBERT, "sinusoidal_pos_embds": True}),
@@ -134,6 +146,8 @@ CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "AlbertForPreTraining": ("albert", {**SHAPE, "embedding_size": 16}),
     "AlbertForMaskedLM": ("albert", {**SHAPE, "embedding_size": 32}),
     "AlbertModel": ("albert", {**SHAPE, "embedding_size": 48}),
+    "ModernBertForMaskedLM": ("modernbert", MODERNBERT),
+    "ModernBertModel": ("modernbert", {**MODERNBERT, **_WITH_BIASES, "local_attention": 12}),
 }
 """Class of `transformers` -> its model_type and shape."""
 

@@ -9,7 +9,7 @@ import torch
 import transformers
 from transformers import PreTrainedModel
 
-from tests.support.tiny_families import SHAPE, TOKENIZERS
+from tests.support.tiny_families import MODERNBERT, SHAPE, TOKENIZERS
 
 LABELS = ("bad", "good", "so-so")
 _DISTILBERT = {
@@ -23,15 +23,19 @@ SHAPES: dict[str, dict[str, Any]] = {
     "bert": SHAPE,
     "distilbert": _DISTILBERT,
     "roberta": {**SHAPE, "type_vocab_size": 1},
+    "xlm-roberta": {**SHAPE, "type_vocab_size": 1},
     "electra": {**SHAPE, "embedding_size": 16},
     "albert": {**SHAPE, "embedding_size": 16},
+    "modernbert": MODERNBERT,
 }
 PREFIXES = {
     "bert": "Bert",
     "distilbert": "DistilBert",
     "roberta": "Roberta",
+    "xlm-roberta": "XLMRoberta",
     "electra": "Electra",
     "albert": "Albert",
+    "modernbert": "ModernBert",
 }
 """Of the class names of `transformers`."""
 
@@ -83,6 +87,8 @@ def zero_heads(model: PreTrainedModel, heads: list[tuple[int, int]]) -> None:
         columns = slice(head * width, (head + 1) * width)
         if kind == "distilbert":
             weight = encoder.transformer.layer[layer].attention.out_lin.weight
+        elif kind == "modernbert":
+            weight = encoder.layers[layer].attn.Wo.weight
         elif kind == "albert":
             group = encoder.encoder.albert_layer_groups[0].albert_layers[0]
             weight = group.attention.dense.weight  # of every layer: they share it

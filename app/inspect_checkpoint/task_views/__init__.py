@@ -6,6 +6,7 @@ To add the view of a task, write a file beside these and name its class in `TASK
 from bertcore.finetuning.tasks import Task
 
 from .labels import LabelView, PairView
+from .multilabel import LabelsView
 from .scores import ScoreView
 from .spans import SpanView
 from .tags import TagView
@@ -16,6 +17,7 @@ __all__ = ["TASK_VIEWS", "Chosen", "TaskView", "view_of"]
 TASK_VIEWS: dict[str, TaskView] = {
     "classify": LabelView(),
     "pair": PairView(),
+    "multilabel": LabelsView(),
     "regress": ScoreView(),
     "tag": TagView(),
     "qa": SpanView(),

@@ -39,6 +39,7 @@ class ScoreView(TaskView):
     upload = "A table with a text or pair and its score in each row (CSV, TSV, JSON lines)"
     quality = "mean distance from the true score"
     is_fraction = False
+    beside_calibration = False
     errors = Errors(
         title="Furthest from the truth",
         severity="distance",

@@ -42,6 +42,7 @@ class SpanView(TaskView):
     upload = "Questions in the form of SQuAD (JSON)"
     file_types = ("json", *PACKED)
     quality = "mean F1"
+    beside_calibration = False
     errors = TaskView.errors._replace(is_long=True)
 
     def show(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -67,8 +67,12 @@ class TaskView(ABC):
     """Columns to choose, by field of `Columns`."""
     quality: ClassVar[str] = "right answers"
     """What slices are the mean of."""
+    metric_names: ClassVar[Mapping[str, str]] = {}
+    """What metrics are called here, where not as for other tasks."""
     is_fraction: ClassVar[bool] = True
     """Whether that is between 0 and 1."""
+    beside_calibration: ClassVar[bool] = True
+    """Whether `show_file` draws a picture, which the calibration stands beside."""
     errors: ClassVar[Errors] = Errors(
         title="Most confident, and wrong",
         severity="confidence",
@@ -126,6 +130,15 @@ class TaskView(ABC):
         """
         with open_table(path, BadRows(skip=True)) as table:
             return tuple(table.columns) if table.has_header else ()
+
+    def joint_columns(self, names: Sequence[str], labels: Sequence[str]) -> str | None:
+        """Return the columns that together are the label, as `Columns.label` takes them, if any.
+
+        Args:
+            names: Of the file's columns.
+            labels: Of the model.
+        """
+        return None
 
     def rough_number(self, path: Path) -> int:
         """Return about how many examples a file has, for the progress."""

@@ -12,7 +12,6 @@ from bertcore.analysis.attribution.counterfactual import (
     Search,
     Swap,
     find_counterfactuals,
-    may_propose,
 )
 from bertcore.analysis.attribution.faithfulness_scores import (
     Faithfulness,
@@ -35,6 +34,7 @@ from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_
 from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
 from bertcore.finetuning.tasks import (
     LabelAnswer,
+    LabelsAnswer,
     ScoreAnswer,
     SpanAnswer,
     SpanAnswers,
@@ -46,6 +46,7 @@ from bertcore.finetuning.tasks import (
 from bertcore.finetuning.tasks.judged import MetricTable, WrongAnswer
 from bertcore.finetuning.tasks.targets import (
     ClassTarget,
+    LabelTarget,
     ScoreTarget,
     SpanTarget,
     TagTarget,
@@ -64,6 +65,8 @@ __all__ = [
     "Faithfulness",
     "FileRun",
     "LabelAnswer",
+    "LabelTarget",
+    "LabelsAnswer",
     "MetricTable",
     "Occlusion",
     "ScoreAnswer",
@@ -88,7 +91,6 @@ __all__ = [
     "inspectable_task",
     "integrated_gradients",
     "layer_conductance",
-    "may_propose",
     "occlusion",
     "random_faithfulness",
     "run_file",

@@ -15,6 +15,7 @@ from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilitie
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import Goal, TaskAnswer, TaskInput
 from bertcore.model import Model
+from bertcore.tokenizer import WORD_MARKS
 
 MAX_FORWARDS = 1500
 """Inputs run through a network, both networks together."""
@@ -105,6 +106,7 @@ def find_counterfactuals(
     text_pair: str | None = None,
     *,
     word: int | None = None,
+    label: int | None = None,
     score_change: float = 1.0,
     max_changes: int = MAX_CHANGES,
     max_forwards: int = MAX_FORWARDS,
@@ -116,25 +118,30 @@ def find_counterfactuals(
     the answer most. If that takes more than one swap, a beam search looks for fewer.
 
     Args:
-        model: Whose answer is to change: a label; the tag of `word`; the answer in the text, whose
+        model: Whose answer is to change: a label; the yes or no of `label`, where a text may have
+            several; the tag of `word`; the answer in the text, whose
             own words are not swapped; of a regression the score, by `score_change`.
-        proposer: Has a masked-word head and the model's vocabulary; see `may_propose`.
+        proposer: Has a masked-word head. With another vocabulary it reads the text in its own
+            pieces, and its proposals are cut into the model's.
         text, text_pair: The input.
         word: Of "tag": place of the word; it is not swapped itself.
+        label: Of "multilabel": place in the model's labels; None takes the most probable one.
         score_change: Of "regress", in the score's units.
         max_changes: Most swaps, at least 1.
         max_forwards: Inputs to run at most.
         on_fraction: Called with the fraction of the forwards used.
 
     Raises:
-        ValueError: If the proposer does not fit, a tagger gets no word, or the answer is NaN.
+        ValueError: If the proposer has no masked-word head, a tagger gets no word, or the answer is
+            NaN.
 
     Source: ours, after Ross et al. 2021 (MiCE: importance, then a beam over infills) and Li et al.
         2020 (BERT-Attack: proposals of the masked-word head). One piece in place of a whole word.
     """
-    may_propose(proposer, model)
+    proposer.require("mlm")
     source = task_input(model, text, text_pair)
-    goal = answer(model, source).goal(source, word=word, score_change=score_change)
+    given = answer(model, source)
+    goal = given.goal(source, word=word, label=label, score_change=score_change)
     budget = _Budget(max_forwards, on_fraction)
     search = _Searching(model, proposer, goal, budget)
     is_cut = False
@@ -157,21 +164,6 @@ def find_counterfactuals(
         budget.used,
         is_cut,
     )
-
-
-def may_propose(proposer: Model, model: TaskModel) -> None:
-    """Make sure that a checkpoint can propose words for a model.
-
-    Raises:
-        ValueError: If it has no masked-word head, or another vocabulary.
-    """
-    proposer.require("mlm")
-    if proposer.tokenizer.vocab != model.tokenizer.vocab:
-        raise ValueError(
-            f"{proposer.name} has another vocabulary than {model.name}, so its words are not the "
-            "same pieces. Swapping words needs a checkpoint with a masked-word head and the "
-            "vocabulary of the model."
-        )
 
 
 class _Searching:
@@ -261,15 +253,11 @@ class _Searching:
         """Yield the words that may stand in each place, with their probabilities."""
         self.budget.take(len(words))
         tokenizer = self.proposer.tokenizer
-        rows = []
-        for word in words:
-            start, end = source.words[word].start, source.words[word].end
-            ids, segments = source.encoding.input_ids, source.encoding.segment_ids
-            one = [*ids[:start], tokenizer.mask_id, *ids[end:]]
-            rows.append(Row(one, [*segments[: start + 1], *segments[end:]]))
+        masked = [self._masked(source, word) for word in words]
+        rows = [row for row, _ in masked]
         best: list[tuple[list[float], list[int]]] = [([], [])] * len(rows)
         for chosen, hidden in run_rows(self.proposer, rows):
-            at = torch.tensor([source.words[words[i]].start for i in chosen], device=hidden.device)
+            at = torch.tensor([masked[i][1] for i in chosen], device=hidden.device)
             read = hidden[torch.arange(len(chosen), device=hidden.device), at]
             done = 0
             for log_p in word_log_probabilities(self.proposer, read):
@@ -284,6 +272,26 @@ class _Searching:
         for word, (probabilities, pieces) in zip(words, best, strict=True):
             yield self._usable(source.words[word].text, probabilities, pieces)
 
+    def _masked(self, source: TaskInput, word: int) -> tuple[Row, int]:
+        """Return the input as the proposer reads it, with a mask for the word, and its place."""
+        tokenizer, hidden = self.proposer.tokenizer, source.words[word]
+        if tokenizer.vocab == self.model.tokenizer.vocab:
+            ids, segments = source.encoding.input_ids, source.encoding.segment_ids
+            one = [*ids[: hidden.start], tokenizer.mask_id, *ids[hidden.end :]]
+            return Row(one, [*segments[: hidden.start + 1], *segments[hidden.end :]]), hidden.start
+        # Other pieces: the texts are cut again, with the mask typed in the place of the word.
+        texts = _replaced(source, word, tokenizer.mask_token)
+        encoding = tokenizer.encode(*texts, max_length=self.proposer.max_length)
+        start = source.encoding.offsets[hidden.start][0]
+        places = [
+            (abs(encoding.offsets[i][0] - start), i)
+            for i, id in enumerate(encoding.input_ids)
+            if id == tokenizer.mask_id and encoding.text_ids[i] == hidden.text_id
+        ]
+        # A mask that was cut off proposes nothing: what is read then is [CLS].
+        place = min(places)[1] if places else 0
+        return Row(list(encoding.input_ids), list(encoding.segment_ids)), place
+
     def _usable(
         self, before: str, values: Sequence[float], ids: Sequence[int]
     ) -> list[tuple[str, float]]:
@@ -291,7 +299,7 @@ class _Searching:
         tokenizer = self.proposer.tokenizer
         usable = []
         for value, token_id in zip(values, ids, strict=True):
-            piece = tokenizer.id_to_token(token_id)
+            piece = tokenizer.id_to_token(token_id).lstrip(WORD_MARKS)
             if token_id in tokenizer.special_ids or not piece.isalnum():
                 continue
             if piece.lower() != before.lower():
@@ -302,12 +310,18 @@ class _Searching:
 def _swapped(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:
     """Return the texts with another word in the place of one; capitals are kept at its start."""
     chosen = source.words[word]
+    if chosen.text[:1].isupper() and after.islower():
+        after = after[:1].upper() + after[1:]
+    return _replaced(source, word, after)
+
+
+def _replaced(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:
+    """Return the texts with another word in the place of one."""
+    chosen = source.words[word]
     start, end = (
         source.encoding.offsets[chosen.start][0],
         source.encoding.offsets[chosen.end - 1][1],
     )
-    if chosen.text[:1].isupper() and after.islower():
-        after = after[:1].upper() + after[1:]
     if chosen.text_id == 1:
         pair = source.text_pair or ""
         return source.text, pair[:start] + after + pair[end:]

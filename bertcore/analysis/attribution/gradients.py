@@ -205,12 +205,10 @@ class _Run(nn.Module):
         by_name = dict(zip(self.names, chosen, strict=True))
         token, segment, position = (by_name.get(name, _part(self._fixed, name)) for name in PARTS)
         assert token is not None
-        assert position is not None
         summed = EmbeddingParts(token, segment, position).sum
         hidden = network.embeddings.project(network.embeddings.normalize(summed))
         hidden = network.run_layers(hidden, after=lambda index, state: self.probes[index](state))
-        pooled = network.pooled(hidden) if module.kind == "sequence" else hidden
-        logits = module.head(pooled).float()
+        logits = module.head(module.head.vectors(network, hidden)).float()
         require_finite_logits([logits.detach()])
         return self._target.value(logits)
 
@@ -266,8 +264,10 @@ def _ends(
         segment = embedded.segment
         if segment is not None and tables.token_type_embeddings is not None:
             segment = tables.token_type_embeddings.weight[0].expand_as(segment)
-        first = model.module.network.config.position_offset
-        position = tables.position_embeddings.weight[first].expand_as(embedded.position)
+        position = embedded.position
+        if position is not None and tables.position_embeddings is not None:
+            first = model.module.network.config.position_offset
+            position = tables.position_embeddings.weight[first].expand_as(position)
     return embedded, EmbeddingParts(token, segment, position)
 
 

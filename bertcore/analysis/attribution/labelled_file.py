@@ -15,8 +15,9 @@ from bertcore.analysis.attribution.task_answers import inspectable_task
 from bertcore.analysis.attribution.task_input import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.evaluation.calibration import Calibration, calibration
-from bertcore.evaluation.slices import Slice, by_label, by_length
+from bertcore.evaluation.slices import Slice, by_length
 from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.labels import KnownLabels
 from bertcore.finetuning.data.rows import ordered_batches
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import InspectableTask
@@ -71,8 +72,7 @@ class FileRun(JudgedAnswers):
 
     def slices_by_label(self) -> list[Slice]:
         """Return the mean quality by true label; of "qa" by whether there is an answer."""
-        names = self.task.slice_names(self.labels)
-        return by_label(self.quality, self.gold.astype(np.int64), names) if names else []
+        return self.task.slices_by_label(self, self.labels)
 
 
 def run_file(
@@ -102,7 +102,7 @@ def run_file(
     """
     task = inspectable_task(model)
     length = model.default_length if max_length is None else max_length
-    bad = BadRows(skip=skip_bad_rows)
+    bad, known = BadRows(skip=skip_bad_rows), KnownLabels(model.labels)
     gathered = _Gathered(model, task, task.file_judge(path, model.labels))
     is_whole = True
     for part in stream_examples(
@@ -110,7 +110,7 @@ def run_file(
         task,
         model.tokenizer,
         max_length=length,
-        labels=model.labels,
+        known=known,
         columns=columns,
         bad_rows=bad,
         rows_at_once=rows_at_once,
@@ -123,7 +123,7 @@ def run_file(
     if not gathered.num_examples:
         reason = f" {bad.first}" if bad.first else " Check the file."
         raise ValueError(f"{str(path)!r} has no example to use (0 rows).{reason}")
-    notes = [bad.sentence()]
+    notes = [bad.sentence(), known.sentence()]
     if gathered.num_cut:
         notes.append(f"{gathered.num_cut:,} texts were cut at {length} tokens.")
     return gathered.finish(is_whole, tuple(note for note in notes if note))

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH, Row
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TaskInput, Word
-from bertcore.tokenizer import Encoding
+from bertcore.finetuning.tasks import TaskInput
+from bertcore.tokenizer.words import words_of
 
 OCCLUSIONS = ("mask", "drop")
 """Ways to remove a word: [MASK] for each of its pieces, or the pieces left out."""
@@ -28,20 +28,7 @@ def task_input(model: TaskModel, text: str, text_pair: str | None = None) -> Tas
     encoding = model.tokenizer.encode(text, text_pair, max_length=longest)
     if text_pair is not None and model.module.network.config.type_vocab_size < 2:
         encoding = replace(encoding, segment_ids=[0] * len(encoding))
-    return TaskInput(text, text_pair, encoding, _words(encoding, text, text_pair))
-
-
-def _words(encoding: Encoding, text: str, text_pair: str | None) -> tuple[Word, ...]:
-    ids = encoding.word_ids
-    starts = [i for i, word in enumerate(ids) if i == 0 or word < 0 or word != ids[i - 1]]
-    words = []
-    for start, end in zip(starts, [*starts[1:], len(ids)], strict=True):
-        text_id = encoding.text_ids[start]
-        whole = (text_pair if text_id == 1 else text) or ""
-        first, last = encoding.offsets[start][0], encoding.offsets[end - 1][1]
-        name = whole[first:last] if text_id >= 0 and last > first else encoding.tokens[start]
-        words.append(Word(start, end, name, text_id))
-    return tuple(words)
+    return TaskInput(text, text_pair, encoding, words_of(encoding, text, text_pair))
 
 
 def without(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from bertcore.model import Model
@@ -48,6 +47,8 @@ class Decision:
     head: _Head
     """Hidden states [..., T, D] on the head's device to logits: [..., C] of a text, [..., T, C] of
     its tokens."""
+    read_early: _Head
+    """Hidden states [L+1, T, D] to those that the head reads of each layer, of the same shape."""
     mask_id: int = -1
     """Of "word": the id of [MASK]."""
 
@@ -138,9 +139,11 @@ def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
     if "parts" not in bert.capabilities:
         return ()
     module, width = bert.module, bert.config.hidden_size
+    early = module.read_early
     decisions = []
     if "nsp" in bert.capabilities:
-        decisions.append(Decision("next", NEXT_LABELS, bert.name, width, module.nsp_logits))
+        head = module.nsp_logits
+        decisions.append(Decision("next", NEXT_LABELS, bert.name, width, head, early))
     if "mlm" in bert.capabilities:
         count = bert.tokenizer.vocab_size
         pieces = tuple(bert.tokenizer.id_to_token(i) for i in range(count))
@@ -150,7 +153,7 @@ def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
             return module.mlm_logits(hidden)[..., :count]
 
         mask_id = bert.tokenizer.mask_id
-        decisions.append(Decision("word", pieces, bert.name, width, words, mask_id))
+        decisions.append(Decision("word", pieces, bert.name, width, words, early, mask_id))
     return tuple(decisions)
 
 
@@ -165,13 +168,12 @@ def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...
     if task.decision is None:
         reason = f"the task head of {str(source)!r} reads {task.why_no_decision}"
         return (), f"{reason}, so it is not compared here."
-    weight, bias = (
-        part.detach().to(bert.dtype) for part in model.module.head.classifier.parameters()
-    )
-    pooled = not task.answers_each_token
+    reader = model.module.head.requires_grad_(requires_grad=False).to(bert.dtype)
 
     def head(hidden: Tensor) -> Tensor:
-        return F.linear(bert.module.pooled(hidden) if pooled else hidden, weight, bias)
+        logits: Tensor = reader(reader.vectors(bert.module, hidden))
+        return logits
 
     width = bert.config.hidden_size
-    return (Decision(task.decision, model.labels, bert.name, width, head),), ""
+    early = bert.module.read_early
+    return (Decision(task.decision, model.labels, bert.name, width, head, early),), ""

@@ -68,7 +68,8 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
     if not decision.applies_to(trace):
         needed = "a pair of texts" if decision.kind == "next" else "a [MASK] in the text"
         raise ValueError(f"there is nothing to decide: the question needs {needed}.")
-    logits = decision.logits(trace.hidden_states.to(device), trace).float().cpu()
+    states = decision.read_early(trace.hidden_states.to(device))
+    logits = decision.logits(states, trace).float().cpu()
     is_score = decision.kind == "score"
     answers = logits.argmax(-1).numpy()
     places = decision.places(trace)

@@ -15,6 +15,7 @@ _PARTS = (
     ("embeddings.norm", "LayerNorm of the embeddings"),
     ("embeddings.projection", "matrix from embeddings to layers"),
     ("layers.", ""),
+    ("final_norm", "final LayerNorm"),
     ("pooler", "pooler"),
     ("mlm", "masked-word head"),
     ("nsp", "next-sentence head"),

@@ -15,7 +15,7 @@ from torch import Tensor
 from bertcore.analysis.mixing.maps import require_finite
 from bertcore.bert import with_parts
 from bertcore.model import Model
-from bertcore.network.attention import SelfAttention
+from bertcore.network.attention import AttentionBlock
 from bertcore.trace import Trace
 
 
@@ -32,7 +32,7 @@ class BlockNorms:
     from all others together, preserving that of what it has from itself and the residual."""
 
 
-def passed_on(block: SelfAttention, values: Tensor) -> Tensor:
+def passed_on(block: AttentionBlock, values: Tensor) -> Tensor:
     """Return f(x_j) of each head: what it would give to a token that attends to j alone.
 
     Args:
@@ -91,7 +91,8 @@ def block_norms(bert: Model, trace: Trace) -> BlockNorms:
 
     LayerNorm is linear except for the division by the deviation of the token's sum, which is known:
     g_i(y) = (y - mean(y)) / deviation_i * gain applies to each part. The output bias and
-    LayerNorm's bias belong to no token and are left out of both ratio and map.
+    LayerNorm's bias belong to no token and are left out of both ratio and map. Where no LayerNorm
+    follows the block (ModernBERT), the vectors are compared as they are summed.
 
     Args:
         bert: The checkpoint that made the trace.
@@ -115,7 +116,7 @@ def block_norms(bert: Model, trace: Trace) -> BlockNorms:
 
 
 def _one_block(
-    block: SelfAttention, weights: Tensor, values: Tensor, hidden: Tensor
+    block: AttentionBlock, weights: Tensor, values: Tensor, hidden: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the three fields of BlockNorms for weights [H, T, T], values, and input [T, D]."""
     alpha, hidden = weights.float(), hidden.float()
@@ -123,13 +124,15 @@ def _one_block(
     received = (alpha @ passed).sum(0)  # [T, D], from all tokens
     from_self = (alpha.diagonal(0, 1, 2)[..., None] * passed).sum(0)  # [T, D]
 
-    bias, gain = (p.detach().float().cpu() for p in (block.output.bias, block.norm.weight))
-    before = received + bias + hidden
-    deviation = (before.var(-1, correction=0) + block.norm.eps).sqrt()  # [T], of LayerNorm
+    norm, deviation = block.output_norm, torch.ones(len(hidden))
+    if norm is not None:
+        bias, gain = (p.detach().float().cpu() for p in (block.output.bias, norm.weight))
+        before = received + bias + hidden
+        deviation = (before.var(-1, correction=0) + norm.eps).sqrt()  # [T], of LayerNorm
 
     def normalize(y: Tensor) -> Tensor:
-        """Apply LayerNorm's linear part, but for the deviation."""
-        return (y - y.mean(-1, keepdim=True)) * gain
+        """Apply LayerNorm's linear part, but for the deviation, where a LayerNorm follows."""
+        return y if norm is None else (y - y.mean(-1, keepdim=True)) * gain
 
     mixing = normalize(received - from_self).norm(dim=-1)  # over the same deviation: it cancels
     preserving = normalize(from_self + hidden).norm(dim=-1)

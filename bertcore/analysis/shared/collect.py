@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import sentence_numbers
-from bertcore.model import POOLINGS, Model
+from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 MAX_TOKENS = 2000
@@ -21,6 +21,9 @@ MAX_BYTES = 512 * 2**20
 """Limit on a table of vectors, whatever number of tokens is allowed."""
 BATCH_TOKENS = 2048
 """Padded tokens that run together: 8 sentences of 256 tokens, or 128 of 16."""
+
+POOLINGS = ("mean", "cls", "max")
+"""How the vectors of a sentence's tokens become one."""
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done, 0 to 1, and what is being done."""

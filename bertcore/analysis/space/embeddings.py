@@ -165,11 +165,13 @@ def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> Leave
     segments = torch.tensor(encoding.segment_ids, device=device)[None]
     segments, positions = network.default_ids(ids, segments, None)
     parts = network.embeddings.look_up(ids, segments, positions)
-    inputs = {"segment": parts.token + parts.position, "position": parts.token}
-    if parts.segment is None:
-        del inputs["segment"]
-    else:
-        inputs["position"] = parts.token + parts.segment
+    inputs: dict[str, Tensor] = {}
+    if parts.segment is not None:
+        inputs["segment"] = parts._replace(segment=None).sum
+    if parts.position is not None:
+        inputs["position"] = parts._replace(position=None).sum
+    if not inputs:
+        raise ValueError(bert.config.family.absent["positions"])
     original = _all_layers(network, parts.sum)
     return LeaveOneOut(
         cosines={

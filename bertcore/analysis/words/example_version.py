@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask
 from bertcore.model import Model
+from bertcore.tokenizer import WORD_MARKS
 
 _CANDIDATES = 20
 """Most probable pieces among which a whole word is looked for."""
@@ -41,8 +42,7 @@ def example_version(bert: Model, text: str, text_pair: str | None = None) -> Exa
     if not original.isalpha() or not is_whole:
         return None
     words = predict_masks(bert, text, text_pair, [position], top_k=_CANDIDATES).words[0]
-    marks = " ▁Ġ"  # of pieces that begin a word, in other families
-    candidates = [word.lstrip(marks) for word in words.tolist()]
+    candidates = [word.lstrip(WORD_MARKS) for word in words.tolist()]
     replacement = next(
         (word for word in candidates if word.isalpha() and word.lower() != original.lower()), None
     )

@@ -78,9 +78,10 @@ def layer_predictions(
     encoding = masked_encoding(bert, text, text_pair, masked)
     chosen = tuple(range(len(encoding))) if positions is None else tuple(positions)
     _check_positions(chosen, len(encoding))
-    states = bert.trace(text, text_pair, encoding=encoding).hidden_states[:, list(chosen)]
+    trace = bert.trace(text, text_pair, encoding=encoding)
+    states = bert.module.read_early(trace.hidden_states[:, list(chosen)].to(bert.device))
     num_named, best, ids, entropies = bert.tokenizer.vocab_size, [], [], []
-    for log_p in word_log_probabilities(bert, states.flatten(0, 1).to(bert.device)):
+    for log_p in word_log_probabilities(bert, states.flatten(0, 1)):
         # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
         top = log_p[:, :num_named].topk(min(top_k, num_named))
         best.append(top.values.exp().cpu())
@@ -129,8 +130,9 @@ def word_trajectories(
                 "Score it with `score_candidates`, which uses one [MASK] for each piece."
             )
         ids.append(token_id)
-    states = bert.trace(text, text_pair, encoding=encoding).hidden_states[:, position]
-    log_p = torch.cat(list(word_log_probabilities(bert, states.to(bert.device)))).cpu()
+    trace = bert.trace(text, text_pair, encoding=encoding)
+    states = bert.module.read_early(trace.hidden_states[:, position].to(bert.device))
+    log_p = torch.cat(list(word_log_probabilities(bert, states))).cpu()
     named = log_p[:, : bert.tokenizer.vocab_size]
     return Trajectories(
         position=position,

@@ -13,6 +13,7 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import (
     ChoiceExample,
     Example,
+    LabelsExample,
     QuestionExample,
     TaggedExample,
     TextExample,
@@ -189,6 +190,10 @@ def _row(example: Example) -> dict[str, Any]:
     if isinstance(example, TextExample):
         pair = {} if example.text_pair is None else {"text_pair": example.text_pair}
         return {"text": example.text, **pair, "label": example.answer}
+    if isinstance(example, LabelsExample):
+        pair = {} if example.text_pair is None else {"text_pair": example.text_pair}
+        said = {name: int(name in example.labels) for name in example.asked}
+        return {"text": example.text, **pair, "label": said or list(example.labels)}
     if isinstance(example, TaggedExample):
         return {"words": example.words, "tags": example.tags}
     if isinstance(example, QuestionExample):

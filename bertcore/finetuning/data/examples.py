@@ -1,10 +1,10 @@
-"""Examples as they are read: a text or pair with its answer, a tagged sentence, a question, a
-choice."""
+"""Examples as they are read: a text or pair with its answer or labels, a tagged sentence, a
+question, a choice."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -35,6 +35,25 @@ class TextExample:
     def labels(self) -> Sequence[str]:
         """The answer."""
         return (self.answer,)
+
+    @property
+    def where(self) -> str:
+        """Its row."""
+        return f"row {self.row}"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsExample:
+    """A text, or a pair, and all of its labels."""
+
+    text: str
+    text_pair: str | None
+    labels: tuple[str, ...]
+    """Those that it has; () for none."""
+    row: int
+    """Row of its file, from 1."""
+    asked: tuple[str, ...] = ()
+    """Of a file that says of each label whether a text has it: all of them; else ()."""
 
     @property
     def where(self) -> str:
@@ -102,3 +121,26 @@ class ChoiceExample:
     def where(self) -> str:
         """Its row."""
         return f"row {self.row}"
+
+
+def named_labels(example: Example) -> Sequence[str]:
+    """Return all labels that an example names, also those that its text has not."""
+    if isinstance(example, LabelsExample) and example.asked:
+        return example.asked
+    return example.labels
+
+
+def rename_labels(example: Example, names: Mapping[str, str]) -> Example:
+    """Return an example with other names of its labels.
+
+    Args:
+        example: Of a kind that has labels.
+        names: Of each of its labels.
+    """
+    if isinstance(example, TaggedExample):
+        return replace(example, tags=[names[tag] for tag in example.tags])
+    if isinstance(example, LabelsExample):
+        labels, asked = ([names[name] for name in part] for part in (example.labels, example.asked))
+        return replace(example, labels=tuple(labels), asked=tuple(asked))
+    assert isinstance(example, TextExample)
+    return replace(example, answer=names[example.answer])

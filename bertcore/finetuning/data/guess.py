@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,13 @@ from typing import Any, Literal
 
 from bertcore.configs.columns import Columns
 from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.finetuning.data.read_labels import (
+    LABEL_LISTS,
+    NO,
+    SEPARATOR,
+    YES,
+    labels_of_cell,
+)
 from bertcore.finetuning.data.read_tags import JSON_TAGS, JSON_WORDS
 from bertcore.finetuning.data.read_texts import LABELS, PAIRS, SCORES, SINGLES, is_stsb
 from bertcore.finetuning.data.tables import open_table
@@ -157,9 +164,36 @@ def guess_columns(columns: Sequence[Column]) -> tuple[str, Columns]:
         others = [column for column in columns if column.name != label and not column.is_number]
         longest = max(others, key=lambda c: c.mean_length).name if others else None
         text, second = named or longest, None
+    several = _several_labels(columns, {text, second})
+    if several is not None:
+        return "multilabel", Columns(text=text, text_pair=second, label=several)
     is_score = label is not None and _is_score(by_name[label])
     task = "regress" if is_score else "classify" if second is None else "pair"
     return task, Columns(text=text, text_pair=second, label=label)
+
+
+def _several_labels(columns: Sequence[Column], texts: Collection[str | None]) -> str | None:
+    """Return what `Columns.label` is to be where texts have several labels each; None elsewhere."""
+    others = [column for column in columns if column.name not in texts]
+    usual = (*LABEL_LISTS, *_MORE_LABELS, *SCORES, *_MORE_SCORES)
+    named = _find([column.name for column in others], usual)
+    lists = [column.name for column in others if _lists_labels(column)]
+    if named is not None or lists:
+        return named if named in lists else lists[0] if named is None else None
+    flags = [c.name for c in others if {x.lower() for x in c.counts} <= YES | NO and c.counts]
+    return ",".join(flags) if len(flags) > 1 and not any("," in name for name in flags) else None
+
+
+def _lists_labels(column: Column) -> bool:
+    """Whether cells hold lists of a few labels: with | between, or as JSON."""
+    labels: set[str] = set()
+    for cell in column.counts:
+        try:
+            labels.update(labels_of_cell(json.loads(cell) if cell[:1] in ("[", "{") else cell))
+        except (ValueError, RecursionError):
+            return False
+    is_list = any(SEPARATOR in cell or cell[:1] in ("[", "{") for cell in column.counts)
+    return is_list and 2 <= len(labels) <= _MOST_CLASSES
 
 
 def _is_score(column: Column) -> bool:

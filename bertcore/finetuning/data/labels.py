@@ -1,11 +1,17 @@
-"""The list of labels: found in the training data, or given by the checkpoint."""
+"""The list of labels: found in the training data, or given by the checkpoint; how both match."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+MAX_LABELS = 1000
+"""With more, the column holds names or numbers, not labels."""
+_SHOWN = 5
+"""Labels that a message lists."""
 
 
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
@@ -32,8 +38,105 @@ def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]
     return [float(total / (num_labels * count)) if count else 0.0 for count in counts]
 
 
+def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]:
+    """Return the known label that each name stands for; names that stand for none are left out.
+
+    A name is a known label itself, or the only one with the same letters in another case, or its
+    number: 0 for LABEL_0, where all labels are so called (as `transformers` names them), or the
+    other way round. Two names never stand for one label: then neither of them is matched.
+
+    >>> match_labels(["0", "1"], ["LABEL_0", "LABEL_1"])
+    {'0': 'LABEL_0', '1': 'LABEL_1'}
+    >>> match_labels(["positive", "neutral"], ["NEGATIVE", "POSITIVE"])
+    {'positive': 'POSITIVE'}
+
+    Args:
+        names: All labels of a file.
+        known: Of a checkpoint, in the order of its head.
+    """
+    exact = set(known)
+    by_letters: dict[str, list[str]] = {}
+    for label in known:
+        by_letters.setdefault(label.casefold(), []).append(label)
+    others = sorted(set(names) - exact)
+    numbered = _numbered(others, known)
+    matched = {name: name for name in names if name in exact}
+    found: dict[str, str] = {}
+    for name in others:
+        same = by_letters.get(name.casefold(), [])
+        if name in numbered:
+            found[name] = numbered[name]
+        elif len(same) == 1:
+            found[name] = same[0]
+    num_names = Counter((*matched.values(), *found.values()))
+    return matched | {name: label for name, label in found.items() if num_names[label] == 1}
+
+
+def _numbered(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """Return LABEL_i for i or the reverse, if all names of that form are among the known ones."""
+    numbers = [str(i) for i in range(len(known))]
+    generic = [f"LABEL_{i}" for i in range(len(known))]
+    if list(known) == generic:
+        begin, pairs = "", dict(zip(numbers, generic, strict=True))
+    elif list(known) == numbers:
+        begin, pairs = "LABEL_", dict(zip(generic, numbers, strict=True))
+    else:
+        return {}
+    written = {name for name in names if name.startswith(begin) and name[len(begin) :].isdecimal()}
+    # One number too many, and the file counts otherwise: 1 and 2 are not LABEL_1 and something.
+    return {name: pairs[name] for name in written} if written <= pairs.keys() else {}
+
+
+def describe_match(match: Mapping[str, str]) -> str | None:
+    """Return a sentence on the labels that are written otherwise; None if all are the same."""
+    others = [f"{name[:40]!r} is {label[:40]!r}" for name, label in match.items() if name != label]
+    if not others:
+        return None
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    return f"Labels of the data were matched with those known: {', '.join(others[:_SHOWN])}{more}."
+
+
+class KnownLabels:
+    """The labels that a file is read with, and what its own ones were matched with.
+
+    Args:
+        labels: Of a checkpoint or of the training data, in their order.
+    """
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = tuple(labels)
+        self.match = {label: label for label in labels}
+        """From names of the file to labels."""
+        self._file_labels: tuple[str, ...] | None = None
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether `match_all` was not called yet."""
+        return self._file_labels is None
+
+    def match_all(self, names: Collection[str]) -> None:
+        """Match the names of the whole file, so that the order of its rows does not matter."""
+        self._file_labels = order_labels(names)
+        # Names beyond this many are no labels, and the set of them was not collected to its end.
+        if len(names) <= MAX_LABELS:
+            self.match |= match_labels(names, self.labels)
+
+    def describe_unseen(self, name: str) -> str:
+        """Return a part of a sentence on a name that was not matched."""
+        unseen = describe_unseen(name, self.labels)
+        return f"{unseen}; the file has {some_labels(self._file_labels or ())}. Call both the same"
+
+    def sentence(self) -> str | None:
+        """Return a sentence on what was matched; None if all labels are written the same."""
+        return describe_match(self.match)
+
+
 def describe_unseen(label: str, labels: Sequence[str]) -> str:
     """Return a part of a sentence on a label that is not in the list."""
-    listed = ", ".join(repr(known[:40]) for known in labels[:5])
-    more = f" and {len(labels) - 5} more" if len(labels) > 5 else ""
-    return f"the label {label[:40]!r}, which is none of {listed}{more}"
+    return f"the label {label[:40]!r}, which is none of {some_labels(labels)}"
+
+
+def some_labels(labels: Sequence[str]) -> str:
+    """Return the first labels, quoted, for a message; "none" if there are none."""
+    quoted = ", ".join(repr(label[:40]) for label in labels[:_SHOWN])
+    return quoted + (f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else "") or "none"

@@ -94,6 +94,8 @@ def question_rows(
     if doc_stride < 1:
         raise ValueError(f"doc_stride is {doc_stride}; expected at least 1.")
     builder = RowBuilder(tokenizer, max_length)
+    template = tokenizer.template(is_pair=True)
+    num_before = len(template.before) + len(template.between)
     questions = Questions()
     targets = array("i")
     last: tuple[str, list[int], NDArray[np.int32]] | None = None
@@ -102,7 +104,7 @@ def question_rows(
             last = (example.context, *_tokenize(example.context, tokenizer))
         _, context_ids, offsets = last
         question_ids = tokenizer.encode_ids([example.question])[0][:MAX_QUESTION_TOKENS]
-        room = max_length - len(question_ids) - 3
+        room = max_length - len(question_ids) - template.num_special
         if room < 1:
             raise ValueError(
                 f"max_seq_length is {max_length}, which leaves no room for text behind a question "
@@ -111,11 +113,11 @@ def question_rows(
         span = _token_span(example, offsets)
         for start, size in _cut(len(context_ids), room, doc_stride):
             builder.add(question_ids, context_ids[start : start + size])
-            shift = len(question_ids) + 2 - start
+            shift = num_before + len(question_ids) - start
             inside = span is not None and start <= span[0] and span[1] < start + size
             targets.extend([span[0] + shift, span[1] + shift] if inside and span else [0, 0])
             if not is_train:
-                questions.windows.append(Window(questions.num, start, size, len(question_ids) + 2))
+                questions.windows.append(Window(questions.num, start, size, shift + start))
         if not is_train:
             questions.examples.append(example)
             questions.offsets.append(offsets)
@@ -172,8 +174,10 @@ def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) ->
 def _tokenize(text: str, tokenizer: Tokenizer) -> tuple[list[int], NDArray[np.int32]]:
     """Return the ids of a text and the characters of each, without special tokens."""
     encoding = tokenizer.encode(text, max_length=_NO_LIMIT)
-    offsets = np.array(encoding.offsets[1:-1], dtype=np.int32).reshape(-1, 2)
-    return encoding.input_ids[1:-1], offsets
+    template = tokenizer.template(is_pair=False)
+    inside = slice(len(template.before), len(encoding.input_ids) - len(template.after))
+    offsets = np.array(encoding.offsets[inside], dtype=np.int32).reshape(-1, 2)
+    return encoding.input_ids[inside], offsets
 
 
 def _token_span(example: QuestionExample, offsets: NDArray[np.int32]) -> tuple[int, int] | None:

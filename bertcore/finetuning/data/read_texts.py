@@ -79,7 +79,7 @@ def read_texts(
                 bad_rows.add(f"row {row.number} of {str(path)!r} has {len(cells)} cells.")
                 continue
             where = f"row {row.number} of {str(path)!r}"
-            answer = _as_text(cells[label])
+            answer = as_text(cells[label])
             if not answer:
                 bad_rows.add(
                     f"{where} has no {'score' if form.is_score else 'label'} "
@@ -90,11 +90,11 @@ def read_texts(
                     f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
                     "expected a number."
                 )
-            elif not _as_text(cells[text]):
+            elif not as_text(cells[text]):
                 bad_rows.add(f"{where} has no text (column {table.columns[text]!r} is empty).")
             else:
-                second = None if pair < 0 else _as_text(cells[pair])
-                yield TextExample(_as_text(cells[text]), second, answer, row.number)
+                second = None if pair < 0 else as_text(cells[pair])
+                yield TextExample(as_text(cells[text]), second, answer, row.number)
 
 
 def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[int, int, int]:
@@ -110,38 +110,72 @@ def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[
             )
         return (3, -1, 1) if is_cola else (5, 6, 4)
 
-    def find(name: str, option: str) -> int:
-        if name not in names:
-            raise ValueError(
-                f"{str(path)!r} has no column {name!r} for {option}; it has {_listed(names)}."
-            )
-        return column_place(names, name, path)
+    text, pair = choose_texts(names, path, form, wanted)
+    if wanted.label is not None:
+        return text, pair, find_column(names, wanted.label, "--label", path)
+    choices = SCORES if form.is_score else LABELS
+    return text, pair, usual_column(names, choices, "--label", "label", path)
 
-    def usual(choices: Sequence[str], option: str, what: str) -> int:
-        for name in choices:
-            if name in names:
-                return column_place(names, name, path)
-        raise ValueError(
-            f"{str(path)!r} has no column with a usual name for the {what}; it has "
-            f"{_listed(names)}. Name it with {option}."
-        )
 
-    pair = -1 if wanted.text_pair is None else find(wanted.text_pair, "--text-pair")
-    text = -1 if wanted.text is None else find(wanted.text, "--text")
+def choose_texts(
+    names: Sequence[str], path: Path, form: TextForm, wanted: Columns
+) -> tuple[int, int]:
+    """Return the places of text and text B (-1: none).
+
+    Args:
+        names: Of all columns.
+        path: Of the table, for messages.
+        form: What the task reads.
+        wanted: The columns that were named.
+
+    Raises:
+        ValueError: If a column is not there, or none has a usual name.
+    """
+    pair = -1
+    if wanted.text_pair is not None:
+        pair = find_column(names, wanted.text_pair, "--text-pair", path)
+    text = -1 if wanted.text is None else find_column(names, wanted.text, "--text", path)
     if text < 0 and pair < 0 and form.looks_for_pair:
         for first, second in PAIRS:
             if first in names and second in names:
                 text, pair = (column_place(names, name, path) for name in (first, second))
                 break
     if text < 0:
-        text = usual(SINGLES, "--text", "text")
+        text = usual_column(names, SINGLES, "--text", "text", path)
     if pair < 0 and form.needs_pair:
         seconds = [second for _, second in PAIRS if second != names[text]]
-        pair = usual(seconds, "--text-pair", "second text")
-    if wanted.label is not None:
-        return text, pair, find(wanted.label, "--label")
-    label = usual(SCORES if form.is_score else LABELS, "--label", "label")
-    return text, pair, label
+        pair = usual_column(names, seconds, "--text-pair", "second text", path)
+    return text, pair
+
+
+def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int:
+    """Return the place of a column that was named with an option.
+
+    Raises:
+        ValueError: If there is none of that name, or several.
+    """
+    if name not in names:
+        raise ValueError(
+            f"{str(path)!r} has no column {name!r} for {option}; it has {_listed(names)}."
+        )
+    return column_place(names, name, path)
+
+
+def usual_column(
+    names: Sequence[str], choices: Sequence[str], option: str, what: str, path: Path
+) -> int:
+    """Return the place of the first of the usual names that there is.
+
+    Raises:
+        ValueError: If there is none; it says what the column is for, and names the option.
+    """
+    for name in choices:
+        if name in names:
+            return column_place(names, name, path)
+    raise ValueError(
+        f"{str(path)!r} has no column with a usual name for the {what}; it has "
+        f"{_listed(names)}. Name it with {option}."
+    )
 
 
 def _is_cola(cells: Sequence[str]) -> bool:
@@ -160,7 +194,7 @@ def _is_finite(text: str) -> bool:
         return False
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a cell as text: JSON has numbers, truth values and nothing too."""
     if value is None:
         return ""

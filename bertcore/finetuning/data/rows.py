@@ -30,7 +30,8 @@ class Batch(NamedTuple):
     attention_mask: Tensor | None
     """True at tokens; None if nothing is padded."""
     targets: Tensor
-    """[B] (class, score or choice), [B, 2] (first and last token), [B, T] (class of each token)."""
+    """[B] (class, score or choice), [B, C] (1 for each label of the text, else 0), [B, 2] (first
+    and last token), [B, T] (class of each token)."""
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
@@ -45,10 +46,10 @@ class Rows:
     """Token ids of all rows in a row, special tokens included."""
     starts: NDArray[np.int64]
     """Where each row starts, and the end of the last: [R + 1]."""
-    num_first: NDArray[np.int32]
-    """Tokens of segment 0 in each row: [CLS], text A and its [SEP]; [R]."""
+    segments: NDArray[np.int8]
+    """Segment of each token in `ids`."""
     targets: NDArray[np.generic]
-    """[R / group], [R, 2], or one for each token as in `ids`."""
+    """[R / group], [R, C] of truth values, [R, 2], or one for each token as in `ids`."""
     num_cut: int
     """Rows that were cut to the longest length."""
     pad_id: int
@@ -89,7 +90,7 @@ class Rows:
         kept = places < lengths[:, None]  # [R, T]
         flat = np.where(kept, self.starts[rows][:, None] + places, 0)
         ids = np.where(kept, self.ids[flat], self.pad_id)
-        segments = (places >= self.num_first[rows][:, None]) & kept
+        segments = np.where(kept, self.segments[flat], 0)
         targets: NDArray[np.generic]
         if self.has_token_targets:
             targets = np.where(kept, self.targets[flat], IGNORED)
@@ -101,7 +102,7 @@ class Rows:
             segment_ids=torch.from_numpy(segments.astype(np.int64)).view(shape),
             attention_mask=None if kept.all() else torch.from_numpy(kept).view(shape),
             targets=torch.from_numpy(
-                targets.astype(np.float32 if targets.dtype.kind == "f" else np.int64)
+                targets.astype(np.float32 if targets.dtype.kind in "fb" else np.int64)
             ),
         )
 
@@ -115,27 +116,32 @@ class RowBuilder:
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int) -> None:
-        self.tokenizer, self.max_length = tokenizer, max_length
+        self.pad_id, self.max_length = tokenizer.pad_id, max_length
+        self.templates = tokenizer.template(is_pair=False), tokenizer.template(is_pair=True)
         self.num_cut = 0
         self._ids = array("i")
         self._starts = array("q", [0])
-        self._num_first = array("i")
+        self._segments = array("b")
 
     def __len__(self) -> int:
         """Return the number of rows so far."""
-        return len(self._num_first)
+        return len(self._starts) - 1
 
     def add(self, first: Sequence[int], second: Sequence[int] | None = None) -> list[int]:
-        """Add [CLS] first [SEP] (second [SEP]), cut `longest_first`; return the tokens kept."""
+        """Add a text or a pair with its special tokens, cut `longest_first`.
+
+        Returns:
+            The tokens kept of each text.
+        """
         parts = [first] if second is None else [first, second]
         lengths = [len(part) for part in parts]
-        kept = longest_first(lengths, self.max_length - len(parts) - 1)
+        template = self.templates[len(parts) - 1]
+        kept = longest_first(lengths, self.max_length - template.num_special)
         self.num_cut += kept != lengths
-        row = [self.tokenizer.cls_id, *first[: kept[0]], self.tokenizer.sep_id]
-        self._num_first.append(len(row))
-        if second is not None:
-            row += [*second[: kept[1]], self.tokenizer.sep_id]
-        self._ids.extend(row)
+        cut = (part[:count] for part, count in zip(parts, kept, strict=True))
+        ids, segments = template.fill(*cut)
+        self._ids.extend(ids)
+        self._segments.extend(segments)
         self._starts.append(len(self._ids))
         return kept
 
@@ -144,10 +150,10 @@ class RowBuilder:
         return Rows(
             ids=np.array(self._ids, dtype=np.int32),
             starts=np.array(self._starts, dtype=np.int64),
-            num_first=np.array(self._num_first, dtype=np.int32),
+            segments=np.array(self._segments, dtype=np.int8),
             targets=targets,
             num_cut=self.num_cut,
-            pad_id=self.tokenizer.pad_id,
+            pad_id=self.pad_id,
             group=group,
         )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.examples import Example
+from bertcore.finetuning.data.examples import Example, named_labels
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.model import MAX_LABELS
+from bertcore.finetuning.data.labels import MAX_LABELS
 from bertcore.finetuning.tasks import find_task
 from bertcore.finetuning.tasks.read import read_examples
 
@@ -65,7 +65,7 @@ def survey(
             on_rows(number)
         number += 1
         if chosen.has_labels:
-            _count(counts, example.labels)
+            _count(counts, example)
         if len(sample) < SAMPLE:
             sample.append(example)
         elif (place := rng.randrange(number)) < SAMPLE:
@@ -79,7 +79,11 @@ def survey(
     )
 
 
-def _count(counts: Counter[str], labels: Sequence[str]) -> None:
-    for label in labels:
-        if label in counts or len(counts) <= MAX_LABELS:
+def _count(counts: Counter[str], example: Example) -> None:
+    """Count an example's labels; a label that is named and that no text has counts 0."""
+    for label in named_labels(example):
+        if len(counts) <= MAX_LABELS:
+            counts.setdefault(label, 0)
+    for label in example.labels:
+        if label in counts:
             counts[label] += 1

@@ -6,12 +6,14 @@
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.choice import Choose
 from bertcore.finetuning.tasks.classify import Classify, LabelAnswer, Pair
-from bertcore.finetuning.tasks.inputs import TaskInput, Word
+from bertcore.finetuning.tasks.inputs import TaskInput
+from bertcore.finetuning.tasks.multilabel import LabelsAnswer, Multilabel
 from bertcore.finetuning.tasks.qa import Extract, SpanAnswer, SpanAnswers
 from bertcore.finetuning.tasks.regress import Regress, ScoreAnswer
 from bertcore.finetuning.tasks.tag import FEATURE_TAG, Tag, TagAnswer
 from bertcore.finetuning.tasks.task import InspectableTask, Task
 from bertcore.finetuning.tasks.task_data import TaskData
+from bertcore.tokenizer.words import Word
 
 __all__ = [
     "FEATURE_TAG",
@@ -22,6 +24,8 @@ __all__ = [
     "Goal",
     "InspectableTask",
     "LabelAnswer",
+    "LabelsAnswer",
+    "Multilabel",
     "Pair",
     "Regress",
     "ScoreAnswer",
@@ -38,7 +42,8 @@ __all__ = [
 ]
 
 TASKS: dict[str, Task] = {
-    task.name: task for task in (Classify(), Pair(), Regress(), Tag(), Extract(), Choose())
+    task.name: task
+    for task in (Classify(), Pair(), Multilabel(), Regress(), Tag(), Extract(), Choose())
 }
 """By name; where a checkpoint does not name its task, the first that reads its head is taken."""
 

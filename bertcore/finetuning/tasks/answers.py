@@ -28,12 +28,16 @@ class TaskAnswer(ABC):
         """
 
     @abstractmethod
-    def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
         """Return the goal of a search for counterfactuals.
 
         Args:
             source: The input that was answered.
             word: Of a tagger: the word whose tag is to change.
+            label: Of several labels at once: the one whose yes or no is to change; None takes the
+                most probable one.
             score_change: Of a regression: the smallest change of the score that counts.
 
         Raises:

@@ -26,7 +26,6 @@ class Choose(Task):
 
     name = "choice"
     kind = "choice"
-    architecture = "BertForMultipleChoice"
     metrics = ("accuracy",)
     has_labels = False
     decision = None

@@ -55,7 +55,9 @@ class LabelAnswer(TaskAnswer):
         """Return the most probable label as target."""
         return ClassTarget(self.best)
 
-    def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
         """Return the goal of another most probable label."""
         return _OtherLabel(self)
 
@@ -79,9 +81,9 @@ class Classify(SequenceTask):
     decision = "class"
     form = TextForm(task="classify", headerless="CoLA")
 
-    def reads_head(self, architecture: str, *, is_regression: bool) -> bool:
+    def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether it is a head of several classes."""
-        return architecture == self.architecture and not is_regression
+        return kind == self.kind and problem in ("", "single_label_classification")
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return the names of the labels."""

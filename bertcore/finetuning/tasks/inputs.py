@@ -8,20 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.tokenizer import Encoding
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the input, or an added [CLS] or [SEP]."""
-
-    start: int
-    """Its first token."""
-    end: int
-    """One past its last token."""
-    text: str
-    """As written in the text."""
-    text_id: int
-    """0: text A, 1: text B, -1: an added special token."""
+from bertcore.tokenizer.words import Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,16 +78,19 @@ class WrongAnswer:
 class JudgedAnswers:
     """N answers to a labelled file: one a text, or of tags one a word."""
 
-    gold: NDArray[np.float32] | NDArray[np.int32]
-    """Class or score of each answer, [N]; of "qa" 1 where there is an answer, else 0."""
-    predicted: NDArray[np.float32] | NDArray[np.int32]
-    """[N]; of "qa" 1 where one was given."""
+    gold: NDArray[np.float32] | NDArray[np.int32] | NDArray[np.bool_]
+    """Class or score of each answer, [N]; of "qa" 1 where there is an answer, else 0; of
+    "multilabel" whether a text has each label, [N, C]."""
+    predicted: NDArray[np.float32] | NDArray[np.int32] | NDArray[np.bool_]
+    """[N]; of "qa" 1 where one was given; of "multilabel" [N, C]."""
     confidence: NDArray[np.float32]
-    """Probability of the given answer, [N]; NaN of a regression."""
+    """Probability of the given answer, [N]; of "multilabel" of all its labels together; NaN of a
+    regression."""
     quality: NDArray[np.float32]
-    """[N]: 1 for right, 0 for wrong; of "qa" the F1; of a regression the distance."""
+    """[N]: 1 for right, 0 for wrong; of "qa" and "multilabel" the F1; of a regression the
+    distance."""
     right: NDArray[np.bool_]
-    """[N]; of "qa" whether it matches exactly; of a regression all False."""
+    """[N]; of "qa" and "multilabel" whether it matches exactly; of a regression all False."""
     lengths: NDArray[np.int32]
     """Tokens of each answer's text or sentence, special ones included, [N]."""
     sentences: NDArray[np.int32]

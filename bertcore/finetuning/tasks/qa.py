@@ -81,7 +81,9 @@ class SpanAnswers(TaskAnswer):
             raise ValueError("the text holds no token that could be an answer. Give a longer text.")
         return SpanTarget(self.spans[0].start, self.spans[0].end)
 
-    def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
         """Return the goal of another best answer; the words of this one are not swapped."""
         return _OtherSpan(self, source)
 
@@ -110,8 +112,6 @@ class Extract(InspectableTask):
 
     name = "qa"
     kind = "span"
-    architecture = "BertForQuestionAnswering"
-    key = "qa_outputs"
     metrics = ("f1", "exact_match")
     has_labels = False
     default_length = 384

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.examples import Example
+from bertcore.finetuning.data.examples import Example, named_labels, rename_labels
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.labels import describe_unseen
+from bertcore.finetuning.data.labels import MAX_LABELS, KnownLabels
 from bertcore.finetuning.tasks.judged import Part
 from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import TaskData
@@ -39,7 +39,8 @@ def read_task_data(
         tokenizer: Of the checkpoint.
         max_length: Longest row in tokens; longer texts are cut (`longest_first`), longer sentences
             of "tag" and texts of "qa" become several rows.
-        labels: The classes; None collects them from the file.
+        labels: The classes, with which those of the file are matched (`match_labels`); None
+            collects them from the file.
         columns: Which to read.
         skip_bad_rows: Leave out rows that cannot be used instead of refusing the file.
         doc_stride: Of "qa": tokens from one window's start to the next's.
@@ -49,7 +50,8 @@ def read_task_data(
         ValueError: If the file cannot be read, has no example, or holds a label not in `labels`.
     """
     bad = BadRows(skip=skip_bad_rows)
-    examples = read_examples(path, task, labels=labels, columns=columns, bad_rows=bad)
+    known = KnownLabels(labels) if labels is not None and task.has_labels else None
+    examples = read_examples(path, task, known=known, columns=columns, bad_rows=bad)
     data = task.rows(
         examples,
         tokenizer,
@@ -63,7 +65,7 @@ def read_task_data(
             f"{str(path)!r} has no example to use (0 rows)."
             f"{' ' + bad.first if bad.first else ' Check the file.'}"
         )
-    notes = [bad.sentence()]
+    notes = [bad.sentence(), None if known is None else known.sentence()]
     if data.rows.num_cut:
         notes.append(
             f"{data.rows.num_cut:,} of {data.num_examples:,} texts of {path.name} were cut at "
@@ -76,24 +78,28 @@ def read_examples(
     path: Path,
     task: Task,
     *,
-    labels: Sequence[str] | None = None,
+    known: KnownLabels | None = None,
     columns: Columns = USUAL,
     bad_rows: BadRows,
 ) -> Iterable[Example]:
-    """Return the examples of a file, read one by one; with labels, those of the list alone.
+    """Return the examples of a file, read one by one; with known labels, those of them alone.
 
     Args:
         path, task, columns: As for `read_task_data`.
-        labels: The classes; None takes any. Without meaning for a task that has none.
+        known: The classes, with which labels of the file are matched, and then so called; None
+            takes any. Only for a task with labels.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
         ValueError: As `read_task_data`, also while they are read.
     """
-    examples: Iterable[Example] = task.read(path, columns=columns, bad_rows=bad_rows)
-    if labels is None or not task.has_labels:
-        return examples
-    return _with_known_labels(examples, labels, path, bad_rows)
+
+    def read(bad: BadRows) -> Iterable[Example]:
+        return task.read(path, columns=columns, bad_rows=bad)
+
+    if known is None:
+        return read(bad_rows)
+    return _with_known_labels(read, known, path, bad_rows)
 
 
 def stream_examples(
@@ -102,7 +108,7 @@ def stream_examples(
     tokenizer: Tokenizer,
     *,
     max_length: int,
-    labels: Sequence[str] = (),
+    known: KnownLabels,
     columns: Columns = USUAL,
     bad_rows: BadRows,
     rows_at_once: int = ROWS_AT_ONCE,
@@ -113,30 +119,53 @@ def stream_examples(
 
     Args:
         path, task, tokenizer, max_length, columns: As for `read_task_data`.
-        labels: The model's classes; a row with another label is a bad one.
+        known: The model's classes; a row whose label matches none is a bad one.
         bad_rows: Collects rows that cannot be used.
         rows_at_once: Examples of a part.
 
     Raises:
         ValueError: As `read_task_data`.
     """
-    known = labels if task.has_labels else None
-    source = iter(read_examples(path, task, labels=known, columns=columns, bad_rows=bad_rows))
+    labels = known.labels if task.has_labels else None
+    matched = known if task.has_labels else None
+    source = iter(read_examples(path, task, known=matched, columns=columns, bad_rows=bad_rows))
     first = 0
     while chosen := list(islice(source, rows_at_once)):
-        data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)
+        data = task.rows(chosen, tokenizer, max_length=max_length, labels=labels, is_train=False)
         yield Part(first, chosen, data)
         first += len(chosen)
 
 
 def _with_known_labels(
-    examples: Iterable[Example], labels: Sequence[str], path: Path, bad_rows: BadRows
+    read: Callable[[BadRows], Iterable[Example]],
+    known: KnownLabels,
+    path: Path,
+    bad_rows: BadRows,
 ) -> Iterator[Example]:
-    """Yield the examples whose labels are all in the list; others are bad rows."""
-    known = set(labels)
-    for example in examples:
-        unseen = next((label for label in example.labels if label not in known), None)
+    """Yield the examples whose labels are all known, by their known names; others are bad rows.
+
+    The first label that is written otherwise has the whole file read for its labels.
+    """
+    for example in read(bad_rows):
+        unseen = _unseen(example, known)
+        if unseen is not None and known.needs_all:
+            known.match_all(_labels_of(read(BadRows(skip=True))))
+            unseen = _unseen(example, known)
         if unseen is None:
-            yield example
+            yield rename_labels(example, known.match)
         else:
-            bad_rows.add(f"{example.where} of {str(path)!r} has {describe_unseen(unseen, labels)}.")
+            bad_rows.add(f"{example.where} of {str(path)!r} has {known.describe_unseen(unseen)}.")
+
+
+def _unseen(example: Example, known: KnownLabels) -> str | None:
+    return next((name for name in named_labels(example) if name not in known.match), None)
+
+
+def _labels_of(examples: Iterable[Example]) -> set[str]:
+    """Return the labels of a file; no more than tell that they are too many."""
+    names: set[str] = set()
+    for example in examples:
+        names.update(named_labels(example))
+        if len(names) > MAX_LABELS:
+            break
+    return names

@@ -46,7 +46,9 @@ class ScoreAnswer(TaskAnswer):
         """Return the score as target."""
         return ScoreTarget()
 
-    def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
         """Return the goal of a score at least `score_change` away, up or down."""
         return _OtherScore(self.score, score_change)
 
@@ -82,9 +84,9 @@ class Regress(SequenceTask):
         """Return 1."""
         return 1
 
-    def reads_head(self, architecture: str, *, is_regression: bool) -> bool:
+    def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether it is a head of one output."""
-        return architecture == self.architecture and is_regression
+        return kind == self.kind and problem == "regression"
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return that the head gives a score."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.examples import TextExample
+from bertcore.finetuning.data.examples import Example, LabelsExample, TextExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_texts import TextForm, read_texts
 from bertcore.finetuning.data.rows import RowBuilder
@@ -24,22 +24,19 @@ _AT_ONCE = 2000
 
 
 class SequenceTask(InspectableTask):
-    """One label or score a text or pair, read from the pooled [CLS]."""
+    """A label, several labels or a score a text or pair, read from the pooled [CLS]."""
 
     kind = "sequence"
-    architecture = "BertForSequenceClassification"
     form: ClassVar[TextForm]
     """What is read from each row of a table."""
 
-    def read(
-        self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
-    ) -> Iterator[TextExample]:
+    def read(self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows) -> Iterator[Example]:
         """Yield the rows of a table; see `read_texts`."""
         return read_texts(path, form=self.form, columns=columns, bad_rows=bad_rows)
 
     def rows(
         self,
-        examples: Iterable[TextExample],
+        examples: Iterable[Any],
         tokenizer: Tokenizer,
         *,
         max_length: int,
@@ -49,9 +46,9 @@ class SequenceTask(InspectableTask):
     ) -> TaskData:
         """Tokenize each text or pair into one row."""
         builder = RowBuilder(tokenizer, max_length)
-        answers: list[str] = []
+        answers: list[Any] = []
         for chunk in _chunks(examples):
-            answers += [example.answer for example in chunk]
+            answers += map(self.answer_of, chunk)
             first = tokenizer.encode_ids([example.text for example in chunk])
             second = tokenizer.encode_ids([example.text_pair or "" for example in chunk])
             for example, a, b in zip(chunk, first, second, strict=True):
@@ -60,10 +57,14 @@ class SequenceTask(InspectableTask):
         rows = builder.build(targets)
         return TaskData(task=self, rows=rows, labels=names, num_examples=len(rows))
 
+    def answer_of(self, example: Any) -> Any:
+        """Return what `targets` needs of an example."""
+        return example.answer
+
     def targets(
-        self, answers: Iterable[str], labels: Sequence[str] | None
+        self, answers: Iterable[Any], labels: Sequence[str] | None
     ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
-        """Return the labels, and a target for each answer, [N]."""
+        """Return the labels, and a target for each answer, [N] or of several labels [N, C]."""
         classes = LabelNumbers(labels)
         return classes.finish(array("i", map(classes.number, answers)))
 
@@ -71,11 +72,11 @@ class SequenceTask(InspectableTask):
     def wrong(part: Part, number: int, gold: str, predicted: str, severity: float) -> WrongAnswer:
         """Return a wrong answer with the text of one example of a part."""
         example = part.examples[number]
-        assert isinstance(example, TextExample)
+        assert isinstance(example, TextExample | LabelsExample)
         return WrongAnswer(example.row, example.text, example.text_pair, gold, predicted, severity)
 
 
-def _chunks(examples: Iterable[TextExample]) -> Iterator[list[TextExample]]:
+def _chunks(examples: Iterable[Any]) -> Iterator[list[Any]]:
     """Yield examples by the thousand, so that a tokenizer works on many and none is kept."""
     source = iter(examples)
     while chunk := list(islice(source, _AT_ONCE)):

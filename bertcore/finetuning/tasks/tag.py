@@ -63,7 +63,9 @@ class TagAnswer(TaskAnswer):
         """Return the most probable tag of a word as target."""
         return TagTarget(source.words[word].start, self.tag(word))
 
-    def goal(self, source: TaskInput, *, word: int | None, score_change: float) -> Goal:
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
         """Return the goal of another tag of the word, which is not swapped itself."""
         if word is None:
             raise ValueError("a tagger answers for each word. Say whose tag is to change.")
@@ -94,7 +96,6 @@ class Tag(InspectableTask):
 
     name = "tag"
     kind = "token"
-    architecture = "BertForTokenClassification"
     metrics = ("f1", "accuracy")
     answers_each_token = True
     decision: ClassVar[str | None] = "tag"
@@ -129,22 +130,24 @@ class Tag(InspectableTask):
     ) -> TaskData:
         """Tokenize sentences word by word; a long one becomes several rows."""
         builder = RowBuilder(tokenizer, max_length)
+        template = tokenizer.template(is_pair=False)
+        room = max_length - template.num_special
         classes = LabelNumbers(labels)
         targets, lengths = array("i"), array("q")
         for sentence in examples:
             numbers = [classes.number(tag) for tag in sentence.tags]
             lengths.append(len(sentence.words))
-            pieces = tokenizer.encode_ids(sentence.words)
-            for words in _fitting(pieces, max_length - 2):
+            pieces = tokenizer.encode_words(sentence.words)
+            for words in _fitting(pieces, room):
                 row: list[int] = []
-                of_row = [IGNORED]
+                of_row = [IGNORED] * len(template.before)
                 for word in words:
                     # A word of characters that the tokenizer drops still has a place and a tag.
-                    ids = (pieces[word] or [tokenizer.unk_id])[: max_length - 2]
+                    ids = (pieces[word] or [tokenizer.unk_id])[:room]
                     row += ids
                     of_row += [numbers[word], *[IGNORED] * (len(ids) - 1)]
                 builder.add(row)
-                targets.extend([*of_row, IGNORED])
+                targets.extend(of_row + [IGNORED] * len(template.after))
         names, numbered = classes.finish(targets)
         return TaskData(
             task=self,
@@ -313,7 +316,6 @@ class FeatureTag(Tag):
     """Tagging by a BiLSTM over the last four layers: `transformers` opens the encoder alone."""
 
     kind = "features"
-    architecture = "BertModel"
     feature_based = True
     decision = None
     why_no_decision = "four layers at once"

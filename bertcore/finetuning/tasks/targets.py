@@ -1,7 +1,8 @@
 """Attribution targets: the log-odds of a label or a span, or a score.
 
-Log-odds, ln(p / (1 - p)), and not the bare logit: adding a number to all logits leaves the softmax
-unchanged, so a logit alone means nothing. And not p, which hardly changes where a model is certain.
+Log-odds, ln(p / (1 - p)), and not the bare logit of a softmax: adding a number to all logits leaves
+that unchanged, so one alone means nothing. And not p, which hardly changes where a model is
+certain.
 """
 
 from __future__ import annotations
@@ -38,6 +39,24 @@ class ClassTarget:
     def measure(self, logits: Tensor) -> Tensor:
         """Return the label's probability, [B]."""
         return torch.softmax(logits.float(), -1)[:, self.label]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTarget:
+    """One label of a text that may have several; logits [B, C]."""
+
+    label: int
+    is_given: bool = True
+    """Whether "yes" is explained; else that the text has not the label."""
+
+    def value(self, logits: Tensor) -> Tensor:
+        """Return the log-odds, [B]: of a sigmoid the logit itself."""
+        logit = logits[:, self.label]
+        return logit if self.is_given else -logit
+
+    def measure(self, logits: Tensor) -> Tensor:
+        """Return the probability, [B]."""
+        return torch.sigmoid(self.value(logits.float()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from torch import Tensor
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.metrics import class_metrics
+from bertcore.evaluation.slices import Slice, by_label
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.rows import IGNORED, Batch
@@ -44,14 +45,14 @@ class Task(ABC):
     """As `bertscope finetune --task` takes it."""
     kind: ClassVar[str]
     """Kind of head, of HEAD_KINDS."""
-    architecture: ClassVar[str]
-    """The class of `transformers` that opens the result."""
-    key: ClassVar[str] = "classifier"
-    """Name of the head's tensors in files."""
     metrics: ClassVar[tuple[str, ...]]
     """Metrics that can choose the best checkpoint; the first is the default. Higher is better."""
     has_labels: ClassVar[bool] = True
     """Whether the answers are a fixed list of labels."""
+    weighs_classes: ClassVar[bool] = True
+    """Whether the loss takes a weight for each label."""
+    why_two: ClassVar[str] = "to learn a difference. Check the label column."
+    """Why a single label is refused, and what to do; follows "at least two are needed"."""
     default_length: ClassVar[int] = 128
     """Default for the longest input in tokens."""
     feature_based: ClassVar[bool] = False
@@ -71,14 +72,20 @@ class Task(ABC):
         """Return the rows of a new head, C."""
         return len(labels)
 
-    def reads_head(self, architecture: str, *, is_regression: bool) -> bool:
+    @property
+    def head_kind(self) -> str:
+        """The kind of head as which `transformers` opens the result, of TASK_CLASSES."""
+        return "token" if self.feature_based else self.kind
+
+    def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether a checkpoint's head is one of this task.
 
         Args:
-            architecture: Its class in `transformers`.
-            is_regression: Whether config.json says so, or the head has one output.
+            kind: Of the head, of TASK_CLASSES; None: of no class with a head.
+            problem: The head's `problem_type` in Hugging Face's words, "" where config.json does
+                not say; "regression" also for a head of one output without a type.
         """
-        return architecture == self.architecture
+        return kind == self.head_kind
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return what config.json says of the head, in Hugging Face's fields."""
@@ -274,3 +281,8 @@ class InspectableTask(Task):
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names of the groups that `JudgedAnswers.gold` numbers; () for scores."""
         return labels
+
+    def slices_by_label(self, answers: JudgedAnswers, labels: tuple[str, ...]) -> list[Slice]:
+        """Return the mean quality of each group that occurs."""
+        names = self.slice_names(labels)
+        return by_label(answers.quality, answers.gold.astype(np.int64), names) if names else []

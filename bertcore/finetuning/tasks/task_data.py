@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.finetuning.data.labels import order_labels
+from bertcore.finetuning.data.labels import (
+    describe_unseen,
+    match_labels,
+    order_labels,
+    some_labels,
+)
 from bertcore.finetuning.data.questions import Questions
 from bertcore.finetuning.data.rows import IGNORED, Rows
 
@@ -32,22 +37,58 @@ class TaskData:
     """Of "tag": words of each sentence; their targets follow one another in `rows`."""
     questions: Questions | None = None
     """Of "qa": the questions and their windows."""
+    says_no: bool = False
+    """Of "multilabel": whether the file says of each label whether a text has it."""
     notes: tuple[str, ...] = ()
     """What was cut or left out, a sentence each."""
 
 
 def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
-    """Return a data set whose classes are numbered as in a longer list of labels.
+    """Return a data set whose classes are numbered and called as in a longer list of labels.
 
     Raises:
-        ValueError: If a label of the data is not in the list.
+        ValueError: If a label of the data matches none of the list (`match_labels`).
     """
     if tuple(labels) == data.labels:
         return data
-    places = np.array([*(list(labels).index(label) for label in data.labels), IGNORED])
+    match = match_labels(data.labels, labels)
+    if len(match) < len(data.labels):
+        unseen = next(label for label in data.labels if label not in match)
+        raise ValueError(f"the data has {describe_unseen(unseen, labels)}.")
+    numbers = [list(labels).index(match[label]) for label in data.labels]
+    if data.rows.targets.ndim == 2:
+        return _with_more_labels(data, numbers, labels)
+    places = np.array([*numbers, IGNORED])
     targets = data.rows.targets.astype(np.int64)
     moved = places[np.where(targets == IGNORED, len(data.labels), targets)]
     return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+
+
+def _with_more_labels(data: TaskData, numbers: Sequence[int], labels: Sequence[str]) -> TaskData:
+    check_all_said(labels, [labels[number] for number in numbers], says_no=data.says_no)
+    moved = np.zeros((len(data.rows), len(labels)), dtype=np.bool_)
+    moved[:, numbers] = data.rows.targets
+    return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+
+
+def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool) -> None:
+    """Refuse a file with columns for some of the labels: of the others it does not say no.
+
+    Args:
+        labels: All that a text may have.
+        said: Those of the file.
+        says_no: Whether the file says of each of them whether a text has it.
+
+    Raises:
+        ValueError: If it does, and lacks one.
+    """
+    missing = [label for label in labels if label not in said]
+    if says_no and missing:
+        raise ValueError(
+            f"the data does not say which texts have the labels {some_labels(missing)}; it has "
+            f"{some_labels(said)}. Name the columns of all {len(labels)} labels with --label; a "
+            "checkpoint learns other labels with --new-head."
+        )
 
 
 class LabelNumbers:

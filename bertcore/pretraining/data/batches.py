@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
@@ -69,7 +69,7 @@ def make_batch(
     tokenizer: Tokenizer,
     config: DataConfig,
     *,
-    generator: torch.Generator,
+    generator: torch.Generator | Sequence[torch.Generator],
     part: slice | None = None,
 ) -> Batch:
     """Lay out pairs or packed rows, padded to T, and hide tokens.
@@ -79,16 +79,20 @@ def make_batch(
         instances: The rows of a batch.
         tokenizer: For the special tokens.
         config: Row length and masks.
-        generator: Determines the masks; the batch is made on its device, after the token look-up.
+        generator: Determines the masks, of the batch or, one for each instance, of a row; the batch
+            is made on its device, after the token look-up.
         part: Give these rows only, as they are in the batch.
 
     Raises:
         ValueError: If `masked_lm_prob` asks for more tokens than a pair has.
     """
-    device, width = generator.device, config.max_seq_length
+    own_rows = part or slice(0, len(instances))
+    if not isinstance(generator, torch.Generator):
+        generator = generator[own_rows]
+    one = generator if isinstance(generator, torch.Generator) else generator[0]
+    device, width = one.device, config.max_seq_length
     lengths = instances.lengths
     counts = _num_masked(lengths, config)
-    own_rows = part or slice(0, len(instances))
     labels = None
     if isinstance(instances, PackedRows):
         # A row of many short documents may have less text than tokens to hide.

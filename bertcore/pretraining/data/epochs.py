@@ -49,7 +49,9 @@ class Batches:
     large the corpus is; a corpus smaller than a window (some 6 million tokens) is shuffled as a
     whole.
 
-    (seed, round, window, step) determine everything.
+    (seed, round, window, step) determine everything. With static masks (`dupe_factor` N), the pairs
+    and masks of round r are those of round r modulo N, and a row's masks go with it whatever the
+    step.
 
     Args:
         corpus: Packed documents.
@@ -122,11 +124,12 @@ class Batches:
 
     def _cut(self, round_number: int, blocks: NDArray[np.int64]) -> Instances | PackedRows:
         """Cut blocks; a block's pairs differ by round, and not by its place in the round."""
+        version = self._version(round_number)
         parts = [
             cut(
                 self.corpus,
                 self.config,
-                rng=Random(f"{self.seed}/{round_number}/{block}"),
+                rng=Random(f"{self.seed}/{version}/{block}"),
                 documents=range(int(self._blocks[block]), int(self._blocks[block + 1])),
             )
             for block in blocks
@@ -161,14 +164,31 @@ class Batches:
             part: Give these rows only, as they are in the batch.
             device: Where it is made. A GPU draws other masks than a CPU.
         """
+        instances = self._instances_at(step)
         return make_batch(
             self.corpus,
-            self._instances_at(step),
+            instances,
             self.tokenizer,
             self.config,
-            generator=_generator(self.seed, step, torch.device(device)),
+            generator=self._generators(step, instances, torch.device(device)),
             part=part,
         )
+
+    def _version(self, round_number: int) -> int:
+        """Return which version of its pairs and masks the corpus has in a round."""
+        dupe_factor = self.config.dupe_factor
+        return round_number % dupe_factor if dupe_factor else round_number
+
+    def _generators(
+        self, step: int, instances: Instances | PackedRows, device: torch.device
+    ) -> torch.Generator | list[torch.Generator]:
+        """Return what determines the masks: the step, or of static masks each instance."""
+        if not self.config.dupe_factor:
+            return _generator(device, self.seed, step)
+        version = self._version(self.place.round)
+        # No two instances of a version begin at the same token.
+        starts = instances.spans[:, 0].tolist()
+        return [_generator(device, self.seed, version, start) for start in starts]
 
     def _instances_at(self, step: int) -> Instances | PackedRows:
         if step < self.place.first_step:
@@ -194,7 +214,7 @@ def _block_starts(corpus: PackedCorpus) -> NDArray[np.int64]:
     return np.append(np.unique(starts), corpus.num_documents).astype(np.int64)
 
 
-def _generator(seed: int, step: int, device: torch.device) -> torch.Generator:
-    """Return a random source fixed by both numbers, independent of its neighbours."""
-    state = np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)
+def _generator(device: torch.device, *numbers: int) -> torch.Generator:
+    """Return a random source fixed by the numbers, independent of its neighbours."""
+    state = np.random.SeedSequence(numbers).generate_state(1, np.uint64)
     return torch.Generator(device).manual_seed(int(state[0]) >> 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -42,7 +43,7 @@ def mask_tokens(
     max_predictions: int,
     mask_id: int,
     vocab_size: int,
-    generator: Generator,
+    generator: Generator | Sequence[Generator],
     rows_of: tuple[int, int] | None = None,
 ) -> Masked:
     """Hide `counts` random tokens of each row: 80% [MASK], 10% kept, 10% any other token.
@@ -55,9 +56,10 @@ def mask_tokens(
         mask_id: Id of [MASK].
         vocab_size: Random tokens are drawn evenly from 0 .. vocab_size - 1, special tokens
             included, as in Google's code.
-        generator: Fixes the result; on the device of `input_ids`.
+        generator: Fixes the result; on the device of `input_ids`. One for each row fixes the row,
+            whatever batch it is in.
         rows_of: (first, num_rows) if these B rows are rows first .. first + B - 1 of a batch of
-            num_rows: they get the masks that they have in it.
+            num_rows with one generator: they get the masks that they have in it.
 
     Raises:
         ValueError: If a row has fewer maskable tokens than its count, or a count exceeds P.
@@ -71,13 +73,16 @@ def mask_tokens(
             "Lower masked_lm_prob, or raise max_predictions_per_seq."
         )
     rows, width = input_ids.shape
-    first, num_rows = rows_of or (0, rows)
-    own_rows = slice(first, first + rows)
     device = input_ids.device
     p = min(max_predictions, width)
+    if isinstance(generator, Generator):
+        first, num_rows = rows_of or (0, rows)
+        own_rows = slice(first, first + rows)
+        draws = _Draws.of(num_rows, width, p, vocab_size, generator).take(own_rows)
+    else:
+        draws = _Draws.join([_Draws.of(1, width, p, vocab_size, own) for own in generator])
     # The P largest random keys of a row are a random choice without replacement, in random order.
-    drawn = torch.rand(num_rows, width, generator=generator, device=device)
-    keys = drawn[own_rows].masked_fill(~maskable, -1.0)
+    keys = draws.keys.masked_fill(~maskable, -1.0)
     chosen = keys.topk(p, dim=1).indices
     beyond = torch.arange(p, device=device) >= counts[:, None]
     # Padding sorts to the end, then becomes position 0 with weight 0.
@@ -85,12 +90,9 @@ def mask_tokens(
     padded = positions == width
     positions = positions.masked_fill(padded, 0)
     labels = input_ids.gather(1, positions).masked_fill(padded, 0)
-    draw = torch.rand(num_rows, p, generator=generator, device=device)[own_rows]
-    action = torch.where(draw < 0.8, 0, torch.where(draw < 0.9, 1, 2)).masked_fill(padded, -1)
-    random_ids = torch.randint(0, vocab_size, (num_rows, p), generator=generator, device=device)[
-        own_rows
-    ]
-    replacement = torch.where(action == 0, mask_id, torch.where(action == 2, random_ids, labels))
+    share = draws.actions
+    action = torch.where(share < 0.8, 0, torch.where(share < 0.9, 1, 2)).masked_fill(padded, -1)
+    replacement = torch.where(action == 0, mask_id, torch.where(action == 2, draws.ids, labels))
     # One extra column receives the writes of padding.
     extended = torch.cat([input_ids, input_ids.new_zeros(rows, 1)], dim=1)
     extended.scatter_(1, positions.masked_fill(padded, width), replacement)
@@ -104,6 +106,33 @@ def mask_tokens(
     if p == max_predictions:
         return hidden
     return _pad_predictions(hidden, max_predictions)
+
+
+class _Draws(NamedTuple):
+    """The random numbers of some rows."""
+
+    keys: Tensor
+    """The order in which tokens are chosen, [rows, T]."""
+    actions: Tensor
+    """What becomes of the chosen tokens, 0 to 1, [rows, p]."""
+    ids: Tensor
+    """The random tokens, [rows, p]."""
+
+    @classmethod
+    def of(cls, rows: int, width: int, p: int, vocab_size: int, generator: Generator) -> _Draws:
+        device = generator.device
+        return cls(
+            torch.rand(rows, width, generator=generator, device=device),
+            torch.rand(rows, p, generator=generator, device=device),
+            torch.randint(0, vocab_size, (rows, p), generator=generator, device=device),
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[_Draws]) -> _Draws:
+        return cls(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
+
+    def take(self, rows: slice) -> _Draws:
+        return _Draws(*(tensor[rows] for tensor in self))
 
 
 def _pad_predictions(masked: Masked, max_predictions: int) -> Masked:

@@ -129,7 +129,7 @@ def loss_of_hidden(
     mlm_loss, words_right = word_loss(
         head.transform(at_masks.flatten(0, 1)),  # [B * P, D]
         network.token_table,
-        head.decoder.bias,
+        head.word_bias,
         batch.labels.flatten(),
         weights / batch.total_masked,
     )

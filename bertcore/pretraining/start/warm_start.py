@@ -34,7 +34,7 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     """Replace some starting weights of an initialised network by statistics of the text.
 
     Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
-    Position table: sinusoids. All else stays as initialised.
+    Position table, where there is one: sinusoids. All else stays as initialised.
 
     Args:
         network: Initialised, with a masked-word head.
@@ -46,7 +46,7 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     """
     assert network.mlm is not None  # pretraining builds all heads
     config = network.config
-    table = torch.from_numpy(word_vectors(corpus, config.vocab_size, config.hidden_size))
+    table = torch.from_numpy(word_vectors(corpus, config.vocab_size, config.embedding_width))
     unseen = table.abs().sum(1) == 0
     if not bool(unseen.all()):
         table = table / table[~unseen].std() * VECTOR_STD
@@ -56,9 +56,10 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     counts = np.ones(config.vocab_size)
     for ids in _blocks(corpus):
         counts += np.bincount(ids, minlength=config.vocab_size)
-    network.mlm.decoder.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
-    positions = sinusoids(config.max_position_embeddings, config.hidden_size)
-    network.position_table.copy_(positions / positions.std() * VECTOR_STD)
+    network.mlm.word_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+    if network.embeddings.position_embeddings is not None:
+        positions = sinusoids(config.max_position_embeddings, config.embedding_width)
+        network.position_table.copy_(positions / positions.std() * VECTOR_STD)
 
 
 def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:

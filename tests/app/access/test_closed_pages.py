@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from app.access import checkpoints, training, visits
 from app.access.checkpoints import NotOfferedError
 from bertcore.checkpoints import hub
 from bertcore.checkpoints.source import SHIPPED
+from tests.support.adapters import make_adapter
 from tests.support.closed import closed
 from tests.support.opened import complaints, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -141,3 +143,23 @@ def test_an_upload_has_a_name_for_its_visitor_alone(
     for source in (name, str(mine.folder), name.replace("own:", f"own:../{mine.folder.name}/")):
         with pytest.raises(NotOfferedError):
             checkpoints.place(source)
+
+
+def test_an_adapter_opens_on_no_base_that_is_not_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = be(monkeypatch, tmp_path / "mine")
+    folder = mine.folder / "uploads" / "a" / "adapter"
+    make_adapter(tmp_path / "shared" / "law", folder, target_modules=["query"])
+    name = checkpoints.name_of(folder)
+    assert checkpoints.place(name) == str(folder)
+    assert bertcore.load(checkpoints.place(name), device="cpu").config.hidden_size == 32
+    file = folder / "adapter_config.json"
+    values = json.loads(file.read_text(encoding="utf-8"))
+    secret = str(tmp_path / "secret")
+    for base in (secret, "google-bert/bert-base-uncased", str(tmp_path / "shared" / ".." / "law")):
+        changed = {**values, "base_model_name_or_path": base}
+        file.write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(NotOfferedError, match="this server does not offer"):
+            checkpoints.place(name)
+        assert "does not offer" in complaints(page_of("tokens", checkpoint=name).run())

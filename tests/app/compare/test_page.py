@@ -26,6 +26,7 @@ from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.heads.texts import read_pasted_texts
+from tests.support.adapters import make_adapter
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
@@ -162,7 +163,8 @@ def test_weights_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
 def _kinds() -> list[str]:
     from bertcore.analysis.compare.weight_drift import LAYER_KINDS
 
-    return list(LAYER_KINDS.values())
+    # BERT's layers have queries, keys and values apart; ModernBERT's are one matrix.
+    return [kind for part, kind in LAYER_KINDS.items() if part != "attention.qkv"]
 
 
 def test_many_texts_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
@@ -305,6 +307,16 @@ def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]
     assert "was fine-tuned from" not in said(app)
 
 
+def test_an_adapter_is_compared_with_its_base(page: AppTest, folders: dict[str, Path]) -> None:
+    folder = folders["start"].parent / "adapter"
+    make_adapter(folders["start"], folder, target_modules=["query"])
+    page.query_params["checkpoint"] = str(folder)
+    del page.query_params["compare_with"]
+    app = ok(page.run())
+    assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["start", "adapter"]
+    assert "adapter was fine-tuned from start" in said(app)
+
+
 def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
     run = tmp_path / "runs" / "mine"
     for step, seed in ((10, 0), (20, 1)):
@@ -363,6 +375,13 @@ def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: P
     app = ok(page.run())
     assert "Both have numbers for labels" in said(app)
     assert "label 0" in charts(app)["answers"][0]["customdata"]
+
+
+def test_a_head_of_several_labels_is_said_not_to_be_compared(page: AppTest, tmp_path: Path) -> None:
+    folder = save_task_checkpoint(tmp_path, "multilabel")
+    page.query_params["compare_with"] = str(folder)
+    app = ok(page.run())
+    assert "each of several labels on its own" in " ".join(one.value for one in app.info)
 
 
 def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:

@@ -235,3 +235,13 @@ def test_replaced_and_next_tokens_are_the_answers_of_electra_and_gpt2(tmp_path: 
     best = predict_next(gpt2, A, None)
     assert (following.kind, following.position) == ("next", gpt2.trace(A).num_tokens - 1)
     assert following.words == best.words[0].tolist()
+
+
+def test_modernbert_is_told_as_it_computes(tmp_path: Path) -> None:
+    make("ModernBertForMaskedLM", tmp_path)
+    modern = load(tmp_path, device="cpu")
+    glance = summarize(modern, A, B, ())
+    said = {step.part: step.text for step in walk(modern, glance, marks_of(modern.tokenizer))}
+    assert "own vector as it is" in said["norm"]
+    assert "multiplied by a gate" in said["feed_forward"]
+    assert "looked up by the piece" in said["input"]

@@ -19,19 +19,20 @@ from bertcore import load
 from bertcore.analysis.attribution import (
     ClassTarget,
     FileRun,
+    LabelsAnswer,
     answer,
     integrated_gradients,
     run_file,
     task_input,
 )
-from bertcore.finetuning import open_task_model
+from bertcore.finetuning import Columns, open_task_model
 from tests.support.finetuning_files import write_questions, write_scored_pairs, write_tags
 from tests.support.opened import charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
 
 A, B = "the film was very good", "the man is in paris"
-TASKS = ("classify", "pair", "tag", "regress", "qa")
+TASKS = ("classify", "pair", "multilabel", "tag", "regress", "qa")
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +246,10 @@ def content_of(task: str, folder: Path) -> tuple[str, bytes]:
         path = write_questions(folder / "a.json", 12)
     elif task == "regress":
         path = write_scored_pairs(folder / "a.tsv", 20)
+    elif task == "multilabel":  # its columns are found by the labels of the checkpoint
+        path = folder / "a.csv"
+        rows = "the film was good,1,0,0\nan old fish,0,0,0\nno,1,1,0\n" * 5
+        path.write_text("text,Toxic,insult,threat\n" + rows)
     elif task == "pair":
         path = folder / "a.tsv"
         rows = [f"the house\tshe ran\t{('no', 'yes')[i % 2]}" for i in range(9)]
@@ -263,15 +268,43 @@ def test_a_file_is_run(
     app = ok(with_file(opened(folders[task], monkeypatch), monkeypatch, name, content))
     assert charts(app) == []
     app = ok(ran(app))
-    expected = run_file(open_task_model(folders[task], device="cpu"), tmp_path / name)
+    columns = Columns(label="Toxic,insult,threat" if task == "multilabel" else None)
+    model = open_task_model(folders[task], device="cpu")
+    expected = run_file(model, tmp_path / name, columns=columns)
+    if task == "multilabel":
+        assert "'Toxic' is 'toxic'" in said(app)
+        assert [metric.label for metric in app.metric] == ["Micro F1", "Macro F1", "Exact match"]
     shown = [float(metric.value) for metric in app.metric]
     assert shown == pytest.approx(list(expected.metrics()[0].values()), abs=2e-3)
-    # Confusion and calibration (tags, labels), calibration (qa) or dots (scores), and the slices.
-    assert len(charts(app)) == (3 if task in ("classify", "pair", "tag") else 2)
+    # Confusion or each label, and calibration (tags, labels), calibration (qa) or dots (scores);
+    # and the slices.
+    assert len(charts(app)) == (2 if task in ("qa", "regress") else 3)
     table = app.dataframe[0].value
     assert len(table) == len(expected.errors)
     assert {"Attention", "Mixing", "What if?"} <= set(table.columns)
     assert table["Attention"].str.startswith("attention?text_a=").all()
+
+
+def test_the_yes_or_no_of_a_chosen_label_is_explained_and_turned(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["multilabel"], monkeypatch, "", inspect_why="swaps").run())
+    model = open_task_model(folders["multilabel"], device="cpu")
+    found = answer(model, task_input(model, A))
+    assert isinstance(found, LabelsAnswer)
+    header = next(one.value for one in app.header if "The model gives it" in one.value)
+    for place, name in enumerate(found.labels):
+        assert (f"**{name}**" in header) == (place in found.given)
+    for label in (0, 2):
+        app = ok(app.selectbox(key="inspect_label").set_value(label).run())
+        assert f"LabelTarget(label={label}, is_given=True)" in " ".join(c.value for c in app.code)
+        swaps = [button for button in app.button if button.key == "swap_0"]
+        if swaps and "another answer;" in said(app):
+            taken = ok(swaps[0].click().run()).text_area(key="text_a").value
+            other = answer(model, task_input(model, taken))
+            assert isinstance(other, LabelsAnswer)
+            assert (label in other.given) != (label in found.given)
+            app = ok(opened(folders["multilabel"], monkeypatch, "", inspect_why="swaps").run())
 
 
 def test_bad_files_are_told_and_mended_by_choices(

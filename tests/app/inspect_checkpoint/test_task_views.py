@@ -9,7 +9,12 @@ import pytest
 from app.inspect_checkpoint.choices import COLUMNS
 from app.inspect_checkpoint.task_views import TASK_VIEWS, view_of
 from bertcore.finetuning.tasks import TASKS, InspectableTask
-from tests.support.finetuning_files import write_questions, write_reviews, write_tags
+from tests.support.finetuning_files import (
+    write_label_lists,
+    write_questions,
+    write_reviews,
+    write_tags,
+)
 
 
 def test_every_task_that_answers_one_text_has_a_view() -> None:
@@ -25,6 +30,7 @@ def test_every_task_that_answers_one_text_has_a_view() -> None:
     ("task", "write", "ending"),
     [
         ("classify", write_reviews, ".tsv"),
+        ("multilabel", write_label_lists, ".tsv"),
         ("tag", write_tags, ".txt"),
         ("qa", write_questions, ".json"),
     ],
@@ -32,4 +38,14 @@ def test_every_task_that_answers_one_text_has_a_view() -> None:
 def test_the_rough_number_is_near(task: str, write: object, ending: str, tmp_path: Path) -> None:
     path = write(tmp_path / f"file{ending}", 20)  # type: ignore[operator]
     assert TASK_VIEWS[task].rough_number(path) == pytest.approx(20, abs=1)
-    assert bool(TASK_VIEWS[task].column_names(path)) == (task == "classify")
+    assert bool(TASK_VIEWS[task].column_names(path)) == (task in ("classify", "multilabel"))
+
+
+def test_columns_of_all_labels_are_found_together() -> None:
+    """Whatever their order and capitals; not where one is missing, or has a comma in its name."""
+    view = TASK_VIEWS["multilabel"]
+    labels = ("insult", "threat")
+    assert view.joint_columns(("text", "Threat", "insult"), labels) == "Threat,insult"
+    assert view.joint_columns(("text", "insult"), labels) is None
+    assert view.joint_columns(("a,b", "c"), ("a,b", "c")) is None
+    assert TASK_VIEWS["classify"].joint_columns(("insult", "threat"), labels) is None

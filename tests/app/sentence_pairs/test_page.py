@@ -27,7 +27,7 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def test_the_answer_is_that_of_the_core(page: AppTest, bert: Bert) -> None:
     app = ok(page.run())
     assert f"**{percent(bert.next_sentence(A, B).is_next)}** that B follows A" in said(app)
-    assert len(charts(app)) == 4  # answer, variants, attention, matrix
+    assert len(charts(app)) == 7  # answer, variants, attention, similarity and its words, matrix
     assert "topic" in said(app)
 
 
@@ -64,7 +64,7 @@ def test_without_b_an_example_is_shown_and_ones_own_text_is_a_click_away(
     shown = percent(bert.next_sentence(EXAMPLE.text_a, EXAMPLE.text_b).is_next)
     assert f"**{shown}** that B follows A" in said(app)
     assert "Example:" in said(app)
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 7
     assert button(app, "Swap A and B").disabled  # the sentences are not the visitor's
     ok(button(app, "Your sentence with this B").click().run())
     assert (app.session_state["text_a"], app.session_state["text_b"]) == (A, EXAMPLE.text_b)
@@ -116,4 +116,4 @@ def test_without_the_head_one_sentence_says_so_and_attention_is_there(
     app = ok(page.run())
     assert "no next-sentence (NSP) head" in said(app)
     assert len(app.warning) == 1
-    assert len(charts(app)) == 1
+    assert len(charts(app)) == 4  # attention; the similarity needs no head

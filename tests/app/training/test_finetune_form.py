@@ -143,6 +143,29 @@ def test_every_task_can_be_started(
     assert given(started[0][1])["--task"] == task
 
 
+def test_columns_of_0_and_1_are_labels_together(page: AppTest, started: list[Any]) -> None:
+    rows = [f"{i},the film was {i},{i % 2},{int(i % 3 == 0)},0" for i in range(40)]
+    table = "\n".join(["id,comment,toxic,insult,threat", *rows])
+    at = ok(upload(page, "t.csv", table))
+    assert at.selectbox(key="table_task").value == "multilabel"
+    assert at.multiselect(key="table_labels").value == ["toxic", "insult", "threat"]
+    assert "**3** labels: toxic (20), insult (14), threat (0)" in said(at)
+    button(at, "Fine-tune").click().run()
+    wanted = given(started[0][1])
+    assert (wanted["--text"], wanted["--label"]) == ("comment", "toxic,insult,threat")
+
+
+def test_what_is_no_column_of_labels_is_said(page: AppTest) -> None:
+    rows = [f"the film was {i},{i % 2},{i}" for i in range(40)]
+    at = ok(upload(page, "t.csv", "\n".join(["text,toxic,number", *rows])))
+    at.selectbox(key="table_task").set_value("multilabel").run()
+    at.multiselect(key="table_labels").set_value([]).run()
+    assert "Choose the column of labels" in at.warning[0].value
+    for columns, match in ((["toxic", "number"], "expected 0 or 1"), (["toxic"], "one label")):
+        at = finished(at.multiselect(key="table_labels").set_value(columns).run())
+        assert match in " ".join(one.value for one in (*at.warning, *at.error))
+
+
 def test_another_table_is_guessed_anew(page: AppTest) -> None:
     at = ok(upload(page, "t.csv", "text,label,score\n" + "a,b,1.5\nc,d,2.5\n" * 10))
     at.selectbox(key="table_task").set_value("regress").run()

@@ -23,6 +23,7 @@ import bertcore
 from bertcore.checkpoints import source
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.checkpoints.hub import download, is_hub_id
+from tests.support.adapters import make_adapter
 from tests.support.tiny import tiny_bert
 
 COMMIT = "a" * 40
@@ -70,7 +71,7 @@ class Answers(BaseHTTPRequestHandler):
         elif name is None:
             self.answer(b"{}", 404, X_Error_Code="RepoNotFound")
         elif is_file:
-            self.send_file(name, path.rpartition("/")[2])
+            self.send_file(name, path.partition("/resolve/")[2].partition("/")[2])
         elif "/tree/" in path:
             entries = [
                 {"type": "file", "path": file, "size": len(content), "oid": etag(content)}
@@ -171,6 +172,66 @@ def test_a_pickle_is_fetched_only_if_allowed(hub: Hub, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="holds no BERT weights") as caught:
             fetched(hub, "user/none", allow_pickle=allow_pickle)
         assert not isinstance(caught.value, OnlyPickleError)  # nobody is asked for nothing
+
+
+def sentence_encoder(hub: Hub) -> dict[str, bytes]:
+    """Return the files of a sentence encoder whose encoder lies in a folder of its own."""
+    kind = "sentence_transformers.models."
+    paths = {"Transformer": "0_Transformer", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
+    modules = [{"type": kind + name, "path": path} for name, path in paths.items()]
+    content = hub.repositories["user/tiny"]
+    files = {f"0_Transformer/{name}": content[name] for name in FILES}
+    files["0_Transformer/sentence_bert_config.json"] = b'{"max_seq_length": 20}'
+    files["1_Pooling/config.json"] = b'{"pooling_mode_cls_token": true}'
+    return {"modules.json": json.dumps(modules).encode(), **files}
+
+
+def test_the_folders_of_a_sentence_encoder_are_fetched(hub: Hub) -> None:
+    files = sentence_encoder(hub)
+    others = {"onnx/model.onnx": b"x", "0_Transformer/onnx/model.safetensors": b"x"}
+    hub.repositories["user/sentences"] = {**files, **others, "0_Transformer/code.py": b"x"}
+    folder = fetched(hub, "user/sentences")
+    assert sorted(hub.fetched) == sorted(files)
+    report = bertcore.load(folder, device="cpu").report
+    assert report is not None
+    assert report.sentence_encoder == (
+        "Sentence encoder: [CLS] pooling, normalised, at most 20 tokens.",
+    )
+    assert download("user/sentences", endpoint="http://127.0.0.1:9") == folder
+
+
+def test_an_adapter_and_its_base_are_fetched(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_adapter(tmp_path / "made", tmp_path / "adapter", target_modules=["query"])
+    config = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
+    config["base_model_name_or_path"] = "user/tiny"
+    weights = (tmp_path / "adapter" / "adapter_model.safetensors").read_bytes()
+    files = {
+        "adapter_config.json": json.dumps(config).encode(),
+        "adapter_model.safetensors": weights,
+    }
+    hub.repositories["user/adapter"] = {**files, "training_args.bin": b"x", "code.py": b"x"}
+    monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
+    report = bertcore.load("user/adapter", device="cpu").report
+    assert report is not None
+    assert "merged into 2 matrices (query) of user/tiny" in str(report.adapter)
+    assert sorted(hub.fetched) == sorted([*files, *FILES, "README.md"])
+
+
+def test_the_pickle_of_a_sentence_encoder_is_fetched_only_if_allowed(
+    hub: Hub, tmp_path: Path
+) -> None:
+    files = sentence_encoder(hub)
+    torch.save(load_file(tmp_path / "made" / "model.safetensors"), tmp_path / "p.bin")
+    files["0_Transformer/pytorch_model.bin"] = (tmp_path / "p.bin").read_bytes()
+    del files["0_Transformer/model.safetensors"]
+    hub.repositories["user/old"] = files
+    with pytest.raises(OnlyPickleError):
+        fetched(hub, "user/old")
+    assert "0_Transformer/pytorch_model.bin" not in hub.fetched
+    folder = fetched(hub, "user/old", allow_pickle=True)
+    assert bertcore.load(folder, device="cpu", allow_pickle=True).encode(["the"]).shape == (1, 32)
 
 
 def test_an_unknown_repository(hub: Hub) -> None:

@@ -20,8 +20,10 @@ from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.cli import compare
 from bertcore.cli.errors import SentenceGroup
+from tests.support.finetuning_files import write_reviews
 from tests.support.task_checkpoints import save_task_checkpoint
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_tasks import make_task
 
 TEXT, PAIR = "the film was very good", "she sat on the mat"
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
@@ -137,3 +139,31 @@ def test_a_pair_beside_a_file_is_refused(folders: tuple[Path, Path], tmp_path: P
     path.write_text(TEXT, encoding="utf-8")
     assert "Write pairs in the file with |||" in refusal(*folders, "--text", path, "--pair", PAIR)
     assert "no folder" in refusal(folders[0], tmp_path / "none", "--text", TEXT)
+
+
+def test_size_speed_and_score(tmp_path: Path) -> None:
+    labels = ("bad", "good")
+    for name in ("bert", "distilbert"):
+        (tmp_path / name).mkdir()
+        make_task(tmp_path / name, model_type=name, labels=labels)
+    file = write_reviews(tmp_path / "reviews.tsv", 24)
+    words = (tmp_path / "bert", tmp_path / "distilbert", "--speed", "--data", file)
+    record = json.loads(run(*words, "--json"))
+    assert [side["family"] for side in record["sides"]] == ["BERT", "DistilBERT"]
+    assert record["num_examples"] == 24
+    shown = run(*words, "--task", "classify")
+    for side in record["sides"]:
+        assert f"{side['num_parameters']:,}" in shown
+        low, high = side["intervals"]["accuracy"]
+        assert f"{side['metrics']['accuracy']:.3f} ({low:.3f} to {high:.3f})" in shown
+    assert "McNemar's exact test: p = " in shown
+    assert "keeps" in shown
+
+
+def test_speed_needs_its_file_and_heads(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    start, tuned = folders
+    file = write_reviews(tmp_path / "reviews.tsv", 8)
+    assert "Give --data FILE" in refusal(tuned, tuned, "--speed")
+    assert "has no task head" in refusal(start, tuned, "--speed", "--data", file)
+    assert "no use with --speed" in refusal(tuned, tuned, "--speed", "--text", "a", "--data", file)
+    assert "go with --speed" in refusal(tuned, tuned, "--data", file)

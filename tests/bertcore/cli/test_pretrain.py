@@ -5,14 +5,18 @@ import json
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import transformers
 
 from bertcore import load
 from bertcore.cli import pretrain
+from bertcore.configs import OptimizerConfig
+from bertcore.families import FAMILIES
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, Pretraining, evaluate_pretraining, fixed_batches
 from bertcore.tokenizer import Tokenizer
@@ -206,6 +210,47 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
         assert sentence in refusal("evaluate", *words)
 
 
+def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = words_of(texts, run, "--recipe", "paper", "--steps", "12", "--long-seq-length", "48")
+    succeed(*words, "--batch-size", "16", "--gradient-accumulation", "4")
+    settings = json.loads((run / "config.json").read_text())
+    train, data, optimizer = (settings[name] for name in ("train", "data", "optimizer"))
+    assert (train["start"], train["dropout"], data["dupe_factor"]) == ("noise", 0.1, 10)
+    assert (data["long_ratio"], data["long_seq_length"], data["masked_lm_prob"]) == (0.1, 48, 0.15)
+    assert (optimizer["optimizer"], optimizer["learning_rate"]) == ("adamw", 1e-4)
+    assert (optimizer["adam_beta2"], optimizer["warmup_ratio"]) == (0.999, 0.01)
+    assert (data["batch_size"], train["gradient_accumulation"]) == (16, 4)  # what is typed wins
+    words[words.index(str(run))] = str(tmp_path / "ours")
+    words[words.index("paper")] = "ours"
+    succeed(*(word for word in words if word not in ("--long-seq-length", "48")))
+    settings = json.loads((tmp_path / "ours" / "config.json").read_text())
+    defaults = json.loads(json.dumps(asdict(OptimizerConfig())))
+    assert settings["optimizer"] == defaults
+    assert settings["data"]["dupe_factor"] == 0
+
+
+def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
+    words = words_of(texts, tmp_path / "run", "--steps", "3")
+    assert "expected one of ours, paper" in refusal(*words, "--recipe", "theirs")
+    sentence = refusal(*words, "--recipe", "paper", "--muon-learning-rate", "1e-3")
+    assert "AdamW has no use for this" in sentence
+    sentence = refusal(*words, "--recipe", "paper")  # 4 rows in 8 parts
+    assert "batch" in sentence
+    teacher = [
+        *words[:1],
+        *words[1:5],
+        *words[7:9],
+        "--teacher",
+        "default",
+        "--student-layers",
+        "1",
+    ]
+    sentence = refusal(*teacher, "--steps", "3", "--recipe", "paper")
+    assert "DistilBERT's settings" in sentence
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("command", ["pretrain", "train-tokenizer", "evaluate"])
 def test_help_has_an_example(command: str) -> None:
     assert f"bertscope {command} " in succeed(command, "--help").partition("Example")[2]
@@ -226,3 +271,41 @@ def test_help_shows_each_setting_once_in_its_group() -> None:
     signature = inspect.signature(pretrain.pretrain).parameters
     assert len(listed) == len(signature)  # `context` is no option, --help no parameter
     assert "--learning-rate" in options[4]
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "bert"])
+def test_every_family_is_pretrained_and_opens_in_transformers(
+    family: str, texts: Path, tmp_path: Path
+) -> None:
+    """On masked words alone; interrupted, it goes on to the same end."""
+    run = tmp_path / "run"
+    words = words_of(texts, run, "--family", family, "--steps", "8")
+    step = Pretraining.take_step
+
+    def interrupted(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
+            signal.raise_signal(signal.SIGINT)
+        return step(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pretraining, "take_step", interrupted)
+        succeed(*words)
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")
+    words[words.index(str(run))] = str(tmp_path / "whole")
+    succeed(*words)
+    assert metrics(run) == metrics(tmp_path / "whole")
+    folder = run / "checkpoints" / "step-8"
+    ours = load(folder, device="cpu")
+    assert ours.config.model_type == family
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
+    ids = torch.tensor([ours.tokenize("the river bank was steep").input_ids])
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits
+        found = ours.module.mlm_logits(ours.module(ids))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    sentence = refusal(
+        *words_of(
+            texts, tmp_path / "x", "--family", family, "--steps", "2", "--objective", "mlm+nsp"
+        )
+    )
+    assert "needs a next-sentence head" in sentence

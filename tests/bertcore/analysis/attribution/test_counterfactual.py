@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from bertcore import Bert
-from bertcore.analysis.attribution.counterfactual import Search, find_counterfactuals, may_propose
+from bertcore.analysis.attribution.counterfactual import Search, find_counterfactuals
 from bertcore.finetuning.model import TaskModel
 from bertcore.network import ALL_HEADS
 from tests.support.rigged_models import bag_of_words, random_model
-from tests.support.tiny import tiny_bert, tiny_tokenizer, tiny_vocabulary
+from tests.support.tiny import tiny_bert
 
 PROPOSED = ("film", "good", "new", "milk", "cat", "bad", "##s", "the")
 WORDS = {"good": (0.0, 2.0), "bad": (1.0, 0.0), "new": (0.0, 0.75), "film": (0.25, 0.0)}
@@ -154,15 +154,33 @@ def test_capitals_stay(proposer: Bert) -> None:
     assert search(model, proposer, "House ran").counterfactuals[0].text == "Good ran"
 
 
-def test_who_may_propose() -> None:
-    model = bag_of_words(WORDS)
+def test_a_proposer_needs_a_masked_word_head() -> None:
+    without = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="masked-word"):
-        may_propose(tiny_bert(heads=ALL_HEADS - {"mlm"}), model)
-    other = tiny_bert()
-    words = [*tiny_vocabulary()[:-1], "zebra"]
-    other.tokenizer = type(tiny_tokenizer())(words)
-    with pytest.raises(ValueError, match="another vocabulary"):
-        may_propose(other, model)
+        find_counterfactuals(bag_of_words(WORDS), without, "the house was good")
+
+
+def test_a_proposer_with_another_vocabulary_proposes_the_same() -> None:
+    """The same weights under other ids: what it reads is cut into its own pieces."""
+    model = bag_of_words({"house": (9.0, 0.0), "dog": (0.0, 3.0)})
+    proposer, other = tiny_bert(), tiny_bert()
+    vocab = list(proposer.tokenizer.vocab)
+    first, last = vocab.index("the"), vocab.index("good")
+    vocab[first], vocab[last] = vocab[last], vocab[first]
+    other.tokenizer = type(proposer.tokenizer)(vocab)
+    with torch.no_grad():
+        for table in (other.module.token_table, other.module.masked_word_head().decoder.bias):
+            table[[first, last]] = table[[last, first]]
+    for text in ("the house was bad", "House ran"):
+        expected = find_counterfactuals(model, proposer, text, "the dog")
+        found = find_counterfactuals(model, other, text, "the dog")
+        assert [one.text for one in found.counterfactuals] == [
+            one.text for one in expected.counterfactuals
+        ]
+        assert expected.counterfactuals
+        assert [one.log_probability for one in found.counterfactuals] == pytest.approx(
+            [one.log_probability for one in expected.counterfactuals], abs=1e-4
+        )
 
 
 def test_nothing_to_swap(proposer: Bert) -> None:

@@ -14,6 +14,7 @@ from bertcore.analysis.attribution.task_input import task_input
 from bertcore.finetuning import Columns, read_task_data, score_model
 from bertcore.finetuning.model import TaskModel
 from tests.support.finetuning_files import (
+    write_label_lists,
     write_questions,
     write_reviews,
     write_scored_pairs,
@@ -28,6 +29,8 @@ def write(task: str, folder: Path, num: int = 48) -> Path:
     path = folder / f"{task}.data"
     if task == "classify":
         return write_reviews(path.with_suffix(".tsv"), num)
+    if task == "multilabel":
+        return write_label_lists(path.with_suffix(".tsv"), num)
     if task == "regress":
         return write_scored_pairs(path.with_suffix(".tsv"), num)
     if task == "tag":
@@ -40,7 +43,7 @@ def write(task: str, folder: Path, num: int = 48) -> Path:
     return write_questions(path.with_suffix(".json"), num, impossible=task == "qa2")
 
 
-@pytest.mark.parametrize("task", ["classify", "pair", "regress", "tag", "qa", "qa2"])
+@pytest.mark.parametrize("task", ["classify", "pair", "multilabel", "regress", "tag", "qa", "qa2"])
 @pytest.mark.parametrize("rows_at_once", [7, 2000])
 def test_numbers_are_those_of_evaluate(task: str, rows_at_once: int, tmp_path: Path) -> None:
     path = write(task, tmp_path)
@@ -69,7 +72,7 @@ def test_numbers_are_those_of_evaluate(task: str, rows_at_once: int, tmp_path: P
         assert matrix.tolist() == expected.scores.confusion
     assert found.num_examples == expected.scores.num_examples
     assert found.is_whole
-    if task in ("classify", "pair"):
+    if task in ("classify", "pair", "multilabel"):
         sure = [line["confidence"] for line in expected.predictions]
         np.testing.assert_allclose(found.confidence, sure, atol=1e-5)
 

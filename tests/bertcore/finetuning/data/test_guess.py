@@ -30,6 +30,31 @@ GOLD = {
         ["premise\thypothesis\tlabel"] + [f"a {i}\tb {i}\t{'yn'[i % 2]}" for i in range(30)],
         ("pair", Columns(text="premise", text_pair="hypothesis", label="label")),
     ),
+    "lists.csv": (
+        ["text,tags"] + [f"some words {i},{('a', 'b|c', '', 'a | c')[i % 4]}" for i in range(30)],
+        ("multilabel", Columns(text="text", label="tags")),
+    ),
+    "lists by content.tsv": (
+        ["number\twords\tkinds"] + [f"{i}\tsome {i}\t{('a', 'b|c')[i % 2]}" for i in range(30)],
+        ("multilabel", Columns(text="words", label="kinds")),
+    ),
+    "lists.jsonl": (
+        [json.dumps({"text": f"some {i}", "labels": [["x"], ["x", "y"]][i % 2]}) for i in range(9)],
+        ("multilabel", Columns(text="text", label="labels")),
+    ),
+    "jigsaw.csv": (
+        ["id,comment_text,toxic,insult,threat"]
+        + [f"{i:04x},some words {i},{i % 2},{int(i % 7 == 0)},0" for i in range(30)],
+        ("multilabel", Columns(text="comment_text", label="toxic,insult,threat")),
+    ),
+    "a label and a flag.csv": (
+        ["text,label,is_long,is_old"] + [f"words {i},{i % 2},{i % 2},1" for i in range(30)],
+        ("classify", Columns(text="text", label="label")),
+    ),
+    "a text with bars.csv": (
+        ["text,label"] + [f"one | two {i},{'xy'[i % 2]}" for i in range(30)],
+        ("classify", Columns(text="text", label="label")),
+    ),
     "scores.csv": (
         ["text,score"] + [f"words {i},{i / 7:.3f}" for i in range(30)],
         ("regress", Columns(text="text", label="score")),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bertcore.configs import Columns
+from bertcore.finetuning.data.labels import MAX_LABELS
 from bertcore.finetuning.data.survey import SAMPLE, survey
-from bertcore.finetuning.model import MAX_LABELS
 from tests.support.finetuning_files import write_questions, write_tags
 
 

@@ -1,5 +1,7 @@
 """Batches: whole rows, fixed by seed and step alone, in rounds over the corpus."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -232,3 +234,42 @@ def test_a_window_that_cannot_be_cut_ahead_is_told_when_it_is_due(
         batches.batch(step)
     with pytest.raises(OSError, match="the disk is gone"):
         batches.batch(per_round)
+
+
+@pytest.mark.parametrize("objective", ["mlm+nsp", "mlm"])
+def test_static_masks_come_back_with_their_version_in_another_order(objective: str) -> None:
+    config = replace(CONFIG, objective=objective, dupe_factor=2, batch_size=4)
+    batches = Batches(small_corpus(), TOKENIZER, config, seed=1)
+
+    def rows_of_round() -> list[tuple[int, ...]]:
+        """The inputs of a round with their tokens hidden, each with its labels."""
+        rows, number, step = [], batches.place.round, batches.place.first_step
+        while True:
+            batch = batches.batch(step)
+            if batches.place.round != number:
+                return rows
+            masked = batch.masked
+            inputs = torch.cat([masked.input_ids, masked.positions, masked.labels], dim=1)
+            rows += [tuple(row) for row in inputs.tolist()]
+            step += 1
+
+    rounds = [rows_of_round() for _ in range(4)]
+    for a, b in ((0, 2), (1, 3)):
+        assert rounds[a] != rounds[b]
+        # What is dropped at the end of a round, less than a batch, is another in each.
+        assert len(set(rounds[a]) ^ set(rounds[b])) <= 2 * (config.batch_size - 1)
+    assert len(set(rounds[0]) & set(rounds[1])) < len(rounds[0]) / 10
+    texts = [{row[:32] for row in one} for one in rounds[:2]]
+    assert texts[0] != texts[1]
+
+
+def test_a_part_has_its_static_masks() -> None:
+    config = replace(CONFIG, dupe_factor=10)
+    batches = Batches(small_corpus(), TOKENIZER, config, seed=1)
+    whole, part = batches.batch(3), batches.batch(3, part=slice(2, 5))
+    for ours, all_rows in zip(part.masked, whole.masked, strict=True):
+        assert torch.equal(ours, all_rows[2:5])
+    assert part.totals == whole.totals
+    fresh = Batches(small_corpus(), TOKENIZER, CONFIG, seed=1).batch(3)
+    assert torch.equal(originals(fresh), originals(whole))  # the first round has the same pairs
+    assert not torch.equal(fresh.masked.positions, whole.masked.positions)

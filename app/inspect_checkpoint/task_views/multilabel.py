@@ -1,0 +1,110 @@
+"""The view of "multilabel": the probability of each label, yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import streamlit as st
+
+from bertcore.analysis.attribution import FileRun, LabelsAnswer, LabelTarget, MetricTable, TaskInput
+from bertcore.evaluation.metrics import label_set_metrics
+from bertcore.finetuning.data.labels import match_labels
+
+from ...plots.formats import percent, shorten_middle
+from ...plots.untrusted_text import label_name, plain
+from ...shell import frame
+from ...shell.picture import Picture
+from ..answer_figures import labels_bars, labels_table
+from ..choices import LABEL, PREDICTED
+from ..file_figures import label_dots, label_score_table
+from ..python import ANSWER_CODE, FILE_CODE
+from .labels import choose_label, label_in_words
+from .view import Chosen, TaskView
+
+MOST_NAMED = 4
+"""Labels that a sentence names."""
+
+LABELS = Picture(
+    name="inspect-each-label",
+    figure=labels_bars,
+    table=labels_table,
+    how=(
+        "The model's probability of each label, each on its own (sigmoid of the head's output), so "
+        "they need not sum to 100%. The text gets the labels of more than 50%; the others are "
+        "grey. The label in pink is explained below."
+    ),
+    code=ANSWER_CODE,
+)
+EACH_LABEL = Picture(
+    name="inspect-label-scores",
+    figure=label_dots,
+    table=label_score_table,
+    how=(
+        "For each label, in brackets in how many texts it is true: precision is how many of the "
+        "texts that were given it have it, recall how many of those that have it were given it, F1 "
+        "their harmonic mean. Micro F1 counts all labels' answers together, so frequent ones "
+        "weigh more; macro F1 is the mean of the pink dots. Calibration and slices are of a text's "
+        "whole set of labels."
+    ),
+    code=FILE_CODE,
+)
+
+
+class LabelsView(TaskView):
+    """Any number of labels for a text."""
+
+    reads_pair: ClassVar[bool | None] = False
+    upload = "A table with a text and its labels in each row (CSV, TSV, JSON lines)"
+    quality = "mean F1 of a text's labels"
+    metric_names: ClassVar[Mapping[str, str]] = {"accuracy": "Exact match"}
+    errors = TaskView.errors._replace(is_long=True)
+
+    def show(self, page: frame.Page, answer: LabelsAnswer, source: TaskInput, setup: str) -> Chosen:
+        """Draw the labels as bars, and the choice of one."""
+        st.header(f"The model gives it {_listed(answer)}", anchor=False)
+        key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
+        label = answer.best if LABEL.value == PREDICTED else LABEL.value
+        LABELS.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)
+        best = shorten_middle(label_name(answer.labels[answer.best]))
+        choose_label(answer.labels, key, f"the most probable one: {best}")
+        LABELS.caption()
+        return Chosen(LabelTarget(label), None)
+
+    def in_words(self, answer: LabelsAnswer, word: int | None) -> str:
+        """Return the labels that are given, with their probabilities."""
+        given = answer.given[:MOST_NAMED]
+        if not given:
+            p = percent(float(answer.probabilities.max()))
+            return f"**none** of the labels, at most {p}"
+        named = [label_in_words(answer.labels[i], float(answer.probabilities[i])) for i in given]
+        more = len(answer.given) - len(given)
+        return ", ".join(named) + (f" and {more} more" if more else "")
+
+    def joint_columns(self, names: Sequence[str], labels: Sequence[str]) -> str | None:
+        """Return the columns of all labels, as `Columns.label` takes them, if there are such."""
+        match = match_labels(names, labels)
+        columns = [name for name in names if name in match]
+        is_clear = not any("," in name for name in columns)
+        return ",".join(columns) if is_clear and len(columns) == len(labels) > 1 else None
+
+    def show_file(
+        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+    ) -> None:
+        """Draw precision, recall and F1 of each label."""
+        st.header("Label by label", anchor=False)
+        gold, predicted = run.gold.astype(bool), run.predicted.astype(bool)
+        *_, scores = label_set_metrics(gold, predicted, run.labels, with_intervals=False)
+        EACH_LABEL.show(page, scores, setup="", **code)
+
+
+def _listed(answer: LabelsAnswer) -> str:
+    """Return the labels that are given as Markdown."""
+    given = answer.given
+    if not given:
+        return f"**none** of its {len(answer.labels):,} labels"
+    names = [f"**{plain(shorten_middle(label_name(answer.labels[i])))}**" for i in given]
+    shown = names[:MOST_NAMED]
+    if len(names) > MOST_NAMED:
+        shown.append(f"{len(names) - MOST_NAMED} more labels")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -1,0 +1,70 @@
+"""Words as boxes in lines, each in the colour of its number, above or below zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import theme, token_flow
+from .figure import Properties, bar
+from .formats import shorten
+from .token_flow import Box
+
+
+def coloured_boxes(
+    words: Sequence[str],
+    values: NDArray[np.floating],
+    numbers: Sequence[str],
+    boxes: Sequence[Box],
+    *,
+    is_dark: bool,
+    scale_title: str,
+) -> Properties:
+    """Return the boxes: blue above zero, orange below, on one scale.
+
+    Args:
+        words: [W]
+        values: [W]; NaN where a word has no number.
+        numbers: The values as written in the boxes, [W].
+        boxes: Where each stands, [W].
+        is_dark: Whether the page is dark: words near zero recede there too.
+        scale_title: Of the colour bar.
+    """
+    filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
+    largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
+    strengths = filled / largest
+    # The ends of the light scale are dark, those of the dark one light.
+    strong, weak = ("#10131C", "#FFFFFF") if is_dark else ("#FFFFFF", "#10131C")
+    hover = [
+        f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
+        for word, number in zip(words, numbers, strict=True)
+    ]
+    return bar(
+        base=[box.left for box in boxes],
+        x=[box.width for box in boxes],
+        y=[box.line for box in boxes],
+        orientation="h",
+        text=[token_flow.two_lines(w, s) for w, s in zip(words, numbers, strict=True)],
+        textposition="inside",
+        insidetextanchor="middle",
+        constraintext="none",
+        textangle=0,
+        insidetextfont={
+            "size": 13,
+            "color": [strong if abs(strength) > 0.66 else weak for strength in strengths],
+        },
+        marker={
+            "color": filled,
+            "colorscale": theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            "cmin": -largest,
+            "cmax": largest,
+            "line": {"width": 1, "color": theme.GRID},
+            "cornerradius": 5,
+            "colorbar": theme.bar_above(scale_title),
+        },
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        showlegend=False,
+    )

@@ -1,0 +1,221 @@
+"""Two fine-tuned checkpoints by size, speed and score on one labelled file."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.finetuning.data.rows import Rows, ordered_batches
+from bertcore.finetuning.model import TaskModel
+from bertcore.finetuning.tasks.read import read_task_data
+
+ROUNDS = 5
+"""Timed passes of each checkpoint, in turns."""
+MOST_TIMED = 512
+"""Examples of the file that are timed."""
+_BATCH = 32
+OnStage = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One checkpoint: its size, its speed on this machine, and its score."""
+
+    name: str
+    family: str
+    num_parameters: int
+    num_bytes: int
+    """Memory of its weights, as opened."""
+    num_layers: int
+    num_heads: int
+    """Of a layer."""
+    hidden_size: int
+    mean_tokens: float
+    """Tokens of an example, special ones included: tokenizers differ."""
+    tokens_per_second: float
+    examples_per_second: float
+    metrics: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    """Of each metric, 95%, by bootstrap over the examples."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """McNemar's exact test on the answers of two checkpoints to the same questions."""
+
+    both: int
+    only_first: int
+    only_second: int
+    """Answers that both, or one alone, got right."""
+    neither: int
+    p_value: float
+    """Probability of a split as uneven as that of the answers that one alone got right, if both
+    were equally good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TradeOff:
+    """Two checkpoints on one file."""
+
+    sides: tuple[Side, Side]
+    task: str
+    metric: str
+    """The task's main metric."""
+    num_examples: int
+    num_timed: int
+    paired: Paired | None
+    """None where answers are not right or wrong (scores), or the checkpoints cut the file into
+    other answers."""
+
+    @property
+    def speed_up(self) -> float:
+        """How many times as many examples a second the second checkpoint answers."""
+        return self.sides[1].examples_per_second / self.sides[0].examples_per_second
+
+    @property
+    def kept(self) -> float:
+        """The second's main metric as a fraction of the first's; NaN where that is 0 or less."""
+        first, second = (side.metrics[self.metric] for side in self.sides)
+        return second / first if first > 0 else float("nan")
+
+
+def trade_off(
+    first: TaskModel,
+    second: TaskModel,
+    path: Path,
+    *,
+    columns: Columns = USUAL,
+    skip_bad_rows: bool = False,
+    max_length: int | None = None,
+    rounds: int = ROUNDS,
+    on_stage: OnStage = lambda name, fraction: None,
+) -> TradeOff:
+    """Measure two fine-tuned checkpoints on a labelled file.
+
+    Speed is the network's alone, on batches of 32 examples of similar length, the tokens of the
+    first 512 examples in the checkpoint's own cut; passes of both alternate, and the median counts.
+
+    Args:
+        first, second: Of the same task, on the same device.
+        path, columns, skip_bad_rows: As for `run_file`.
+        max_length: Longest input in tokens; None takes that of each fine-tuning.
+        rounds: Timed passes of each.
+        on_stage: Called with what is being done and its fraction.
+
+    Raises:
+        ValueError: If the tasks differ, or as `run_file`.
+    """
+    if first.task.name != second.task.name:
+        raise ValueError(
+            f"{first.name!r} is for the task {first.task.name!r} and {second.name!r} for "
+            f"{second.task.name!r}. Choose two checkpoints for one task."
+        )
+    models = (first, second)
+    runs, rows = [], []
+    for number, model in enumerate(models):
+        on_stage(f"scoring {Path(model.name).name}", number / 2)
+        run = run_file(
+            model, path, columns=columns, skip_bad_rows=skip_bad_rows, max_length=max_length
+        )
+        runs.append(run)
+        length = model.default_length if max_length is None else max_length
+        data = read_task_data(
+            path,
+            model.task,
+            model.tokenizer,
+            max_length=length,
+            labels=model.labels if model.task.has_labels else None,
+            columns=columns,
+            skip_bad_rows=skip_bad_rows,
+            is_train=False,
+        )
+        rows.append(data.rows)
+    on_stage("timing", None)
+    speeds = _speeds(models, rows, rounds)
+    sides = tuple(
+        _side(model, run, of_rows, speed)
+        for model, run, of_rows, speed in zip(models, runs, rows, speeds, strict=True)
+    )
+    return TradeOff(
+        sides=(sides[0], sides[1]),
+        task=first.task.name,
+        metric=first.task.metrics[0],
+        num_examples=runs[0].num_examples,
+        num_timed=min(MOST_TIMED, len(rows[0])),
+        paired=_paired(runs[0], runs[1]) if first.task.decision != "score" else None,
+    )
+
+
+def _side(model: TaskModel, run: FileRun, rows: Rows, seconds: float) -> Side:
+    network = model.module.network
+    config = network.config
+    timed = rows.lengths[:MOST_TIMED]
+    parameters = list(model.module.parameters())
+    table = run.metrics()
+    return Side(
+        name=model.name,
+        family=config.family.name,
+        num_parameters=sum(p.numel() for p in parameters),
+        num_bytes=sum(p.numel() * p.element_size() for p in parameters),
+        num_layers=config.num_hidden_layers,
+        num_heads=config.num_attention_heads,
+        hidden_size=config.hidden_size,
+        mean_tokens=float(rows.lengths.mean()),
+        tokens_per_second=float(timed.sum()) / seconds,
+        examples_per_second=len(timed) / seconds,
+        metrics=table.metrics,
+        intervals=table.intervals,
+        notes=run.notes,
+    )
+
+
+@torch.inference_mode()
+def _speeds(models: Sequence[TaskModel], rows: Sequence[Rows], rounds: int) -> list[float]:
+    """Return the median seconds of a pass over the timed examples, of each model."""
+    batches = []
+    for model, of_rows in zip(models, rows, strict=True):
+        order = [part[part < MOST_TIMED] for part in ordered_batches(of_rows, _BATCH)]
+        device = model.module.device
+        batches.append([of_rows.batch(part).to(device) for part in order if len(part)])
+    seconds: list[list[float]] = [[] for _ in models]
+    for number in range(rounds + 1):  # the first pass of each warms up
+        for model, of_model, times in zip(models, batches, seconds, strict=True):
+            module = model.module.eval()
+            start = time.perf_counter()
+            for batch in of_model:
+                module(batch.input_ids, batch.segment_ids, batch.attention_mask)
+            if module.device.type == "cuda":
+                torch.cuda.synchronize()
+            if number:
+                times.append(time.perf_counter() - start)
+    return [statistics.median(times) for times in seconds]
+
+
+def _paired(first: FileRun, second: FileRun) -> Paired | None:
+    """Compare answer by answer; None if the two cut the file into other answers.
+
+    Source: McNemar 1947, exact form: a binomial test of the answers that one alone got right.
+    """
+    from scipy.stats import binomtest
+
+    if len(first.right) != len(second.right):
+        return None
+    one, two = first.right, second.right
+    only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
+    num_apart = only_first + only_second
+    p_value = float(binomtest(only_first, num_apart).pvalue) if num_apart else 1.0
+    return Paired(
+        both=int((one & two).sum()),
+        only_first=only_first,
+        only_second=only_second,
+        neither=int((~one & ~two).sum()),
+        p_value=p_value,
+    )

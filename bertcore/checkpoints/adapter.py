@@ -1,0 +1,303 @@
+"""LoRA adapters in the form of peft: read, checked, and merged into their base.
+
+Nothing in an adapter's folder is run. Source: Hu et al. 2021; the format of peft 0.21.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from bertcore.checkpoints.folder import (
+    ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS,
+    WeightFiles,
+    is_adapter,
+    read_json,
+)
+from bertcore.checkpoints.weights import OpenWeights, StoredTensor, open_weights
+
+_PREFIX = "base_model.model."
+_PICKLE = "adapter_model.bin"
+_LORA = re.compile(r"(?P<module>.+)\.(?P<part>lora_(?:embedding_)?[AB])(?:\.weight)?")
+_HEADS = ("classifier.", "pre_classifier.", "qa_outputs.", "score.", "sequence_summary.", "head.")
+_REFUSED = {
+    "use_dora": "a DoRA adapter, which scales each row as well",
+    "use_qalora": "a QA-LoRA adapter",
+    "use_bdlora": "a block-diagonal LoRA adapter",
+    "lora_bias": "a LoRA adapter with biases of its own (lora_bias)",
+    "layer_replication": "an adapter that repeats layers of its base (layer_replication)",
+    "target_parameters": "an adapter of bare parameters (target_parameters)",
+    "trainable_token_indices": "an adapter with new vectors of single tokens",
+    "alora_invocation_tokens": "an activated LoRA adapter (aLoRA)",
+    "arrow_config": "a router of adapters (Arrow)",
+    "kasa_config": "a KaSA adapter",
+    "monteclora_config": "a MonteCLoRA adapter",
+}
+"""Settings that change what an adapter computes -> what they make of it."""
+_PLAIN_STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
+"""Values of init_lora_weights that leave the base's weights as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """The settings of a LoRA adapter: of peft's adapter_config.json."""
+
+    folder: Path
+    base: str
+    """A folder or hub id, as it names it."""
+    task_type: str | None
+    """SEQ_CLS, TOKEN_CLS, QUESTION_ANS, ..., or None."""
+    rank: int
+    alpha: float
+    is_rank_stabilized: bool
+    """Whether the scale is alpha / sqrt(rank) in place of alpha / rank."""
+    fan_in_fan_out: bool
+    """Whether the base stores its matrices as [in, out]."""
+    rank_pattern: Mapping[str, float]
+    """Rank of the modules whose names end so."""
+    alpha_pattern: Mapping[str, float]
+
+    def scale(self, module: str) -> float:
+        """Return what B A is multiplied by at a module."""
+        rank = self.rank_of(module)
+        alpha = _of_module(self.alpha_pattern, module, self.alpha)
+        return alpha / (math.sqrt(rank) if self.is_rank_stabilized else rank)
+
+    def rank_of(self, module: str) -> int:
+        """Return the rank at a module."""
+        return int(_of_module(self.rank_pattern, module, self.rank))
+
+
+def adapter_base(folder: Path) -> str | None:
+    """Return what an adapter's folder names as its base; None if it is no adapter.
+
+    Raises:
+        RuntimeError: If its settings are damaged.
+    """
+    if not is_adapter(folder):
+        return None
+    base = read_json(folder / ADAPTER_CONFIG).get("base_model_name_or_path")
+    if not isinstance(base, str) or not base.strip() or len(base) > 1000:
+        raise RuntimeError(
+            f"{folder / ADAPTER_CONFIG} names no base (base_model_name_or_path): an adapter is "
+            "opened on the checkpoint that it was trained on. Write its folder or hub id there."
+        )
+    return base.strip()
+
+
+def read_adapter(folder: Path) -> Adapter:
+    """Return the settings of the adapter in a folder.
+
+    Raises:
+        ValueError: If it is of a kind that cannot be merged here, or its weights are a pickle.
+        RuntimeError: If its files are damaged.
+    """
+    file = folder / ADAPTER_CONFIG
+    values = read_json(file)
+    base = adapter_base(folder)
+    assert base is not None  # the caller knows that it is one
+    _refuse_kind(values, folder)
+    task = values.get("task_type")
+    return Adapter(
+        folder=folder,
+        base=base,
+        task_type=task if isinstance(task, str) else None,
+        rank=int(_number(values, "r", file)),
+        alpha=_number(values, "lora_alpha", file),
+        is_rank_stabilized=values.get("use_rslora") is True,
+        fan_in_fan_out=values.get("fan_in_fan_out") is True,
+        rank_pattern=_pattern(values, "rank_pattern", file),
+        alpha_pattern=_pattern(values, "alpha_pattern", file),
+    )
+
+
+def _refuse_kind(values: Mapping[str, Any], folder: Path) -> None:
+    kind = values.get("peft_type")
+    if kind != "LORA":
+        raise ValueError(
+            f"{folder} is an adapter of type {str(kind)[:50]}; BertScope merges LoRA adapters "
+            "(peft_type LORA), whose change is a matrix for each weight. Merge it with peft, and "
+            "open the result."
+        )
+    found = next((text for key, text in _REFUSED.items() if values.get(key)), None)
+    start = values.get("init_lora_weights")
+    if found is None and start not in _PLAIN_STARTS:
+        found = f"a LoRA adapter whose start changed its base (init_lora_weights {str(start)[:50]})"
+    if found is not None:
+        raise ValueError(
+            f"{folder} is {found}; BertScope merges plain LoRA. Merge it with peft "
+            "(merge_and_unload), and open the result."
+        )
+    if not (folder / ADAPTER_WEIGHTS).is_file():
+        is_pickle = (folder / _PICKLE).is_file()
+        came = f"its weights in {_PICKLE}, a pickle, which can carry programs" if is_pickle else ""
+        raise ValueError(
+            f"{folder} has {came or f'an {ADAPTER_CONFIG} but no weights'}. Expected "
+            f"{ADAPTER_WEIGHTS}. Save it again with peft."
+        )
+
+
+def _number(values: Mapping[str, Any], key: str, file: Path) -> float:
+    value = values.get(key)
+    is_number = isinstance(value, int if key == "r" else int | float)
+    if not is_number or isinstance(value, bool) or value is None or not 0 < value < 1e6:
+        raise RuntimeError(
+            f"{file} says {key} {str(value)[:50]}; expected a number above 0. Copy it again."
+        )
+    return float(value)
+
+
+def _pattern(values: Mapping[str, Any], key: str, file: Path) -> dict[str, float]:
+    """Return a number by the end of a module's name; regular expressions are not run."""
+    pattern = values.get(key) or {}
+    if not isinstance(pattern, dict):
+        raise RuntimeError(f"{file} says {key} {str(pattern)[:50]}; expected names with numbers.")
+    for name in pattern:
+        if not re.fullmatch(r"[\w.]+", name):
+            raise ValueError(
+                f"{file} has the regular expression {name[:100]!r} in {key}; only names of modules "
+                "are read. Merge the adapter with peft, and open the result."
+            )
+    return {name: _number(pattern, name, file) for name in pattern}
+
+
+def _of_module(pattern: Mapping[str, float], module: str, default: float) -> float:
+    ends = (value for name, value in pattern.items() if f".{module}".endswith(f".{name}"))
+    return next(ends, default)
+
+
+@contextmanager
+def open_merged(base: WeightFiles, adapter: Adapter) -> Iterator[MergedWeights]:
+    """Open the files of a base with an adapter merged into them.
+
+    Raises:
+        ValueError: If the adapter holds tensors that are not plain LoRA.
+        RuntimeError: If a file is damaged, or the adapter does not fit the base.
+    """
+    files = WeightFiles((adapter.folder / ADAPTER_WEIGHTS,), is_pickle=False)
+    with open_weights(base) as ours, open_weights(files) as theirs:
+        yield MergedWeights(ours, theirs, adapter)
+
+
+class MergedWeights(OpenWeights):
+    """The weights of a base, W + scale B A in place of W where there is a LoRA pair.
+
+    Tensors that the adapter saved whole (a classifier, biases) take the place of the base's, or are
+    added.
+    """
+
+    def __init__(self, base: OpenWeights, adapter: OpenWeights, settings: Adapter) -> None:
+        self._base, self._adapter, self._settings = base, adapter, settings
+        self._pairs: dict[str, tuple[str, dict[str, str]]] = {}
+        """Name in the base -> the module, and part -> name in the adapter."""
+        self._whole: dict[str, str] = {}
+        """Name -> name in the adapter."""
+        stored = dict(base.stored)
+        modules: dict[str, dict[str, str]] = {}
+        for name in adapter.stored:
+            plain = name.removeprefix(_PREFIX)
+            match = _LORA.fullmatch(plain)
+            if match is not None:
+                modules.setdefault(match["module"], {})[match["part"]] = name
+            elif "lora_" in plain:
+                raise ValueError(
+                    f"{settings.folder} holds {plain[:150]}, which is not of plain LoRA. Merge it "
+                    "with peft (merge_and_unload), and open the result."
+                )
+            else:
+                self._whole[self._place(plain.replace(".base_layer.", "."), base.stored)] = name
+        for module, parts in modules.items():
+            key = _match(f"{module}.weight", base.stored)
+            self._check_pair(module, key, parts)
+            assert key is not None  # as checked
+            self._pairs[key] = (module, parts)
+            stored[key] = StoredTensor(base.stored[key].shape, "F32")
+        stored |= {name: adapter.stored[source] for name, source in self._whole.items()}
+        super().__init__(stored)
+
+    def _place(self, name: str, stored: Iterable[str]) -> str:
+        """Return the name under which a tensor that was saved whole stands."""
+        found = _match(name, stored)
+        if found is None and not name.startswith(_HEADS) and ".pooler." not in f".{name}":
+            raise self._other_base(f"saves {name[:150]}")
+        return found or name
+
+    def _other_base(self, what: str) -> RuntimeError:
+        return RuntimeError(
+            f"the adapter in {self._settings.folder} {what}, which its base "
+            f"({self._settings.base}) does not have: it was trained on another one. Name that one "
+            f"in {ADAPTER_CONFIG} (base_model_name_or_path)."
+        )
+
+    def sentence(self) -> str:
+        """Return what was merged, for the load report."""
+        kinds = sorted({module.rpartition(".")[2] for module, _ in self._pairs.values()})
+        line = (
+            f"Adapter: LoRA of rank {self._settings.rank}, merged into {len(self._pairs)} matrices "
+            f"({', '.join(kinds[:8])}) of {self._settings.base}."
+        )
+        if self._whole:
+            line += f" Saved whole in the adapter: {', '.join(sorted(self._whole)[:4])}."
+        return line
+
+    def read(self, name: str) -> Tensor:
+        if name in self._whole:
+            return self._adapter.read(self._whole[name])
+        if name not in self._pairs:
+            return self._base.read(name)
+        module, parts = self._pairs[name]
+        by_kind = {part[-1]: self._adapter.read(source).float() for part, source in parts.items()}
+        change = by_kind["B"] @ by_kind["A"]
+        if self._is_transposed(parts):
+            change = change.T
+        return self._base.read(name).float() + self._settings.scale(module) * change
+
+    def _is_transposed(self, parts: Iterable[str]) -> bool:
+        return self._settings.fan_in_fan_out or any("embedding" in part for part in parts)
+
+    def _check_pair(self, module: str, key: str | None, parts: Mapping[str, str]) -> None:
+        folder = self._settings.folder
+        if key is None:
+            raise self._other_base(f"changes {module[:150]}")
+        if sorted(part[-1] for part in parts) != ["A", "B"]:
+            raise RuntimeError(f"{folder} has one of the two LoRA matrices of {module}. Copy it.")
+        if not self._base.stored[key].is_float:
+            raise ValueError(
+                f"the base of {folder} is quantised: {key} holds {self._base.stored[key].dtype}. "
+                "Name the base in full precision in its place."
+            )
+        shapes = {part[-1]: self._adapter.stored[name].shape for part, name in parts.items()}
+        rank, wanted = self._settings.rank_of(module), self._base.stored[key].shape
+        if self._is_transposed(parts):
+            wanted = wanted[::-1]
+        is_float = all(self._adapter.stored[name].is_float for name in parts.values())
+        found = (shapes["B"], shapes["A"])
+        if not is_float or len(wanted) != 2 or found != ((wanted[0], rank), (rank, wanted[1])):
+            raise RuntimeError(
+                f"the adapter in {folder} does not fit its base: at {module} its matrices are "
+                f"{list(found[0])} and {list(found[1])} (rank {rank}), but the base's is "
+                f"{list(self._base.stored[key].shape)}. It was trained on another base, or the "
+                "files do not belong together."
+            )
+
+
+def _match(name: str, stored: Iterable[str]) -> str | None:
+    """Return the stored name that is this one, but for what stands before the encoder's parts.
+
+    The name of a head must be the same: the ends of two heads' names may be equal.
+    """
+    names = list(stored)
+    if name in names:
+        return name
+    if name.startswith(_HEADS):
+        return None
+    found = [one for one in names if one.endswith(f".{name}") or f".{name}".endswith(f".{one}")]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,149 @@
+"""The layer of ModernBERT: norms before the blocks, rotary positions, windows, a gate."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.modern_config import ModernBertConfig
+from bertcore.network.attention import AttentionBlock
+from bertcore.network.empty import empty_linear, layer_norm
+from bertcore.network.feed_forward import activate
+
+
+def rotation_angles(num_tokens: int, width: int, theta: float) -> Tensor:
+    """Return the angle by which each pair of numbers is turned at each place, [T, K / 2].
+
+    Pair i of a head K wide turns by theta^(-2 i / K) from place to place: the first by one radian,
+    the last hardly.
+
+    Source: Su et al. 2021 (RoFormer), section 3.2.2.
+    """
+    steps = theta ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
+    return torch.arange(num_tokens, dtype=torch.float32)[:, None] * steps
+
+
+def rotate(vectors: Tensor, angles: Tensor) -> Tensor:
+    """Return queries or keys [..., T, K] with number i and number i + K / 2 turned by an angle.
+
+    The product of a query and a key then depends on the places only through their distance.
+
+    Args:
+        vectors: [..., T, K].
+        angles: Of `rotation_angles`, [T, K / 2].
+    """
+    cosines, sines = angles.cos(), angles.sin()
+    first, second = vectors.float().chunk(2, dim=-1)
+    turned = [first * cosines - second * sines, second * cosines + first * sines]
+    return torch.cat(turned, dim=-1).to(vectors.dtype)
+
+
+@functools.lru_cache(maxsize=16)
+def _angles(num_tokens: int, width: int, theta: float, device: torch.device) -> Tensor:
+    return rotation_angles(num_tokens, width, theta).to(device)
+
+
+def window_mask(num_tokens: int, reach: int) -> Tensor:
+    """Return True where two tokens are at most `reach` apart, [T, T]."""
+    places = torch.arange(num_tokens)
+    return (places[:, None] - places).abs() <= reach
+
+
+class ModernAttention(AttentionBlock):
+    """Self-attention with the norm before it and rotary positions.
+
+    hidden + projection(context), where queries, keys and values are of LayerNorm(hidden); the first
+    layer has no LayerNorm, since one stands after the embeddings.
+
+    Source: Warner et al. 2024, section 2.1.
+    """
+
+    def __init__(self, config: ModernBertConfig, layer: int) -> None:
+        super().__init__()
+        d, bias = config.hidden_size, config.attention_bias
+        self.norm = layer_norm(config, d) if layer else None
+        self.qkv = empty_linear(d, 3 * d, bias=bias)
+        self.output = empty_linear(d, d, bias=bias)
+        self.num_heads, self.head_size = config.num_attention_heads, config.head_size
+        self.attention_dropout = self.hidden_dropout = config.attention_probs_dropout_prob
+        self.theta, self.reach = config.rope_theta(layer), config.window(layer)
+
+    def normalized(self, hidden: Tensor) -> Tensor:
+        """Return what the projections read, [..., T, D], of hidden [..., T, D]."""
+        if self.norm is None:
+            return hidden
+        out: Tensor = self.norm(hidden)
+        return out
+
+    def turned(self, vectors: Tensor) -> Tensor:
+        """Return queries or keys [..., H, T, K] turned by their places."""
+        angles = _angles(vectors.shape[-2], self.head_size, self.theta, vectors.device)
+        return rotate(vectors, angles)
+
+    def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return turned queries and keys, and values, each [B, H, T, K], of hidden [B, T, D]."""
+        queries, keys, values = self.qkv(self.normalized(hidden)).chunk(3, dim=-1)
+        heads = (self.heads(part) for part in (queries, keys, values))
+        queries, keys, values = heads
+        return self.turned(queries), self.turned(keys), values
+
+    def project_first(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the query of the first token alone, [B, H, 1, K], and all keys and values."""
+        queries, keys, values = self.project(hidden)
+        return queries[..., :1, :], keys, values
+
+    def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Write the turned queries and keys, and the values, of hidden [T, D] to tensors [T, D]."""
+        for out, part in zip((queries, keys, values), self.project(hidden[None]), strict=True):
+            out.copy_(part[0].transpose(-3, -2).flatten(-2))
+
+    def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
+        """Return the additive mask of this layer: with its window, where it has one."""
+        if self.reach is None or num_tokens <= self.reach + 1:
+            return mask
+        weight = self.output.weight
+        outside = ~window_mask(num_tokens, self.reach).to(weight.device)
+        dtype = weight.dtype if mask is None else mask.dtype
+        if mask is None:
+            mask = torch.zeros(num_tokens, num_tokens, dtype=dtype, device=weight.device)
+        return mask.masked_fill(outside, torch.finfo(dtype).min)
+
+    @property
+    def output_norm(self) -> None:
+        """None: the norm stands before the next block."""
+        return None
+
+    def value_rows(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight and bias of the projection to values, views of the fused ones."""
+        bias = self.qkv.bias
+        return self.qkv.weight.chunk(3)[2], None if bias is None else bias.chunk(3)[2]
+
+
+class GatedFeedForward(nn.Module):
+    """hidden + W2 (act(inner) x gate), where inner and gate are the halves of W1 LayerNorm(hidden).
+
+    After the last layer a final LayerNorm follows, so that its output is what heads read.
+
+    Source: Shazeer 2020 (GeGLU); Warner et al. 2024, section 2.1.
+    """
+
+    def __init__(self, config: ModernBertConfig, final_norm: nn.LayerNorm | None) -> None:
+        super().__init__()
+        d, f, bias = config.hidden_size, config.intermediate_size, config.mlp_bias
+        self.norm = layer_norm(config, d)
+        self.intermediate = empty_linear(d, 2 * f, bias=bias)
+        self.output = empty_linear(f, d, bias=bias)
+        self.dropout, self.activation = config.hidden_dropout_prob, config.hidden_act
+        # In a list: it belongs to the network, whose parameters name it once.
+        self._final_norm = [final_norm]
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Return the block's output, [B, T, D], of hidden [B, T, D]."""
+        inner, gate = self.intermediate(self.norm(hidden)).chunk(2, dim=-1)  # [B, T, F] each
+        gated = F.dropout(activate(inner, self.activation) * gate, self.dropout, self.training)
+        summed: Tensor = self.output(gated) + hidden
+        final_norm = self._final_norm[0]
+        return summed if final_norm is None else final_norm(summed)

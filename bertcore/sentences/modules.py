@@ -1,0 +1,148 @@
+"""The modules of a sentence encoder after the encoder: pooling, Dense, LayerNorm, Normalize."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.sentences.pooling import pool
+
+_NAMES = {
+    "mean_sqrt_len_tokens": "mean (by the square root of the length)",
+    "weightedmean": "weighted mean",
+    "lasttoken": "last-token",
+    "cls": "[CLS]",
+}
+
+
+class Normalize(nn.Module):
+    """Vectors of length 1."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return [B, D] divided by the length of each row."""
+        return F.normalize(vectors, dim=-1)
+
+
+class Dense(nn.Module):
+    """A linear layer with an activation, and perhaps the input added to its output.
+
+    Args:
+        linear: From the pooled width to another.
+        activation: After it.
+        residual: What the input passes to be added; None: it is not added.
+    """
+
+    def __init__(
+        self, linear: nn.Linear, activation: nn.Module, residual: nn.Module | None
+    ) -> None:
+        super().__init__()
+        self.linear, self.activation, self.residual = linear, activation, residual
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return the layer's output, [B, D']."""
+        out: Tensor = self.activation(self.linear(vectors))
+        return out if self.residual is None else out + self.residual(vectors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceModules:
+    """How a sentence encoder makes one vector of the last hidden states."""
+
+    poolings: tuple[str, ...] = ("mean",)
+    """Of POOLINGS; of several the vectors are concatenated."""
+    after: nn.Sequential = field(default_factory=nn.Sequential)
+    """Dense, LayerNorm and Normalize, in their order."""
+    max_length: int | None = None
+    """Most tokens of a text; None: what the encoder allows."""
+    prompt: str = ""
+    """Put before every text."""
+    prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """By name: prompts to put before a text where it is meant; none is put by itself."""
+    unread: str | None = None
+    """Why its vectors cannot be computed, as a sentence; None: they can."""
+
+    def check(self) -> None:
+        """Make sure that the modules can be computed.
+
+        Raises:
+            ValueError: If one is not known; the message says which.
+        """
+        if self.unread is not None:
+            raise ValueError(
+                f"{self.unread} Name a pooling, such as pooling='mean', for the vectors of the "
+                "encoder without its modules."
+            )
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether its vectors have length 1."""
+        return any(isinstance(module, Normalize) for module in self.after)
+
+    @property
+    def splits_by_token(self) -> bool:
+        """Whether a vector is, but for its length, a sum with one part for each token."""
+        return len(self.poolings) == 1 and all(isinstance(m, Normalize) for m in self.after)
+
+    def width(self, hidden_size: int) -> int:
+        """Return the width of the vectors of an encoder with this width."""
+        widths = [module.linear.out_features for module in self.after if isinstance(module, Dense)]
+        return int(widths[-1]) if widths else hidden_size * len(self.poolings)
+
+    def vectors(self, hidden: Tensor, kept: Tensor) -> Tensor:
+        """Return the sentence vectors, float32 [B, D'], of last hidden states [B, T, D].
+
+        Args:
+            hidden: States of the tokens.
+            kept: True = a token, False = padding, [B, T]; padding comes last.
+        """
+        pooled = torch.cat([pool(hidden.float(), kept, name) for name in self.poolings], -1)
+        out: Tensor = self.after(pooled)
+        return out
+
+    def describe(self, max_length: int) -> str:
+        """Return pooling, modules and length in a few words: "mean pooling, normalised, ...".
+
+        Args:
+            max_length: Most tokens that the encoder reads.
+        """
+        names = [_NAMES.get(name, name) for name in self.poolings]
+        joined = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        parts = [f"{joined} pooling" + (", concatenated" if len(names) > 1 else "")]
+        for module in self.after:
+            if isinstance(module, Dense):
+                parts.append(
+                    f"a dense layer to {module.linear.out_features} numbers "
+                    f"({type(module.activation).__name__})"
+                )
+            else:
+                parts.append("normalised" if isinstance(module, Normalize) else "LayerNorm")
+        length = min(max_length, self.max_length or max_length)
+        return f"{', '.join(parts)}, at most {length:,} tokens"
+
+    def sentences(self, max_length: int) -> list[str]:
+        """Return what the load report says of it.
+
+        Args:
+            max_length: Most tokens that the encoder reads.
+        """
+        if self.unread is not None:
+            return [f"Warning: {self.unread}"]
+        lines = [f"Sentence encoder: {self.describe(max_length)}."]
+        if self.prompt:
+            lines.append(f"The prompt {self.prompt!r} is put before every text that is encoded.")
+        elif self.prompts:
+            named = ", ".join(f"{name}: {text!r}" for name, text in self.prompts.items())
+            lines.append(
+                f"It was trained with prompts ({named}); none is added by itself, so write one "
+                "before a text where it is meant."
+            )
+        return lines
+
+
+MEAN = SentenceModules()
+"""What a checkpoint that is no sentence encoder gets: the mean over all tokens."""

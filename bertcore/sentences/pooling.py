@@ -1,0 +1,60 @@
+"""Pooling: from the vectors of a text's tokens to one vector."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+"""The names of sentence-transformers: the mean over all tokens; the first token; the highest of
+each number; the sum over the square root of their number; the mean with weights 1, 2, 3, ...; the
+last token. [CLS] and [SEP] are tokens like all others."""
+
+
+def pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
+    """Pool the states of a padded batch, [B, T, D], to [B, D].
+
+    Args:
+        hidden: States of the tokens.
+        kept: True = a token, False = padding, [B, T]; padding comes last.
+        pooling: One of POOLINGS.
+    """
+    if pooling == "cls":
+        return hidden[:, 0]
+    if pooling == "max":
+        return hidden.masked_fill(~kept[..., None], -torch.inf).amax(1)
+    weights, total = _weights(kept, pooling)
+    return (hidden * weights[..., None].to(hidden.dtype)).sum(1) / total
+
+
+def _weights(kept: Tensor, pooling: str) -> tuple[Tensor, Tensor]:
+    """Return the weight of each token, float32 [B, T], and what their sum is divided by, [B, 1]."""
+    tokens = kept.float()
+    counts = tokens.sum(1, keepdim=True)
+    places = torch.arange(1, kept.shape[1] + 1, device=kept.device)
+    if pooling == "mean_sqrt_len_tokens":
+        return tokens, counts.sqrt()
+    if pooling == "weightedmean":
+        tokens = tokens * places
+    elif pooling == "lasttoken":
+        tokens = (places == counts).float()
+    elif pooling == "cls":
+        tokens = (places == 1).float().expand_as(tokens)
+    return tokens, tokens.sum(1, keepdim=True)
+
+
+def token_parts(hidden: Tensor, pooling: str) -> Tensor:
+    """Return the part of each token in the pooled vector of one text, [T, D]; they sum to it.
+
+    In "max" a number belongs to the token that has it.
+
+    Args:
+        hidden: States of the tokens, [T, D], without padding.
+        pooling: One of POOLINGS.
+    """
+    if pooling == "max":
+        owners = hidden.argmax(0)
+        return hidden * (torch.arange(len(hidden), device=hidden.device)[:, None] == owners)
+    kept = torch.ones(1, len(hidden), dtype=torch.bool, device=hidden.device)
+    weights, total = _weights(kept, pooling)
+    return hidden * weights[0, :, None].to(hidden.dtype) / total

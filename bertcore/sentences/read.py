@@ -1,0 +1,275 @@
+"""Read the modules of a sentence encoder from its files; nothing in them is run.
+
+Source: the format of sentence-transformers (`modules.json`), versions 2 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.checkpoints.folder import (
+    ModuleEntry,
+    find_weights,
+    read_json,
+    read_modules,
+    sentence_folder,
+)
+from bertcore.checkpoints.weights import open_weights
+from bertcore.sentences.modules import Dense, Normalize, SentenceModules
+from bertcore.sentences.pooling import POOLINGS
+
+_LIBRARY = "sentence_transformers."
+_LENGTH_FILES = tuple(
+    f"sentence_{name}_config.json"
+    for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+_SETTINGS_FILE = "config_sentence_transformers.json"
+_SWITCHES = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+"""Keys before version 6, in the order in which the vectors are concatenated."""
+_ACTIVATIONS: Mapping[str, type[nn.Module]] = {
+    cls.__name__: cls
+    for cls in (nn.Identity, nn.Tanh, nn.ReLU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.LeakyReLU, nn.ELU)
+}
+_MAX_WIDTH = 1_000_000
+
+
+class _UnreadError(Exception):
+    """A module that cannot be computed here; the message is a sentence."""
+
+
+def read_sentence_modules(
+    encoder: Path, *, hidden_size: int, lower_cases: bool, allow_pickle: bool
+) -> SentenceModules | None:
+    """Return the modules of the sentence encoder that a folder belongs to; None: it is none.
+
+    Args:
+        encoder: The folder with the encoder's weights, as `find_checkpoint` returns it.
+        hidden_size: The encoder's width.
+        lower_cases: Whether its tokenizer does.
+        allow_pickle: Whether a Dense layer may be read from a pickle.
+
+    Returns:
+        Modules of an unknown kind are named in `unread`.
+
+    Raises:
+        OnlyPickleError: If a layer's only weights are a pickle that may not be read.
+        RuntimeError: If a file is missing or damaged.
+    """
+    root = sentence_folder(encoder)
+    if root is None:
+        return None
+    first, *rest = read_modules(root)
+    settings = read_json(root / _SETTINGS_FILE) if (root / _SETTINGS_FILE).is_file() else {}
+    try:
+        if _kind(first) != "Transformer":
+            raise _UnreadError(_unknown(first))
+        length = _max_length(encoder, lower_cases=lower_cases)
+        modules = _read_rest(root, rest, hidden_size, settings, allow_pickle)
+    except _UnreadError as error:
+        return SentenceModules(unread=str(error))
+    return replace(modules, max_length=length)
+
+
+def _read_rest(
+    root: Path,
+    entries: list[ModuleEntry],
+    hidden_size: int,
+    settings: Mapping[str, Any],
+    allow_pickle: bool,
+) -> SentenceModules:
+    if not entries or _kind(entries[0]) != "Pooling":
+        named = entries[0].type if entries else "nothing"
+        raise _UnreadError(
+            f"modules.json has {named[:100]} after the encoder; expected a Pooling module, so its "
+            "sentence vectors cannot be computed."
+        )
+    pooling_file = root / entries[0].path / "config.json"
+    pooling = read_json(pooling_file)
+    modules = SentenceModules(poolings=_poolings(pooling, pooling_file))
+    prompts = settings.get("prompts")
+    prompts = prompts if isinstance(prompts, dict) else {}
+    texts = {str(name): text for name, text in prompts.items() if isinstance(text, str) and text}
+    prompt = texts.get(str(settings.get("default_prompt_name")), "")
+    if prompt and pooling.get("include_prompt") is False:
+        raise _UnreadError(
+            "it puts a prompt before each text and leaves its tokens out of the pooling "
+            "(include_prompt: false), which is not done here, so its sentence vectors cannot be "
+            "computed."
+        )
+    after: list[nn.Module] = []
+    width = hidden_size * len(modules.poolings)
+    for entry in entries[1:]:
+        reader = _READERS.get(_kind(entry))
+        if reader is None:
+            raise _UnreadError(_unknown(entry))
+        module, width = reader(root / entry.path, width, allow_pickle)
+        after += [] if module is None else [module]
+    return replace(modules, after=nn.Sequential(*after).eval(), prompt=prompt, prompts=texts)
+
+
+def _kind(entry: ModuleEntry) -> str:
+    """Return the class of a module of sentence-transformers; "" for any other."""
+    return entry.type.rpartition(".")[2] if entry.type.startswith(_LIBRARY) else ""
+
+
+def _unknown(entry: ModuleEntry) -> str:
+    return (
+        f"modules.json names the module {entry.type[:100]!r}, which is not known here (code of a "
+        "checkpoint is never run), so its sentence vectors cannot be computed."
+    )
+
+
+def _max_length(encoder: Path, *, lower_cases: bool) -> int | None:
+    file = next((encoder / name for name in _LENGTH_FILES if (encoder / name).is_file()), None)
+    values = {} if file is None else read_json(file)
+    if values.get("do_lower_case") is True and not lower_cases:
+        raise _UnreadError(
+            "it lower-cases texts before a tokenizer that does not (do_lower_case: true), which is "
+            "not done here, so its sentence vectors cannot be computed."
+        )
+    length = values.get("max_seq_length")
+    if length is None:
+        return None
+    if not isinstance(length, int) or isinstance(length, bool) or length < 2:
+        raise RuntimeError(
+            f"{file} says max_seq_length {str(length)[:50]}; expected a whole number of at least "
+            "2. Copy the file again."
+        )
+    return length
+
+
+def _poolings(values: Mapping[str, Any], file: Path) -> tuple[str, ...]:
+    """Return the poolings of a Pooling module's config.json, old form or new."""
+    named = values.get("pooling_mode")
+    if named is None:
+        named = [name for key, name in _SWITCHES.items() if values.get(key) is True] or ["mean"]
+    names = [named] if isinstance(named, str) else named
+    if not isinstance(names, list) or not names:
+        raise RuntimeError(f"{file} says pooling_mode {str(named)[:50]!r}; expected names.")
+    unknown = [str(name)[:50] for name in names if name not in POOLINGS]
+    if unknown:
+        raise _UnreadError(
+            f"its pooling is {unknown[0]!r}; known here are {', '.join(POOLINGS)}, so its sentence "
+            "vectors cannot be computed."
+        )
+    return tuple(names)
+
+
+def _read_dense(folder: Path, width: int, allow_pickle: bool) -> tuple[nn.Module, int]:
+    values = read_json(folder / "config.json")
+    activation = _activation(values.get("activation_function", "torch.nn.Tanh"))
+    for key in ("module_input_name", "module_output_name"):
+        if values.get(key, "sentence_embedding") not in (None, "sentence_embedding"):
+            raise _UnreadError(
+                f"its Dense module works on {str(values[key])[:50]!r}, not on sentence vectors, so "
+                "these cannot be computed."
+            )
+    num_in, num_out = (_size(values, key, folder) for key in ("in_features", "out_features"))
+    if num_in != width:
+        raise RuntimeError(
+            f"{folder} reads vectors of width {num_in} but those before it have {width}. Copy the "
+            "files that belong together."
+        )
+    has_bias, adds = values.get("bias", True) is True, values.get("use_residual") is True
+    shapes: dict[str, tuple[int, ...]] = {"linear.weight": (num_out, num_in)}
+    shapes |= {"linear.bias": (num_out,)} if has_bias else {}
+    shapes |= {"residual.weight": (num_out, num_in)} if adds and num_in != num_out else {}
+    tensors = _read_tensors(folder, shapes, allow_pickle)
+    residual: nn.Module | None = None
+    if adds:
+        projected = "residual.weight" in tensors
+        residual = _linear(tensors["residual.weight"], None) if projected else nn.Identity()
+    linear = _linear(tensors["linear.weight"], tensors.get("linear.bias"))
+    return Dense(linear, activation, residual), num_out
+
+
+def _read_layer_norm(folder: Path, width: int, allow_pickle: bool) -> tuple[nn.Module, int]:
+    shapes = {"norm.weight": (width,), "norm.bias": (width,)}
+    tensors = _read_tensors(folder, shapes, allow_pickle)
+    norm = nn.LayerNorm(width, device="meta")
+    norm.weight = nn.Parameter(tensors["norm.weight"], requires_grad=False)
+    norm.bias = nn.Parameter(tensors["norm.bias"], requires_grad=False)
+    return norm, width
+
+
+def _read_normalize(folder: Path, width: int, allow_pickle: bool) -> tuple[nn.Module, int]:
+    file = folder / "config.json"
+    name = read_json(file).get("module_input_name") if file.is_file() else None
+    if name not in (None, "sentence_embedding"):
+        raise _UnreadError(
+            f"its Normalize module works on {str(name)[:50]!r}, not on sentence vectors, so these "
+            "cannot be computed."
+        )
+    return Normalize(), width
+
+
+def _read_dropout(folder: Path, width: int, allow_pickle: bool) -> tuple[None, int]:
+    return None, width  # it does nothing outside of training
+
+
+_READERS: Mapping[str, Callable[[Path, int, bool], tuple[nn.Module | None, int]]] = {
+    "Dense": _read_dense,
+    "LayerNorm": _read_layer_norm,
+    "Normalize": _read_normalize,
+    "Dropout": _read_dropout,
+}
+"""By class of sentence-transformers: reads a module's folder, for vectors of a width; returns it
+and the width after it."""
+
+
+def _activation(path: object) -> nn.Module:
+    name = str(path).rpartition(".")[2]
+    if not str(path).startswith("torch.nn.") or name not in _ACTIVATIONS:
+        raise _UnreadError(
+            f"its Dense module has the activation {str(path)[:100]!r}; known here are "
+            f"{', '.join(_ACTIVATIONS)} of torch.nn, so its sentence vectors cannot be computed."
+        )
+    return _ACTIVATIONS[name]()
+
+
+def _size(values: Mapping[str, Any], key: str, folder: Path) -> int:
+    size = values.get(key)
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _MAX_WIDTH:
+        raise RuntimeError(
+            f"{folder / 'config.json'} says {key} {str(size)[:50]}; expected a whole number of at "
+            "least 1. Copy the file again."
+        )
+    return size
+
+
+def _read_tensors(
+    folder: Path, shapes: Mapping[str, tuple[int, ...]], allow_pickle: bool
+) -> dict[str, Tensor]:
+    """Return the tensors of a module, float32, of exactly these shapes."""
+    with open_weights(find_weights(folder, allow_pickle=allow_pickle)) as weights:
+        for name, shape in shapes.items():
+            stored = weights.stored.get(name)
+            if stored is None or stored.shape != shape or not stored.is_float:
+                came = "missing" if stored is None else f"{list(stored.shape)} ({stored.dtype})"
+                raise RuntimeError(
+                    f"the tensor {name} in {folder} is {came}; expected {list(shape)} of floats. "
+                    "Copy the checkpoint again."
+                )
+        # A copy, not a view of the mapped file, which may be replaced.
+        return {name: weights.read(name).to(torch.float32, copy=True) for name in shapes}
+
+
+def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    linear = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, device="meta")
+    linear.weight = nn.Parameter(weight, requires_grad=False)
+    if bias is not None:
+        linear.bias = nn.Parameter(bias, requires_grad=False)
+    return linear

@@ -1,0 +1,296 @@
+"""LoRA adapters: equal to peft's merged model; what cannot be merged is a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import bertcore
+from bertcore.analysis.compare.weight_drift import weight_drift
+from bertcore.bert import with_parts
+from bertcore.checkpoints import source
+from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_checkpoint
+from bertcore.finetuning import open_task_model
+from bertcore.loading.task_head import read_task_head
+from tests.support.adapters import as_pickle, copy_adapter, make_adapter
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
+
+TARGETS = {
+    "modernbert": ["Wqkv", "Wo", "Wi"],
+    "bert": ["query", "value"],
+    "distilbert": ["q_lin", "v_lin", "lin1"],
+    "roberta": ["query", "key", "dense"],
+}
+CLASSES = {
+    "modernbert": "ModernBertForMaskedLM",
+    "distilbert": "DistilBertForMaskedLM",
+    "roberta": "RobertaForMaskedLM",
+}
+IDS = torch.randint(7, 90, (2, 9), generator=torch.Generator().manual_seed(3))
+
+
+def make_base(family: str, folder: Path) -> Path:
+    if family == "bert":
+        tiny_bert().save(folder)
+    else:
+        make(CLASSES[family], folder)
+    return folder
+
+
+def states(bert: bertcore.Model) -> torch.Tensor:
+    with torch.no_grad():
+        return bert.module(IDS)
+
+
+def assert_same_states(folder: Path, merged: Any) -> None:
+    """Compare the last hidden states with those of peft's merged model."""
+    inner = getattr(merged, merged.base_model_prefix, merged)
+    with torch.no_grad():
+        expected = inner(IDS).last_hidden_state
+    ours = states(bertcore.load(folder, device="cpu"))
+    torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("task_type", ["SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS"])
+@pytest.mark.parametrize("family", TARGETS)
+def test_logits_are_those_of_peft(family: str, task_type: str, tmp_path: Path) -> None:
+    base = make_base(family, tmp_path / "base")
+    # Of questions peft saves qa_outputs alone, which ModernBERT's class calls otherwise.
+    is_named = family == "modernbert" and task_type == "QUESTION_ANS"
+    saved = {"modules_to_save": ["classifier"]} if is_named else {}
+    merged = make_adapter(base, tmp_path / "a", task_type, target_modules=TARGETS[family], **saved)
+    assert_same_states(tmp_path / "a", merged)
+    task = {"SEQ_CLS": "classify", "TOKEN_CLS": "tag", "QUESTION_ANS": "qa"}[task_type]
+    model = open_task_model(tmp_path / "a", task=task, device="cpu")
+    with torch.no_grad():
+        ours, theirs = model.module(IDS), merged(IDS)
+    logits = theirs.get("logits")
+    if logits is None:
+        logits = torch.stack([theirs["start_logits"], theirs["end_logits"]], -1)
+    torch.testing.assert_close(ours, logits, atol=1e-5, rtol=1e-5)
+    assert read_task_head(bertcore.load(tmp_path / "a", device="cpu")) is not None
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "rank stabilised": {"use_rslora": True},
+    "patterns": {
+        "rank_pattern": {"layer.1.attention.self.query": 2, "value": 6},
+        "alpha_pattern": {"query": 3},
+    },
+    "biases of all": {"bias": "all"},
+    "biases of the targets": {"bias": "lora_only"},
+    "embeddings": {"target_modules": ["word_embeddings", "dense"]},
+    "one layer": {"layers_to_transform": [1]},
+    "pooler saved": {"modules_to_save": ["pooler", "classifier"]},
+    "gaussian": {"init_lora_weights": "gaussian"},
+}
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_setting_is_that_of_peft(name: str, tmp_path: Path) -> None:
+    options = {"target_modules": ["query", "value"], **SETTINGS[name]}
+    base = make_base("bert", tmp_path / "base")
+    merged = make_adapter(base, tmp_path / "a", **options)
+    assert_same_states(tmp_path / "a", merged)
+    with torch.no_grad():
+        ours = open_task_model(tmp_path / "a", device="cpu").module(IDS)
+        torch.testing.assert_close(ours, merged(IDS).logits, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parity
+def test_an_adapter_of_the_bare_encoder(tmp_path: Path) -> None:
+    base = make_base("bert", tmp_path / "base")
+    merged = make_adapter(base, tmp_path / "a", "FEATURE_EXTRACTION", target_modules=["query"])
+    assert_same_states(tmp_path / "a", merged)
+
+
+@pytest.mark.parity
+def test_matrices_that_are_stored_transposed(tmp_path: Path) -> None:
+    make_other("GPT2LMHeadModel", tmp_path / "base")
+    merged = make_adapter(
+        tmp_path / "base",
+        tmp_path / "a",
+        "FEATURE_EXTRACTION",
+        target_modules=["c_attn"],
+        fan_in_fan_out=True,
+    )
+    assert_same_states(tmp_path / "a", merged)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders `base` and `adapter`, a classifier of three labels."""
+    place = tmp_path_factory.mktemp("adapters")
+    make_adapter(make_base("bert", place / "base"), place / "adapter", target_modules=["query"])
+    return place
+
+
+def test_the_report_says_what_was_merged(made: Path) -> None:
+    bert = bertcore.load(made / "adapter", device="cpu")
+    report, base = bert.report, bertcore.load(made / "base", device="cpu").report
+    (line,) = [line for line in report.sentences() if line.startswith("Adapter: ")]
+    assert "rank 4" in line
+    assert "2 matrices (query)" in line
+    assert "classifier.bias" in line
+    assert report.folder == made / "adapter"
+    assert report.task.architecture == "BertForSequenceClassification"
+    assert report.task.num_outputs == 3
+    assert report.fingerprint != base.fingerprint
+    assert report.num_bytes > base.num_bytes
+    assert report.to_dict()["adapter"] == line
+
+
+def test_base_and_adapter_are_a_pair(made: Path) -> None:
+    base, adapted = (with_parts(bertcore.load(made / n)) for n in ("base", "adapter"))
+    drift = weight_drift(base, adapted)
+    changed = {row.name for row in drift.tensors if row.drift.relative > 0}
+    assert changed == {f"layers.{layer}.attention.query.weight" for layer in range(2)}
+
+
+def test_a_saved_adapter_is_a_whole_checkpoint(made: Path, tmp_path: Path) -> None:
+    bert = with_parts(bertcore.load(made / "adapter", device="cpu"))
+    saved = bertcore.load(bert.save(tmp_path / "merged"), device="cpu")
+    assert torch.equal(states(saved), states(bert))
+
+
+def test_an_adapter_may_have_its_own_tokenizer(made: Path, tmp_path: Path) -> None:
+    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    tiny_bert().tokenizer.save(folder)
+    assert bertcore.load(folder, device="cpu").tokenize("The bank").tokens[1] == "the"
+    assert find_checkpoint(tmp_path) == folder
+
+
+def test_an_adapter_in_float16_and_a_base_of_half_precision(made: Path, tmp_path: Path) -> None:
+    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    tensors = load_file(folder / ADAPTER_WEIGHTS)
+    save_file({name: t.half() for name, t in tensors.items()}, folder / ADAPTER_WEIGHTS)
+    ours = states(bertcore.load(folder, device="cpu"))
+    torch.testing.assert_close(
+        ours, states(bertcore.load(made / "adapter", device="cpu")), atol=0.02, rtol=0.02
+    )
+
+
+def change(folder: Path, **values: Any) -> None:
+    """Set fields of adapter_config.json."""
+    file = folder / ADAPTER_CONFIG
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+
+
+def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> None:
+    """Change the tensors of an adapter."""
+    tensors = load_file(folder / ADAPTER_WEIGHTS)
+    change(tensors)
+    save_file(tensors, folder / ADAPTER_WEIGHTS)
+
+
+def first_of(tensors: dict[str, torch.Tensor], part: str) -> str:
+    return next(name for name in tensors if part in name)
+
+
+def drop_half(tensors: dict[str, torch.Tensor]) -> None:
+    del tensors[first_of(tensors, "lora_B")]
+
+
+def add_magnitude(tensors: dict[str, torch.Tensor]) -> None:
+    name = first_of(tensors, "lora_A").replace("lora_A.weight", "lora_magnitude_vector")
+    tensors[name] = torch.ones(32)
+
+
+def add_layer(tensors: dict[str, torch.Tensor]) -> None:
+    tensors["base_model.model.bert.encoder.layer.9.output.dense.bias"] = torch.ones(32)
+
+
+def rename(tensors: dict[str, torch.Tensor]) -> None:
+    for name in [name for name in tensors if ".layer.1." in name]:
+        tensors[name.replace(".layer.1.", ".layer.7.")] = tensors.pop(name)
+
+
+REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
+    "type PREFIX_TUNING": (ValueError, lambda f: change(f, peft_type="PREFIX_TUNING")),
+    "type IA3": (ValueError, lambda f: change(f, peft_type="IA3")),
+    "type None": (ValueError, lambda f: change(f, peft_type=None)),
+    "DoRA": (ValueError, lambda f: change(f, use_dora=True)),
+    "lora_magnitude_vector": (ValueError, lambda f: change_tensors(f, add_magnitude)),
+    "pissa": (ValueError, lambda f: change(f, init_lora_weights="pissa")),
+    "layer_replication": (ValueError, lambda f: change(f, layer_replication=[[0, 2]])),
+    "regular expression": (ValueError, lambda f: change(f, rank_pattern={"(a+)+$": 2})),
+    "a pickle": (ValueError, as_pickle),
+    "saves bert.encoder.layer.9": (RuntimeError, lambda f: change_tensors(f, add_layer)),
+    "no weights": (ValueError, lambda f: (f / ADAPTER_WEIGHTS).unlink()),
+    "names no base": (RuntimeError, lambda f: change(f, base_model_name_or_path=None)),
+    "which is not there.*there is no folder": (
+        ValueError,
+        lambda f: change(f, base_model_name_or_path="/nowhere/bert"),
+    ),
+    "which is not there.*not in the local cache": (
+        RuntimeError,
+        lambda f: change(f, base_model_name_or_path="nobody/such-bert"),
+    ),
+    "revision 'v2'": (
+        ValueError,
+        lambda f: change(f, base_model_name_or_path="nobody/such-bert", revision="v2"),
+    ),
+    "is an adapter itself": (
+        ValueError,
+        lambda f: change(f, base_model_name_or_path=str(f)),
+    ),
+    "r 0": (RuntimeError, lambda f: change(f, r=0)),
+    "lora_alpha x": (RuntimeError, lambda f: change(f, lora_alpha="x")),
+    "does not fit its base.*rank 5": (RuntimeError, lambda f: change(f, r=5)),
+    r"one of the two LoRA matrices": (RuntimeError, lambda f: change_tensors(f, drop_half)),
+    r"changes bert\.encoder\.layer\.7": (RuntimeError, lambda f: change_tensors(f, rename)),
+    "not valid JSON": (RuntimeError, lambda f: (f / ADAPTER_CONFIG).write_text("{")),
+    "damaged or cut off": (RuntimeError, lambda f: (f / ADAPTER_WEIGHTS).write_bytes(b"x" * 99)),
+}
+"""What the message says -> (its kind, the change)."""
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_cannot_be_merged_is_a_sentence(said: str, made: Path, tmp_path: Path) -> None:
+    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    kind, do = REFUSED[said]
+    do(folder)
+    with pytest.raises(kind, match=said):
+        bertcore.load(folder, device="cpu")
+
+
+def test_another_base_than_it_was_trained_on_is_refused(made: Path, tmp_path: Path) -> None:
+    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    tiny_bert(tiny_config(hidden_size=48, intermediate_size=64)).save(tmp_path / "wide")
+    change(folder, base_model_name_or_path=str(tmp_path / "wide"))
+    with pytest.raises(RuntimeError, match=r"\[32, 4\] and \[4, 32\] .* \[48, 48\]"):
+        bertcore.load(folder, device="cpu")
+
+
+def test_a_quantised_base_is_refused(made: Path, tmp_path: Path) -> None:
+    folder, base = copy_adapter(made / "adapter", tmp_path / "a"), tmp_path / "base"
+    tiny_bert().save(base)
+    change(folder, base_model_name_or_path=str(base))
+    config = base / "config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps(values | {"quantization_config": {"load_in_4bit": True}}))
+    with pytest.raises(ValueError, match="quantised"):
+        bertcore.load(folder, device="cpu")
+    config.write_text(json.dumps(values))
+    tensors = load_file(base / "model.safetensors")
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    save_file(tensors | {name: tensors[name].to(torch.uint8)}, base / "model.safetensors")
+    with pytest.raises(ValueError, match="quantised"):
+        bertcore.load(folder, device="cpu")
+
+
+def test_an_adapter_on_a_base_of_the_hub_asks_before_it_fetches(made: Path, tmp_path: Path) -> None:
+    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    assert not source.is_remote(str(folder))
+    change(folder, base_model_name_or_path="nobody/such-bert")
+    assert source.is_remote(str(folder))

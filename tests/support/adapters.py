@@ -1,0 +1,53 @@
+"""LoRA adapters on tiny checkpoints, written by peft itself."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import peft
+import torch
+import transformers
+
+TASKS = {
+    "SEQ_CLS": "AutoModelForSequenceClassification",
+    "TOKEN_CLS": "AutoModelForTokenClassification",
+    "QUESTION_ANS": "AutoModelForQuestionAnswering",
+    "FEATURE_EXTRACTION": "AutoModel",
+}
+"""peft's task_type -> the class that it is trained as."""
+
+
+def make_adapter(base: Path, folder: Path, task_type: str = "SEQ_CLS", **options: Any) -> Any:
+    """Write a LoRA adapter with random matrices on a base; return peft's merged model.
+
+    Args:
+        base: A checkpoint folder, without a head for the task.
+        folder: New.
+        task_type: One of TASKS.
+        options: Of peft.LoraConfig.
+    """
+    torch.manual_seed(2)
+    names = {} if task_type in ("QUESTION_ANS", "FEATURE_EXTRACTION") else {"num_labels": 3}
+    model = getattr(transformers, TASKS[task_type]).from_pretrained(base, **names)
+    settings = {"r": 4, "lora_alpha": 12, "task_type": task_type, **options}
+    adapted = peft.get_peft_model(model, peft.LoraConfig(**settings))
+    with torch.no_grad():
+        for name, parameter in adapted.named_parameters():
+            if parameter.requires_grad or "lora_" in name:  # B begins as 0
+                parameter.add_(torch.randn(parameter.shape), alpha=0.2)
+    adapted.save_pretrained(folder)
+    return adapted.merge_and_unload().eval()
+
+
+def as_pickle(folder: Path) -> None:
+    """Leave only a pickle of an adapter's weights."""
+    torch.save({}, folder / "adapter_model.bin")
+    (folder / "adapter_model.safetensors").unlink()
+
+
+def copy_adapter(folder: Path, target: Path) -> Path:
+    """Return a copy of an adapter's folder, to be changed."""
+    shutil.copytree(folder, target)
+    return target
