@@ -16,7 +16,7 @@ from bertcore.cli.files import read_whole
 from bertcore.cli.output import print_json
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Device, Dtype
-from bertcore.cli.trade_off import compare_speed
+from bertcore.cli.trade_off import compare_at_text, compare_on_file
 
 if TYPE_CHECKING:
     from bertcore import Model
@@ -47,8 +47,9 @@ def compare(
         bool,
         typer.Option(
             "--speed",
-            help="Compare two fine-tuned checkpoints by size, speed on this machine and score on "
-            "--data, with a paired test, in place of what changed.",
+            help="Compare size and speed on this machine, in place of what changed: at the length "
+            "of --text, or of two fine-tuned checkpoints on --data, with their scores and a "
+            "paired test.",
         ),
     ] = False,
     task: Annotated[
@@ -74,11 +75,12 @@ def compare(
       bertscope compare default sst2 --text dev.tsv --json
       bertscope compare runs/mine/checkpoints/step-500 runs/mine/checkpoints/step-4000
       bertscope compare sst2 sst2-small --speed --data dev.tsv
+      bertscope compare default base --speed --text "A film that nobody will forget."
     """
     if speed:
-        if text is not None or pair is not None:
-            raise ValueError("--text and --pair have no use with --speed. Leave them out.")
-        compare_speed(first, second, task, data, device=device, dtype=dtype, as_json=as_json)
+        _compare_speed(
+            (first, second), (text, pair), task, data, device=device, dtype=dtype, as_json=as_json
+        )
         return
     if task is not None or data is not None:
         raise ValueError("--task and --data go with --speed. Add it, or leave them out.")
@@ -124,6 +126,37 @@ def compare(
     if many is not None:
         print_texts(many, (first, second))
         print_heads(many.divergence)
+
+
+def _compare_speed(
+    names: tuple[str, str],
+    texts: tuple[str | None, str | None],
+    task: str | None,
+    data: Path | None,
+    *,
+    device: str,
+    dtype: str,
+    as_json: bool,
+) -> None:
+    """Compare size and speed at a text or on a labelled file.
+
+    Raises:
+        ValueError: If there is neither, or both.
+    """
+    text, pair = texts
+    if data is not None:
+        if text is not None or pair is not None:
+            raise ValueError("--speed takes --data or --text, not both. Leave one out.")
+        compare_on_file(*names, task, data, device=device, dtype=dtype, as_json=as_json)
+        return
+    if text is None or not text.strip():
+        raise ValueError(
+            "--speed needs texts to measure on. Give --data FILE to score two fine-tuned "
+            "checkpoints too, or one --text."
+        )
+    if task is not None:
+        raise ValueError("--task goes with --data. Add it, or leave --task out.")
+    compare_at_text(*names, text, pair, device=device, dtype=dtype, as_json=as_json)
 
 
 def _read(text: str | None, pair: str | None) -> tuple[str, str | None] | list[Sentence]:

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import torch
-
 from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.analysis.compare.speed import MANY, ROUNDS, Size, median_seconds, size_of
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.rows import Rows, ordered_batches
+from bertcore.finetuning.data.rows import Batch, Rows, ordered_batches
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks.read import read_task_data
+from bertcore.network.task_reader import TaskReader
 
-ROUNDS = 5
-"""Timed passes of each checkpoint, in turns."""
 MOST_TIMED = 512
 """Examples of the file that are timed."""
-_BATCH = 32
 OnStage = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One checkpoint: its size, its speed on this machine, and its score."""
+    """One checkpoint: its size, its speed on the file, and its score."""
 
-    name: str
-    family: str
-    num_parameters: int
-    num_bytes: int
-    """Memory of its weights, as opened."""
-    num_layers: int
-    num_heads: int
-    """Of a layer."""
-    hidden_size: int
+    size: Size
+    """With its task head."""
     mean_tokens: float
     """Tokens of an example, special ones included: tokenizers differ."""
     tokens_per_second: float
@@ -155,19 +144,10 @@ def trade_off(
 
 
 def _side(model: TaskModel, run: FileRun, rows: Rows, seconds: float) -> Side:
-    network = model.module.network
-    config = network.config
     timed = rows.lengths[:MOST_TIMED]
-    parameters = list(model.module.parameters())
     table = run.metrics()
     return Side(
-        name=model.name,
-        family=config.family.name,
-        num_parameters=sum(p.numel() for p in parameters),
-        num_bytes=sum(p.numel() * p.element_size() for p in parameters),
-        num_layers=config.num_hidden_layers,
-        num_heads=config.num_attention_heads,
-        hidden_size=config.hidden_size,
+        size=size_of(model.name, model.module.network.config, model.module),
         mean_tokens=float(rows.lengths.mean()),
         tokens_per_second=float(timed.sum()) / seconds,
         examples_per_second=len(timed) / seconds,
@@ -177,26 +157,20 @@ def _side(model: TaskModel, run: FileRun, rows: Rows, seconds: float) -> Side:
     )
 
 
-@torch.inference_mode()
 def _speeds(models: Sequence[TaskModel], rows: Sequence[Rows], rounds: int) -> list[float]:
     """Return the median seconds of a pass over the timed examples, of each model."""
-    batches = []
+    passes = []
     for model, of_rows in zip(models, rows, strict=True):
-        order = [part[part < MOST_TIMED] for part in ordered_batches(of_rows, _BATCH)]
+        order = [part[part < MOST_TIMED] for part in ordered_batches(of_rows, MANY)]
         device = model.module.device
-        batches.append([of_rows.batch(part).to(device) for part in order if len(part)])
-    seconds: list[list[float]] = [[] for _ in models]
-    for number in range(rounds + 1):  # the first pass of each warms up
-        for model, of_model, times in zip(models, batches, seconds, strict=True):
-            module = model.module.eval()
-            start = time.perf_counter()
-            for batch in of_model:
-                module(batch.input_ids, batch.segment_ids, batch.attention_mask)
-            if module.device.type == "cuda":
-                torch.cuda.synchronize()
-            if number:
-                times.append(time.perf_counter() - start)
-    return [statistics.median(times) for times in seconds]
+        batches = [of_rows.batch(part).to(device) for part in order if len(part)]
+        passes.append(partial(_read_all, model.module.eval(), batches))
+    return median_seconds(passes, models[0].module.device, rounds=rounds)
+
+
+def _read_all(module: TaskReader, batches: Sequence[Batch]) -> None:
+    for batch in batches:
+        module(batch.input_ids, batch.segment_ids, batch.attention_mask)
 
 
 def _paired(first: FileRun, second: FileRun) -> Paired | None:

@@ -149,21 +149,35 @@ def test_size_speed_and_score(tmp_path: Path) -> None:
     file = write_reviews(tmp_path / "reviews.tsv", 24)
     words = (tmp_path / "bert", tmp_path / "distilbert", "--speed", "--data", file)
     record = json.loads(run(*words, "--json"))
-    assert [side["family"] for side in record["sides"]] == ["BERT", "DistilBERT"]
+    assert [side["size"]["family"] for side in record["sides"]] == ["BERT", "DistilBERT"]
     assert record["num_examples"] == 24
     shown = run(*words, "--task", "classify")
     for side in record["sides"]:
-        assert f"{side['num_parameters']:,}" in shown
+        assert f"{side['size']['num_parameters']:,}" in shown
         low, high = side["intervals"]["accuracy"]
         assert f"{side['metrics']['accuracy']:.3f} ({low:.3f} to {high:.3f})" in shown
     assert "McNemar's exact test: p = " in shown
     assert "keeps" in shown
 
 
+def test_size_and_speed_at_a_text(folders: tuple[Path, Path]) -> None:
+    words = (*folders, "--speed", "--text", TEXT)
+    record = json.loads(run(*words, "--json"))
+    for folder, side in zip(folders, record["sides"], strict=True):
+        bert = load(folder, device="cpu")
+        assert side["speed"]["num_tokens"] == len(bert.tokenize(TEXT).input_ids)
+        assert side["size"]["num_parameters"] == sum(p.numel() for p in bert.module.parameters())
+        assert side["speed"]["alone"] > 0
+    assert "texts a second, one at a time" in run(*words)
+
+
 def test_speed_needs_its_file_and_heads(folders: tuple[Path, Path], tmp_path: Path) -> None:
     start, tuned = folders
     file = write_reviews(tmp_path / "reviews.tsv", 8)
     assert "Give --data FILE" in refusal(tuned, tuned, "--speed")
+    assert "--task goes with --data" in refusal(
+        tuned, tuned, "--speed", "--text", "a", "--task", "classify"
+    )
     assert "has no task head" in refusal(start, tuned, "--speed", "--data", file)
-    assert "no use with --speed" in refusal(tuned, tuned, "--speed", "--text", "a", "--data", file)
+    assert "not both" in refusal(tuned, tuned, "--speed", "--text", "a", "--data", file)
     assert "go with --speed" in refusal(tuned, tuned, "--data", file)

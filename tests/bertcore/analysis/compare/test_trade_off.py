@@ -62,8 +62,8 @@ def test_families_with_other_tokenizers_answer_the_same_file(family: str, tmp_pa
         scores = score_model(model.module, data).scores
         assert side.metrics == pytest.approx(scores.metrics)
         assert side.intervals["accuracy"] == pytest.approx(scores.intervals["accuracy"])
-        assert side.num_parameters == sum(p.numel() for p in model.module.parameters())
-        assert side.num_bytes == 4 * side.num_parameters
+        assert side.size.num_parameters == sum(p.numel() for p in model.module.parameters())
+        assert side.size.num_bytes == 4 * side.size.num_parameters
         assert side.mean_tokens == pytest.approx(float(np.diff(data.rows.starts).mean()))
         ratio = side.tokens_per_second / side.examples_per_second
         assert ratio == pytest.approx(side.mean_tokens)

@@ -1,0 +1,146 @@
+"""The size of a checkpoint, and its speed on this machine."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import nn
+
+from bertcore.config import BertConfig
+from bertcore.model import Model
+
+ROUNDS = 5
+"""Timed passes of each, in turns."""
+MANY = 32
+"""Texts at once, where throughput is measured."""
+_LEAST_SECONDS = 0.05
+"""Of a timed pass: a small network reads a text several times, since one is over too soon."""
+
+
+class _Weighted(Protocol):
+    """What has weights and a shape: an encoder, or an encoder with a task head."""
+
+    def parameters(self) -> Iterable[nn.Parameter]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """The size of a checkpoint as it was opened."""
+
+    name: str
+    family: str
+    num_parameters: int
+    num_bytes: int
+    """Memory of its weights."""
+    num_layers: int
+    num_heads: int
+    """Of a layer."""
+    hidden_size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSpeed:
+    """The speed of an encoder at one text: without embedding a batch, reading a file or a head."""
+
+    num_tokens: int
+    """Of the text or pair, special ones included: tokenizers differ."""
+    alone: float
+    """Texts a second, one at a time."""
+    together: float
+    """Texts a second, MANY at a time."""
+
+
+def size_of(name: str, config: BertConfig, weighted: _Weighted) -> Size:
+    """Count the weights of a network.
+
+    Args:
+        name: Of the checkpoint.
+        config: Its shape.
+        weighted: Whose parameters are counted: each once, however often it is used.
+    """
+    parameters = list(weighted.parameters())
+    return Size(
+        name=name,
+        family=config.family.name,
+        num_parameters=sum(p.numel() for p in parameters),
+        num_bytes=sum(p.numel() * p.element_size() for p in parameters),
+        num_layers=config.num_hidden_layers,
+        num_heads=config.num_attention_heads,
+        hidden_size=config.hidden_size,
+    )
+
+
+def text_speeds(
+    models: Sequence[Model],
+    texts: Sequence[tuple[str, str | None]],
+    *,
+    rounds: int = ROUNDS,
+    on_stage: Callable[[str, float | None], None] = lambda name, fraction: None,
+) -> list[TextSpeed]:
+    """Measure how many times a second each encoder reads a text, alone and MANY at once.
+
+    Passes of all alternate, and the median counts, so that other work on the machine meets all.
+
+    Args:
+        models: On one device.
+        texts: The text or pair of each: the same, but for the name of the mask.
+        rounds: Timed passes of each.
+        on_stage: Called with what is being done and its fraction.
+    """
+    encodings = [model.tokenize(*text) for model, text in zip(models, texts, strict=True)]
+    speeds = []
+    for number, rows in enumerate((1, MANY)):
+        on_stage("one text at a time" if rows == 1 else f"{rows} texts at a time", number / 2)
+        passes = [
+            _reader(model, encoding.input_ids, encoding.segment_ids, rows)
+            for model, encoding in zip(models, encodings, strict=True)
+        ]
+        seconds = median_seconds(passes, models[0].device, rounds=rounds)
+        speeds.append([rows / each for each in seconds])
+    return [
+        TextSpeed(num_tokens=len(encoding.input_ids), alone=alone, together=together)
+        for encoding, alone, together in zip(encodings, *speeds, strict=True)
+    ]
+
+
+@torch.inference_mode()
+def median_seconds(
+    passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
+) -> list[float]:
+    """Return the median seconds of each pass; a short one is repeated until 0.05 s are over.
+
+    Args:
+        passes: Called in turns; one round before the timed ones warms up.
+        device: Waited for.
+        rounds: Timed ones.
+    """
+    times = [1] * len(passes)
+    seconds: list[list[float]] = [[] for _ in passes]
+    for number in range(rounds + 2):  # the first warms up, the second tells how often to repeat
+        for place, one in enumerate(passes):
+            start = time.perf_counter()
+            for _ in range(times[place]):
+                one()
+            if device.type == "cuda":
+                torch.cuda.synchronize()
+            taken = (time.perf_counter() - start) / times[place]
+            if number == 1:
+                times[place] = max(1, round(_LEAST_SECONDS / max(taken, 1e-6)))
+            elif number > 1:
+                seconds[place].append(taken)
+    return [statistics.median(each) for each in seconds]
+
+
+def _reader(
+    model: Model, input_ids: Sequence[int], segment_ids: Sequence[int], rows: int
+) -> Callable[[], object]:
+    ids, segments = (
+        torch.tensor([list(values)] * rows, device=model.device)
+        for values in (input_ids, segment_ids)
+    )
+    return lambda: model.module(ids, segments)

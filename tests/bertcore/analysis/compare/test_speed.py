@@ -1,0 +1,71 @@
+"""Size and speed of checkpoints: weights counted once, passes counted, no time asserted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from bertcore.analysis.compare.speed import MANY, median_seconds, size_of, text_speeds
+from tests.support.tiny import tiny_bert
+
+TEXT = ("the film was very good", "she sat on the mat")
+
+
+def test_a_tied_weight_is_counted_once_and_in_its_own_format() -> None:
+    bert = tiny_bert()
+    size = size_of("tiny", bert.config, bert.module)
+    unique = {p.data_ptr(): p for _, p in bert.module.named_parameters()}
+    assert size.num_parameters == sum(p.numel() for p in unique.values())
+    assert size.num_bytes == 4 * size.num_parameters
+    assert (size.num_layers, size.hidden_size) == (
+        bert.config.num_hidden_layers,
+        bert.config.hidden_size,
+    )
+    halves = [torch.nn.Parameter(p.detach().half()) for p in unique.values()]
+
+    class Halved:
+        def parameters(self) -> list[torch.nn.Parameter]:
+            return halves
+
+    assert size_of("half", bert.config, Halved()).num_bytes == 2 * size.num_parameters
+
+
+def test_both_read_the_same_rows_in_turns() -> None:
+    berts = [tiny_bert(), tiny_bert()]
+    read: list[tuple[int, tuple[int, ...]]] = []
+    for number, bert in enumerate(berts):
+
+        def note(module: Any, given: Any, number: int = number) -> None:
+            read.append((number, tuple(given[0].shape)))
+
+        bert.module.register_forward_pre_hook(note)
+    encoding = berts[0].tokenize(*TEXT)
+    speeds = text_speeds(berts, [TEXT, TEXT], rounds=2)
+    length = len(encoding.input_ids)
+    assert [speed.num_tokens for speed in speeds] == [length, length]
+    assert {shape for _, shape in read} == {(1, length), (MANY, length)}
+    turns = [number for number, _ in read]
+    assert turns[:2] == [0, 1]
+    assert all(speed.alone > 0 and speed.together > 0 for speed in speeds)
+
+
+def test_the_median_of_passes_is_per_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that each pass moves by hand: 2 ms and 200 ms, one slow pass in five."""
+    now = [0.0]
+    monkeypatch.setattr("bertcore.analysis.compare.speed.time.perf_counter", lambda: now[0])
+    calls = [0, 0]
+
+    def short() -> None:
+        calls[0] += 1
+        now[0] += 0.002
+
+    def long() -> None:
+        calls[1] += 1
+        now[0] += 9.0 if calls[1] == 4 else 0.2
+
+    found = median_seconds([short, long], torch.device("cpu"), rounds=5)
+    assert found == pytest.approx([0.002, 0.2])
+    # A short pass is repeated until 0.05 s are over, in each timed round.
+    assert calls == [2 + 5 * 25, 2 + 5]
