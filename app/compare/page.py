@@ -11,6 +11,7 @@ from .choice import choose
 from .fields import VIEW
 from .heads import show_heads
 from .layers import show_layers
+from .trade_off import show_trade_off
 from .weights import show_weights
 
 VIEWS = {
@@ -18,6 +19,7 @@ VIEWS = {
     "heads": ("Heads", show_heads),
     "weights": ("Weights", show_weights),
     "texts": ("Layers over many texts", show_layers),
+    "speed": ("Size, speed, score", show_trade_off),
 }
 
 

@@ -1,0 +1,95 @@
+"""The choice of a labelled file: an upload, or the dev data of a checkpoint that ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore.checkpoints.source import FINE_TUNED, labelled_file
+from bertcore.finetuning import Columns
+
+from ..access.room import max_megabytes
+from ..plots.formats import shorten_middle
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from . import labelled_files
+from .choices import COLUMNS, JOINT_COLUMNS, SKIP_BAD_ROWS, USUAL_COLUMN
+from .labelled_files import Labelled
+from .task_views import TaskView
+
+_FILE = "_inspect_file"
+
+
+def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:
+    """Draw the upload of a file and how to read it; a checkpoint that ships has its own file.
+
+    The last upload stays chosen, on every page that asks for a labelled file.
+
+    Args:
+        view: Of the task.
+        source: Of the checkpoint.
+        labels: Of the model.
+    """
+    upload = st.file_uploader(
+        view.upload,
+        type=list(view.file_types),
+        key="inspect_upload",
+        max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
+    )
+    if upload is not None:
+        known = st.session_state.get(_FILE)
+        if known is None or known[0] != upload.file_id:
+            path = labelled_files.receive(upload, upload.name)
+            st.session_state[_FILE] = (upload.file_id, path, upload.name)
+    kept: tuple[str, Path, str] | None = st.session_state.get(_FILE)
+    if kept is None or not kept[1].is_file():
+        st.caption(
+            "The file stays on this server and is read a few thousand rows at a time. Also packed "
+            "as .gz or .xz. The same in the terminal: `bertscope evaluate`."
+        )
+        if source not in FINE_TUNED:
+            return None
+        st.markdown(f"**Example:** the dev data of `{source}`, which chose its best moment.")
+        path = labelled_file(source)
+    else:
+        path = kept[1]
+        if upload is None:
+            name = plain(shorten_middle(kept[2], 60))
+            st.caption(f"Your last file is still here: **{name}**.")
+    labelled = None
+    with frame.guard():
+        names = view.column_names(path)
+        columns = _columns(view, names, view.joint_columns(names, labels))
+        skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
+        labelled = Labelled(path, columns, skip)
+    return labelled
+
+
+def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Columns:
+    """Draw the choice of columns; nothing where the file has none.
+
+    Args:
+        view: Of the task.
+        names: Of the columns.
+        joint: The columns that are the label together, if any; they are the default.
+    """
+    if not names:
+        return Columns()
+    row = st.container(horizontal=True)
+    picked = {}
+    for field, title in view.columns.items():
+        options = [USUAL_COLUMN, *names]
+        default = USUAL_COLUMN
+        if field == "label" and joint is not None:
+            options, default = [joint, *options], joint
+        picked[field] = row.selectbox(
+            title,
+            options,
+            format_func=lambda name: JOINT_COLUMNS if name == joint else shorten_middle(name),
+            key=COLUMNS[field].key(default=default, options=options),
+            width=220,
+        )
+    return Columns(
+        **{field: None if name == USUAL_COLUMN else name for field, name in picked.items()}
+    )
