@@ -179,7 +179,8 @@ def _scoring(
 ) -> Callable[[background.Progress], TradeOff]:
     def work(progress: background.Progress) -> TradeOff:
         return trade_off(
-            *(inspection.model(key) for key in keys),
+            inspection.model(keys[0]),
+            inspection.model(keys[1]),
             labelled.path,
             columns=labelled.columns,
             skip_bad_rows=labelled.skip_bad_rows,

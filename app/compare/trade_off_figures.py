@@ -148,12 +148,13 @@ def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
 
 def score_table(found: TradeOff) -> pd.DataFrame:
     """Return the metrics with their intervals, and the speed on the file, as a table."""
-    rows = []
+    nothing = float("nan")
+    rows: list[tuple[str, str, float, float, float]] = []
     for which, side in zip(("first", "second"), found.sides, strict=True):
         for metric, value in side.metrics.items():
-            low, high = side.intervals.get(metric, (float("nan"), float("nan")))
+            low, high = side.intervals.get(metric, (nothing, nothing))
             rows.append((which, metric, value, low, high))
-        rows.append((which, "examples a second", side.examples_per_second, *[float("nan")] * 2))
+        rows.append((which, "examples a second", side.examples_per_second, nothing, nothing))
     return pd.DataFrame(rows, columns=["checkpoint", "quantity", "value", "low", "high"])
 
 

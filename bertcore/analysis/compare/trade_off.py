@@ -11,8 +11,9 @@ from bertcore.analysis.attribution.labelled_file import FileRun, run_file
 from bertcore.analysis.compare.speed import MANY, ROUNDS, Size, median_seconds, size_of
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.rows import Batch, Rows, ordered_batches
-from bertcore.finetuning.model import TaskModel, TaskNetwork
+from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks.read import read_task_data
+from bertcore.network.task_heads import TaskNetwork
 
 MOST_TIMED = 512
 """Examples of the file that are timed."""
