@@ -36,7 +36,11 @@ def which_family(
     other = other_family(names)
     # Some of BERT's signs are in the names of other architectures too, which copied its head.
     proven = other or certain_family(names)
-    is_known = isinstance(declared, str) and (declared in FAMILIES or declared == other)
+    is_known = isinstance(declared, str) and (
+        declared in FAMILIES
+        or declared == other
+        or (declared in OTHERS and not OTHERS[declared].signs)
+    )
     chosen, note = declared, None
     if declared == "xlm-roberta" and proven == "roberta":
         proven = None  # the two name their tensors alike

@@ -29,6 +29,8 @@ from bertcore.tokenizer import Tokenizer, open_other_tokenizer
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """Prefixes of data-parallel wrappers and compilers."""
 _TASK_HEADS = ("classifier", "classification_head", "qa_outputs", "score.", "logits_proj")
+_BEFORE_HEADS = ("sequence_summary.", "pooler.dense.", "dense.")
+"""Layers between the encoder and the last layer of a task head; without one they are left over."""
 _REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
 """The missing capabilities that the load report states."""
 
@@ -162,6 +164,9 @@ def _report(
         if name not in used and not _is_buffer(name)
     }
     tasks = {name: shape for name, shape in others.items() if _is_task_head(name)}
+    if tasks:
+        before = {n: shape for n, shape in others.items() if _is_task_head(n, _BEFORE_HEADS)}
+        tasks |= before
     return LoadReport(
         source=opening.source,
         folder=opening.files.folder,
@@ -355,11 +360,11 @@ def _sentinels(vocab: list[str]) -> list[int]:
     return sentinels
 
 
-def _is_task_head(name: str) -> bool:
+def _is_task_head(name: str, starts: tuple[str, ...] = _TASK_HEADS) -> bool:
     bare = name
     for wrapper in _WRAPPERS:
         bare = bare.removeprefix(wrapper)
-    return bare.startswith(_TASK_HEADS)
+    return bare.startswith(starts)
 
 
 def _is_buffer(name: str) -> bool:

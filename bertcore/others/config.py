@@ -115,6 +115,7 @@ def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
         hidden_act=str(getattr(config, family.fields.get("hidden_act", "hidden_act"), "gelu")),
         max_position_embeddings=positions,
         type_vocab_size=segments,
+        position_offset=family.position_offset,
         initializer_range=float(getattr(config, "initializer_range", None) or 0.02),
         pad_token_id=pad if isinstance(pad, int) and pad >= 0 else 0,
         model_type=model_type,

@@ -25,7 +25,7 @@ def traced_embeddings(
     """
     token = _token_vectors(network, input_ids)
     table = position_table(network)
-    position = None if table is None else table[: len(input_ids)].detach()
+    position = None if table is None else table[network.positions(input_ids)].detach()
     base = network.base
     tables = getattr(base, "embeddings", None)
     segments = getattr(tables, "token_type_embeddings", None)

@@ -34,12 +34,14 @@ class OtherFamily(Family):
     words: str
     """MASKED, PERMUTED, DENOISING, SPANS or CAUSAL."""
     signs: tuple[str, ...]
-    """Parts of names that only this architecture's tensors have."""
+    """Parts of names that only this architecture's tensors have; (): config.json alone tells."""
     tokens: Mapping[str, str] = field(default_factory=dict)
     """Special tokens by role, where the tokenizer's files do not tell them."""
     has_norm: bool = True
     """Whether a LayerNorm follows the sum of the embeddings."""
     has_decoder: bool = False
+    position_offset: int = 0
+    """Position of the first token; padding has the one before."""
     only_float32: bool = False
     """Whether its code in `transformers` fails in other formats."""
 
@@ -71,6 +73,13 @@ def _relative(name: str) -> dict[Capability, str]:
     }
 
 
+def _rotary(name: str) -> dict[Capability, str]:
+    return {
+        "positions": f"{name} adds no position vectors to its input: each head turns its queries "
+        "and keys by an angle that grows with the place (rotary positions)."
+    }
+
+
 def _no_segments(name: str) -> dict[Capability, str]:
     return {"segments": f"{name} has no segment embeddings."}
 
@@ -94,6 +103,7 @@ _BART_TOKENS = {
     "mask_token": "<mask>",
 }
 _WORDS = frozenset({"mlm"})
+_MASKED_ALONE = "It was pretrained on masked words alone."
 _NO_PIECES = "words of one piece only: this architecture does not fill one mask for each piece."
 
 
@@ -161,6 +171,43 @@ XLNET = _family(
         "beside the hidden states; so its head says nothing of the states of earlier layers.",
         "mask": "XLNet predicts a hidden word from all others: no token attends to it, so no "
         "mask token is needed.",
+    },
+)
+MPNET = _family(
+    "MPNet",
+    openers=(
+        Opener("MPNetForMaskedLM", _WORDS),
+        Opener("MPNetModel"),
+        Opener("MPNetModel", options={"add_pooling_layer": False}),
+    ),
+    words=MASKED,
+    signs=(".attention.attn.",),
+    tokens={
+        "pad_token": "<pad>",
+        "unk_token": "[UNK]",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+        "mask_token": "<mask>",
+    },
+    position_offset=2,
+    absent={
+        **_no_segments("MPNet"),
+        "nsp": "MPNet has no next-sentence head: it was pretrained to predict words in a permuted "
+        "order.",
+    },
+)
+EUROBERT = _family(
+    "EuroBERT",
+    openers=(Opener("EuroBertForMaskedLM", _WORDS), Opener("EuroBertModel")),
+    words=MASKED,
+    signs=(),  # it names its tensors as Llama does, which is another network
+    tokens={"pad_token": "<|pad|>", "mask_token": "<|mask|>"},
+    has_norm=False,
+    absent={
+        **_no_segments("EuroBERT"),
+        **_rotary("EuroBERT"),
+        **_no_norm("EuroBERT"),
+        "nsp": f"EuroBERT has no next-sentence head. {_MASKED_ALONE}",
     },
 )
 T5 = _family(
@@ -245,6 +292,8 @@ OTHERS: Mapping[str, OtherFamily] = MappingProxyType(
         "deberta-v2": DEBERTA_V2,
         "mobilebert": MOBILEBERT,
         "xlnet": XLNET,
+        "mpnet": MPNET,
+        "eurobert": EUROBERT,
         "t5": T5,
         "bart": BART,
         "gpt2": GPT2,

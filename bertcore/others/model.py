@@ -77,7 +77,7 @@ class OtherModel(Model):
             tokens=list(encoding.tokens),
             input_ids=list(encoding.input_ids),
             segment_ids=segments,
-            position_ids=list(range(len(encoding))),
+            position_ids=self.module.positions(ids).tolist(),
             offsets=list(encoding.offsets),
             text_ids=list(encoding.text_ids),
             word_ids=list(encoding.word_ids),

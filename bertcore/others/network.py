@@ -79,6 +79,19 @@ class OtherNetwork(nn.Module):
             )
         return table
 
+    def positions(self, input_ids: Tensor) -> Tensor:
+        """Return the position of each token, int64, of input_ids [..., T].
+
+        MPNet counts from 2 and leaves padding out, as RoBERTa does.
+
+        Source: `create_position_ids_from_input_ids` of `transformers`.
+        """
+        offset = self.other.position_offset
+        if not offset:
+            return torch.arange(input_ids.shape[-1], device=input_ids.device).expand_as(input_ids)
+        kept = (input_ids != offset - 1).long()
+        return kept.cumsum(-1) * kept + offset - 1
+
     def encoder(self) -> Any:
         """Return the module that computes hidden states and attention from ids."""
         return self.model.get_encoder() if self.other.has_decoder else self.base

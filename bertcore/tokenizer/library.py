@@ -34,6 +34,7 @@ from bertcore.tokenizer.files import (
     read_json,
 )
 from bertcore.tokenizer.tokenizer import Tokenizer
+from bertcore.tokenizer.training import SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut
 
 _USUAL = {
@@ -92,12 +93,17 @@ def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Token
         RuntimeError: If they are damaged.
     """
     folder = Path(folder)
+    berts = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
+    files = read_json(folder / SPECIAL_TOKENS_FILE), read_json(folder / CONFIG_FILE)
+    has_berts_names = {**berts, **tokens, **_roles(*files)} == berts
     if (folder / TOKENIZER_FILE).is_file():
-        if is_wordpiece(read_json(folder / TOKENIZER_FILE)):
+        if has_berts_names and is_wordpiece(read_json(folder / TOKENIZER_FILE)):
             return Tokenizer.open(folder)
         return LibraryTokenizer.open(folder, tokens=tokens)
     if (folder / VOCAB_FILE).is_file():
-        return Tokenizer.open(folder)
+        if has_berts_names:
+            return Tokenizer.open(folder)
+        return LibraryTokenizer.convert(folder, tokens=tokens)
     both = all((folder / name).is_file() for name in (VOCAB_JSON_FILE, MERGES_FILE))
     if both or any((folder / name).is_file() for name in _CONVERTIBLE):
         return LibraryTokenizer.convert(folder, tokens=tokens)
@@ -167,8 +173,9 @@ class LibraryTokenizer(Tokenizer):
         content = json.loads(fast.to_str())
         self.kind = _kind(content)
         self.do_lower_case = _lower_cases(content.get("normalizer"))
-        self.strip_accents = None
-        self.tokenize_chinese_chars = False
+        normalizer = content.get("normalizer") if is_wordpiece(content) else None
+        self.strip_accents = normalizer["strip_accents"] if normalizer else None
+        self.tokenize_chinese_chars = bool(normalizer and normalizer["handle_chinese_chars"])
         self.model_max_length = model_max_length
 
     @classmethod
@@ -349,7 +356,7 @@ def _read_template(fast: FastTokenizer, *, is_pair: bool) -> Template:
 
 
 def _older_files(folder: Path) -> str:
-    names = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE)
+    names = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
     return " and ".join(name for name in names if (folder / name).is_file())
 
 

@@ -30,10 +30,16 @@ def open_page(folders, monkeypatch):
 
 VIEWS = {
     "Three embeddings": None,
-    "LayerNorm": {"XLNet": "XLNet has no LayerNorm", "T5": "T5 has no", "GPT2": "GPT-2 has no"},
+    "LayerNorm": {
+        "XLNet": "XLNet has no LayerNorm",
+        "T5": "T5 has no",
+        "GPT2": "GPT-2 has no",
+        "EuroBert": "EuroBERT has no LayerNorm",
+    },
     "Leave one out": dict.fromkeys(NAMES, "but not its parts"),
     "Position table": dict.fromkeys(
-        ("DebertaForMaskedLM", "DebertaV2ForMaskedLM", "XLNet", "T5"), "adds no position vectors"
+        ("DebertaForMaskedLM", "DebertaV2ForMaskedLM", "XLNet", "T5", "EuroBert"),
+        "adds no position vectors",
     ),
     "Nearest words": None,
 }

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 
 import bertcore
 from bertcore.others.model import OtherModel
-from tests.support.tiny import tiny_tokenizer
+from tests.support.tiny import tiny_tokenizer, tiny_vocabulary
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
@@ -25,6 +25,8 @@ MASKED = [
     "XLNetLMHeadModel",
     "T5ForConditionalGeneration",
     "BartForConditionalGeneration",
+    "MPNetForMaskedLM",
+    "EuroBertForMaskedLM",
 ]
 """Those that predict hidden words."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(6)]
@@ -128,6 +130,38 @@ def _gpt2(folder: Path) -> int:
     return _save(fast, folder, unk_token=name, bos_token=name, eos_token=name)
 
 
+def _mpnet(folder: Path) -> int:
+    """MPNet's: BERT's word pieces with RoBERTa's special tokens."""
+    names = ["<s>", "<pad>", "</s>", "<unk>"]
+    vocab = [*names, *tiny_vocabulary(), "<mask>"]
+    return _save_vocabulary(vocab, folder)
+
+
+def _save_vocabulary(vocab: list[str], folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(vocab) + "\n", encoding="utf-8")
+    transformers.MPNetTokenizer.from_pretrained(folder, model_max_length=60).save_pretrained(folder)
+    (folder / "vocab.txt").unlink()
+    return len(vocab)
+
+
+def _eurobert(folder: Path) -> int:
+    fast = FastTokenizer(models.BPE())
+    fast.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    fast.decoder = decoders.ByteLevel()
+    names = ["<|pad|>", "<|begin_of_text|>", "<|end_of_text|>", "<|mask|>"]
+    trainer = trainers.BpeTrainer(
+        vocab_size=340,
+        special_tokens=names,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    fast.train_from_iterator(CORPUS, trainer)
+    first, last = names[1], names[2]
+    _template(fast, f"{first} $A {last}", f"{first} $A {last} {first} $B {last}", [first, last])
+    return _save(fast, folder, pad_token=names[0], mask_token=names[3])
+
+
 TOKENIZERS: dict[str, Callable[[Path], int]] = {
     "deberta": _deberta,
     "deberta-v2": lambda folder: _save_known(unigram(albert=True), folder),
@@ -136,6 +170,8 @@ TOKENIZERS: dict[str, Callable[[Path], int]] = {
     "t5": _t5,
     "bart": lambda folder: _save_known(byte_level_bpe(), folder),
     "gpt2": _gpt2,
+    "mpnet": _mpnet,
+    "eurobert": _eurobert,
 }
 """By model_type: writes a tokenizer and returns the size of its vocabulary."""
 
@@ -183,6 +219,8 @@ _GPT2 = {
     "bos_token_id": 0,
     "eos_token_id": 0,
 }
+_EUROBERT = {**_ENCODER, "num_key_value_heads": 2, "pad_token_id": 0}
+_EUROBERT |= {"bos_token_id": 1, "eos_token_id": 2, "mask_token_id": 3}
 CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "DebertaForMaskedLM": ("deberta", {**_RELATIVE, "position_biased_input": False}),
     "DebertaModel": ("deberta", {**_RELATIVE, "type_vocab_size": 2}),
@@ -196,6 +234,9 @@ CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "T5EncoderModel": ("t5", _T5),
     "BartForConditionalGeneration": ("bart", {**_BART, "scale_embedding": True}),
     "GPT2LMHeadModel": ("gpt2", _GPT2),
+    "MPNetForMaskedLM": ("mpnet", _ENCODER),
+    "MPNetModel": ("mpnet", _ENCODER),
+    "EuroBertForMaskedLM": ("eurobert", _EUROBERT),
 }
 """Class of `transformers` -> its model_type and shape."""
 WITH_HEADS = [name for name in CLASSES if not name.endswith("Model") or "LMHead" in name]

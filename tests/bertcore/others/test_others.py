@@ -81,6 +81,7 @@ def test_the_summands_make_the_first_hidden_state(
         "deberta": lambda m: m.base_model.embeddings.LayerNorm,
         "deberta-v2": lambda m: m.base_model.embeddings.LayerNorm,
         "mobilebert": lambda m: m.base_model.embeddings.LayerNorm,
+        "mpnet": lambda m: m.base_model.embeddings.LayerNorm,
     }
     norm = norms.get(bert.config.model_type, lambda m: torch.nn.Identity())(model)
     with torch.no_grad():
@@ -149,6 +150,8 @@ LACKS = {
     "T5ForConditionalGeneration": ("positions", "segments", "norm", "lens", "mask", "pieces"),
     "BartForConditionalGeneration": ("segments", "lens", "mask", "nsp"),
     "GPT2LMHeadModel": ("segments", "norm", "mlm", "nsp"),
+    "MPNetForMaskedLM": ("segments", "parts", "queries", "nsp"),
+    "EuroBertForMaskedLM": ("positions", "segments", "norm", "parts", "queries", "nsp"),
 }
 
 

@@ -58,6 +58,7 @@ def test_every_pooling_is_that_of_sentence_transformers(
         "AlbertModel",
         "ModernBertModel",
         "DebertaV2Model",
+        "MPNetModel",
     ],
 )
 @pytest.mark.parametrize("pooling", ["mean", "weightedmean"])
