@@ -16,6 +16,7 @@ from .figures import (
     answer_bars,
     answer_rows,
     answer_table,
+    label_rows,
     layer_lines,
     layer_table,
 )
@@ -74,6 +75,10 @@ SHOWN = {
     "score": (
         ": the number that the head gives, and behind the bars both numbers and the difference"
     ),
+    "labels": (
+        ": the probability of yes for each label, which do not exclude each other. Behind the bars "
+        "stand both probabilities and the difference in percentage points"
+    ),
     "span": (
         ": where the answer begins or ends, as a token with its position in brackets. Behind the "
         "bars stand both probabilities and the difference in percentage points"
@@ -107,7 +112,8 @@ def show_answers(case: Case) -> None:
     picture = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")
     selected = choose_question(case, row)
-    rows = answer_rows(selected.sides, selected.places)
+    is_labels = selected.question.kind == "labels"
+    rows = label_rows(selected.sides) if is_labels else answer_rows(selected.sides, selected.places)
     answer = choose_answer(case, selected, rows, row)
     with picture:
         _show_bars(case, selected, rows)
@@ -177,11 +183,11 @@ def _note_limits(case: Case, selected: SelectedQuestion) -> None:
         reason = case.sides[lacking].decisions.no_task if question.kind != "next" else ""
         name = plain(case.names[lacking])
         st.info(f"**{name} does not answer this question.** {plain(_sentence(reason))}")
-    elif not question.same_answers and question.kind != "span":
+    elif not question.same_answers and question.kind not in ("span", "labels"):
         st.caption(OTHER_ANSWERS)
     elif question.kind == "class" and _are_numbers(selected):
         st.caption(NUMBERED_LABELS)
-    if case.text_b is None and question.kind in ("class", "span"):
+    if case.text_b is None and question.kind in ("class", "labels", "span"):
         for side in filter(wants_pair, case.sides):
             st.warning(NEEDS_B.format(name=plain(side.name)))
 
@@ -204,6 +210,8 @@ def _note_settled(case: Case, selected: SelectedQuestion) -> None:
             continue
         final, last = side.final[place][:40], len(side.answers) - 1
         decision = plain(label_name(final) if side.kind == "class" else final)
+        if side.labels:
+            decision = f"{plain(label_name(side.labels[place]))}: {decision}"
         since = side.settled[place]
         when = "only after the last layer" if since == last else f"from layer {since} of {last} on"
         parts.append(f"**{plain(name)}** decides **{decision}** {when}")

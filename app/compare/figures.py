@@ -80,6 +80,29 @@ def answer_rows(
     return AnswerRows(names, (values[0], values[1]), max(0, total - len(names)))
 
 
+def label_rows(
+    sides: tuple[LayerDecisions | None, LayerDecisions | None], most: int = MOST_ROWS
+) -> AnswerRows:
+    """Return the probability of yes of each label of both, the highest bar first.
+
+    Args:
+        sides: The answers of both to "labels"; None where one has none.
+        most: Rows.
+    """
+    probabilities = [
+        {}
+        if side is None
+        else dict(zip(side.labels, map(float, side.probabilities[-1, :, 1]), strict=True))
+        for side in sides
+    ]
+    names = list(dict.fromkeys([*probabilities[0], *probabilities[1]]))
+    names.sort(key=lambda name: -max(part.get(name, 0.0) for part in probabilities))
+    first, second = (
+        np.array([part.get(name, math.nan) for name in names[:most]]) for part in probabilities
+    )
+    return AnswerRows(tuple(names[:most]), (first, second), max(0, len(names) - most))
+
+
 def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:
     """Draw the answers as pairs of bars: the first checkpoint grey, the second blue.
 
@@ -90,7 +113,8 @@ def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:
     """
     is_score = kind == "score"
     places = list(range(len(rows.names)))
-    named = [label_name(name) for name in rows.names] if kind == "class" else rows.names
+    is_label = kind in ("class", "labels")
+    named = [label_name(name) for name in rows.names] if is_label else rows.names
     labels = [theme.escape(shorten(name, 26)) for name in named]
     fig = Figure()
     for values, name, colour, number in zip(rows.values, names, COLOURS, (0, 1), strict=True):

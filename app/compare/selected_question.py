@@ -7,7 +7,7 @@ from typing import NamedTuple
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.compare.checkpoints import Question
-from bertcore.analysis.compare.decision import KINDS
+from bertcore.analysis.compare.decision import KINDS, NO_YES
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
 from ..plots.untrusted_text import label_name
@@ -44,7 +44,7 @@ def choose_question(case: Case, row: DeltaGenerator) -> SelectedQuestion:
         return SelectedQuestion(question, sides, places[0][1])
     numbers = list(range(len(places)))
     chosen = row.selectbox(
-        {"word": "Mask", "span": "Start or end"}.get(kind, "Token"),
+        {"word": "Mask", "span": "Start or end", "labels": "Label"}.get(kind, "Token"),
         numbers,
         format_func=lambda number: places[number][0],
         key=PLACE.key(options=numbers),
@@ -59,11 +59,23 @@ def places_of(
     """Return the names of the places of a question, and the index of each in both."""
     if kind == "span":
         return [("start of the answer", (0, 0)), ("end of the answer", (1, 1))]
+    if kind == "labels":
+        return _shared_labels(sides)
     if kind == "tag":
         units = [unit for unit in case.comparison.units.units if not unit.is_special]
         return [(unit.name[:30], (unit.first[0], unit.second[0])) for unit in units]
     count = min(len(side.places) for side in sides if side is not None)
     return [(f"number {n + 1}", (n, n)) for n in range(count)]
+
+
+def _shared_labels(
+    sides: tuple[LayerDecisions | None, LayerDecisions | None],
+) -> list[tuple[str, tuple[int, int]]]:
+    """Return the labels that both decide on, or those of the only one, with their places."""
+    both = [side.labels for side in sides if side is not None]
+    first, second = both[0], both[-1]
+    shared = [label for label in first if label in second] if len(both) == 2 else list(first)
+    return [(label_name(n), (first.index(n), second.index(n))) for n in shared]
 
 
 def choose_answer(
@@ -87,7 +99,8 @@ def choose_answer(
     if selected.question.kind == "score":
         return final_answers[followed]
     named = label_name if selected.question.kind == "class" else str
-    options = ["", *dict.fromkeys([*final_answers.values(), *rows.names])]
+    names = NO_YES if selected.question.kind == "labels" else rows.names
+    options = ["", *dict.fromkeys([*final_answers.values(), *names])]
     chosen: str = row.selectbox(
         "Follow the answer",
         options,

@@ -96,6 +96,7 @@ def _side(read: Any) -> list[dict[str, object]] | None:
     return [
         {
             "token": token if token >= 0 else None,
+            **({"label": read.labels[place]} if read.labels else {}),
             "answer": read.final[place],
             "by_layer": [float(value) for value in curves[:, place]],
             "settled": read.settled[place],

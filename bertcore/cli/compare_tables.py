@@ -61,9 +61,10 @@ def print_answers(comparison: TextComparison, names: tuple[str, str]) -> None:
             borrowed = " (head of the other)" if question.borrower == number else ""
             for place in range(min(len(side.places), MOST)):
                 settled = side.settled[place]
+                label = f": {side.labels[place]}" if side.labels else ""
                 value = float(side.of_final()[-1, place])
                 table.add_row(
-                    KINDS[question.kind],
+                    plain(KINDS[question.kind] + label),
                     plain(names[number] + borrowed),
                     plain(side.final[place]),
                     f"{value:.4g}",

@@ -18,6 +18,7 @@ from bertcore.trace import Trace
 
 KINDS = {
     "class": "class of the text",
+    "labels": "each label, yes or no",
     "score": "score of the text",
     "tag": "tag of each token",
     "span": "start and end of the answer",
@@ -26,6 +27,8 @@ KINDS = {
 }
 """The kinds of decision, and what each decides."""
 NEXT_LABELS = ("B follows A", "B is a random text")
+NO_YES = ("no", "yes")
+"""The answers at each place of "labels"."""
 MAX_MASKS = 16
 """Masks whose words are read; 16 of them at 13 layers and 30,522 pieces are 25 MB."""
 
@@ -39,7 +42,8 @@ class Decision:
     kind: str
     """A key of KINDS."""
     labels: tuple[str, ...]
-    """Of the classes or tags, or the pieces of the vocabulary; () for "score" and "span"."""
+    """Of the classes or tags, the labels that are decided on, or the pieces of the vocabulary; ()
+    for "score" and "span"."""
     owner: str
     """The checkpoint that the head is from."""
     width: int
@@ -55,20 +59,24 @@ class Decision:
     def places(self, trace: Trace) -> list[int]:
         """Return the tokens that are decided on, [P]; -1 for the text as a whole.
 
-        Of "span" the first place is the start and the second the end.
+        Of "span" the first place is the start and the second the end; of "labels" there is a place
+        for each label.
         """
         if self.kind == "tag":
             return list(range(trace.num_tokens))
         if self.kind == "word":
             masks = [i for i, token_id in enumerate(trace.input_ids) if token_id == self.mask_id]
             return masks[:MAX_MASKS]
+        if self.kind == "labels":
+            return [-1] * len(self.labels)
         return [-1, -1] if self.kind == "span" else [-1]
 
     def logits(self, hidden: Tensor, trace: Trace) -> Tensor:
         """Return the logits of every place, [..., P, C], of hidden states [..., T, D].
 
-        C is the number of labels, 1 of a score, T of a span. Of a span in a pair, the tokens that
-        cannot hold the answer (those before text B) have -inf, as in the official SQuAD script.
+        C is the number of labels, 1 of a score, T of a span, 2 (no, yes) at each of "labels". Of a
+        span in a pair, the tokens that cannot hold the answer (those before text B) have -inf, as
+        in the official SQuAD script.
 
         Raises:
             ValueError: If the width of the hidden states is not that of the head.
@@ -82,6 +90,9 @@ class Decision:
             return self.head(hidden[..., self.places(trace), :])
         if self.kind == "tag":
             return self.head(hidden)
+        if self.kind == "labels":  # the softmax of 0 and z is the sigmoid of z
+            yes = self.head(hidden)
+            return torch.stack([torch.zeros_like(yes), yes], dim=-1)
         if self.kind != "span":
             return self.head(hidden)[..., None, :]
         logits = self.head(hidden).transpose(-1, -2)
@@ -97,7 +108,7 @@ class Decision:
         """
         if self.kind == "span":
             return [f"{token} ({place})" for place, token in enumerate(trace.tokens)]
-        return self.labels if self.kind != "score" else ("score",)
+        return {"score": ("score",), "labels": NO_YES}.get(self.kind, self.labels)
 
     def applies_to(self, trace: Trace) -> bool:
         """Return whether this input poses the question: a pair, or a text with [MASK]."""

@@ -27,6 +27,8 @@ class LayerDecisions:
     """What the C answers are called."""
     places: tuple[int, ...]
     """The tokens decided on, [P]; -1 for the text as a whole."""
+    labels: tuple[str, ...]
+    """Of "labels" the label of each place, [P]; () of the others."""
     logits: NDArray[np.float32]
     """[L+1, P, C]"""
     probabilities: NDArray[np.float32]
@@ -81,6 +83,7 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
         kind=decision.kind,
         names=tuple(decision.names(trace)),
         places=tuple(places),
+        labels=decision.labels if decision.kind == "labels" else (),
         logits=logits.numpy(),
         probabilities=(logits if is_score else logits.softmax(-1)).numpy(),
         answers=answers,

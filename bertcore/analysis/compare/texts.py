@@ -13,7 +13,7 @@ from bertcore.analysis.compare.before_after import check_finite
 from bertcore.analysis.compare.checkpoints import Question, with_mask_of
 from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.compare.head_divergence import head_divergence
-from bertcore.analysis.compare.layer_decisions import layer_decisions
+from bertcore.analysis.compare.layer_decisions import LayerDecisions, layer_decisions
 from bertcore.analysis.compare.shared_units import shared_units
 from bertcore.analysis.shared.collect import Progress, Sentence
 from bertcore.model import Model
@@ -23,8 +23,11 @@ MAX_SENTENCES = 500
 """Most texts that are compared; the result states how many were left out."""
 MAX_EXAMPLES = 1000
 """Tokens for CKA in all: each text gives an equal part, drawn at random if it has more."""
-KINDS = ("class", "score", "next")
+KINDS = ("class", "labels", "score", "next")
 """Questions that are asked of every text: those about the text as a whole."""
+
+NO_LABEL = "no label"
+"""The answer of a text that has none of several labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,13 @@ class TextAnswers:
     kind: str
     """Of KINDS."""
     answers: tuple[str, str]
-    """"" where one does not answer; of a score the number."""
+    """"" where one does not answer; of a score the number, of labels those that the text has."""
     probabilities: tuple[float, float]
-    """Of each one's answer (of a score the score); NaN where one does not answer."""
+    """Of each one's answer (of a score the score, of labels that of the least sure one); NaN where
+    one does not answer."""
     distance: float
     """Half the sum of the differences of all probabilities, 0 to 1 (total variation); of a score
-    the difference. NaN where they cannot be compared."""
+    the difference, of labels the mean over them. NaN where they cannot be compared."""
 
     @property
     def is_changed(self) -> bool:
@@ -151,16 +155,26 @@ def _answers(
             continue
         owner = berts[1 - side] if question.borrower == side else berts[side]
         read = layer_decisions(decision, trace, owner.device)
-        row = read.probabilities[-1, 0]
-        rows.append(row)
-        values[side] = float(row.max())
-        names[side] = f"{row[0]:.4g}" if question.kind == "score" else read.final[0]
+        final = read.probabilities[-1]  # [P, C]
+        rows.append(final)
+        values[side] = float(final.max(-1).min())
+        names[side] = _name(read)
     if not rows:
         return None
     distance = np.nan
     if len(rows) == 2 and question.same_answers:
         halves = 1.0 if question.kind == "score" else 0.5
-        distance = halves * float(np.abs(rows[0] - rows[1]).sum())
+        distance = halves * float(np.abs(rows[0] - rows[1]).sum(-1).mean())
     return TextAnswers(
         sentence, question.kind, (names[0], names[1]), (values[0], values[1]), distance
     )
+
+
+def _name(read: LayerDecisions) -> str:
+    """Return what a checkpoint answers to a whole text, in words."""
+    if read.kind == "score":
+        return f"{read.probabilities[-1, 0, 0]:.4g}"
+    if read.kind != "labels":
+        return read.final[0]
+    given = [label for label, said in zip(read.labels, read.final, strict=True) if said == "yes"]
+    return ", ".join(given) or NO_LABEL

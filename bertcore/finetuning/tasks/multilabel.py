@@ -106,8 +106,7 @@ class Multilabel(SequenceTask):
     metrics = ("micro_f1", "macro_f1", "accuracy")
     weighs_classes = False
     why_two = "for several labels a text. For a single yes or no use --task classify."
-    decision = None
-    why_no_decision = "each of several labels on its own, yes or no"
+    decision = "labels"
     form = FORM
 
     def reads_head(self, kind: str | None, problem: str) -> bool:

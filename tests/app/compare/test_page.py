@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from app.compare import case as app_compare
 from app.shell import cache
 from bertcore import Bert, Tokenizer, load
+from bertcore.analysis.attribution import answer, task_input
 from bertcore.analysis.compare.checkpoints import (
     TextComparison,
     compare_gradients,
@@ -26,6 +27,7 @@ from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.heads.texts import read_pasted_texts
+from bertcore.finetuning import open_task_model
 from tests.support.adapters import make_adapter
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint
@@ -377,11 +379,21 @@ def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: P
     assert "label 0" in charts(app)["answers"][0]["customdata"]
 
 
-def test_a_head_of_several_labels_is_said_not_to_be_compared(page: AppTest, tmp_path: Path) -> None:
+def test_several_labels_are_compared_one_by_one(page: AppTest, tmp_path: Path) -> None:
     folder = save_task_checkpoint(tmp_path, "multilabel")
     page.query_params["compare_with"] = str(folder)
     app = ok(page.run())
-    assert "each of several labels on its own" in " ".join(one.value for one in app.info)
+    found = charts(app)
+    model = open_task_model(folder, device="cpu")
+    given = answer(model, task_input(model, A, B)).probabilities
+    order = np.argsort(-given, kind="stable")
+    labels = LABELS["multilabel"]
+    assert found["answers"][1]["customdata"] == [labels[i] for i in order]
+    np.testing.assert_allclose(numbers(found["answers"][1]["x"]), given[order], atol=1e-6)
+    assert {"layers", "gradients"} <= found.keys()
+    app = ok(app.selectbox(key="compare_place").set_value(2).run())
+    said_now = said(app).replace("*", "")
+    assert f"multilabel decides {labels[2]}: {'yes' if given[2] > 0.5 else 'no'}" in said_now
 
 
 def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:

@@ -23,7 +23,10 @@ from bertcore.analysis.attribution import (
     run_file,
     task_input,
 )
+from bertcore.analysis.compare.checkpoints import compare_gradients, compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
+from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
+from bertcore.analysis.shared.collect import Sentence
 from bertcore.bert import Bert
 from bertcore.configs import Columns, DistillConfig
 from bertcore.evaluation.intervals import bootstrap
@@ -474,10 +477,53 @@ def test_a_label_of_one_output_with_a_sigmoid_is_opened(tmp_path: Path) -> None:
     initialize_head(module, torch.Generator().manual_seed(1))
     one = TaskModel(TASK, module, model.tokenizer, ("toxic",), "one").save(tmp_path / "one")
     assert open_task_model(folder, device="cpu").labels == LABELS
-    decisions = open_decisions(load(folder, device="cpu"), folder)
-    assert "each of several labels on its own" in decisions.no_task
     reader = read_task_head(load(one, device="cpu"))
     assert reader is not None
     assert (reader.kind, reader.labels) == ("labels", ("toxic",))  # as What if? reads it
     opened = open_task_model(one, device="cpu")
     assert (opened.task.name, opened.labels) == ("multilabel", ("toxic",))
+
+
+def test_two_checkpoints_are_compared_label_by_label(tmp_path: Path) -> None:
+    start = tiny_bert().save(tmp_path / "tiny")
+    folders = []
+    for seed, labels in ((1, LABELS), (2, LABELS[::-1])):
+        generator = torch.Generator().manual_seed(seed)
+        model = start_task_model(start, task="multilabel", labels=labels, generator=generator)
+        with torch.no_grad():
+            for weight in model.module.head.parameters():
+                weight.mul_(30)  # answers that differ from 0.5
+        folders.append(model.save(tmp_path / str(seed)))
+    first, second = (load(folder, device="cpu") for folder in folders)
+    decisions = (open_decisions(first, folders[0]), open_decisions(second, folders[1]))
+    asked = questions(first, second, decisions)
+    question = next(one for one in asked if one.kind == "labels")
+    assert (question.borrower, question.same_answers) == (None, False)  # in another order
+    text = "the film was good"
+    traces = first.trace(text), second.trace(text)
+    found = compare_text(first, second, traces, (question,))
+    ((_, *sides),) = found.answers
+    for folder, labels, side in zip(folders, (LABELS, LABELS[::-1]), sides, strict=True):
+        assert side is not None
+        opened = open_task_model(folder, device="cpu")
+        given = answer(opened, task_input(opened, text, None)).probabilities
+        assert side.labels == labels
+        np.testing.assert_allclose(side.probabilities[-1, :, 1], given, atol=1e-5)
+        np.testing.assert_allclose(side.probabilities.sum(-1), 1, atol=1e-6)
+        assert side.final == ["yes" if p > 0.5 else "no" for p in given]
+    # The log-odds of yes are the label's own logit, which grows along its gradient alone.
+    place = LABELS.index("toxic")
+    both = compare_gradients(first, second, traces, question, (1, None), (place, 0))
+    assert both[0] is not None
+    assert both[1] is None
+    assert both[0].target == pytest.approx(float(sides[0].logits[-1, place, 1]), abs=1e-5)
+    sentences = [Sentence(text), Sentence("the film was bad", "a good house")]
+    same = (decisions[0], decisions[0])
+    many = compare_texts(first, first, sentences, questions(first, first, same))
+    told = [one for one in many.answers if one.kind == "labels"]
+    assert [one.distance for one in told] == [0, 0]
+    given_labels = [n for n, said in zip(LABELS, sides[0].final, strict=True) if said == "yes"]
+    assert told[0].answers == (", ".join(given_labels) or NO_LABEL,) * 2
+    assert told[0].probabilities[0] == pytest.approx(
+        float(sides[0].probabilities[-1].max(-1).min())
+    )

@@ -1,0 +1,103 @@
+"""A visitor with a checkpoint of each family and head walks every page.
+
+A page fails on an exception, on an error, where it shows nothing, and on a sentence that is wrong
+for the family: special tokens that its tokenizer does not have, a number that is none, a brace that
+nobody filled. By default each family comes with one head; BERTSCOPE_EVERY_HEAD=1 takes all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from app.navigation import PAGES
+from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.support.tiny_families import make
+from tests.support.tiny_tasks import PREFIXES, make_task
+
+pytestmark = pytest.mark.browser
+
+LABELS = {
+    "SequenceClassification": ("bad", "good", "so-so"),
+    "TokenClassification": ("O", "B-X", "I-X"),
+    "QuestionAnswering": ("start", "end"),
+    "MultipleChoice": ("first", "second"),
+}
+HEADS = ("pretraining", *LABELS)
+PRETRAINED = {
+    "distilbert": "DistilBertForMaskedLM",
+    "roberta": "RobertaForMaskedLM",
+    "xlm-roberta": "XLMRobertaForMaskedLM",
+    "electra": "ElectraForPreTraining",
+    "albert": "AlbertForPreTraining",
+    "modernbert": "ModernBertForMaskedLM",
+}
+WALKED = {
+    "bert": "QuestionAnswering",
+    "distilbert": "SequenceClassification",
+    "roberta": "TokenClassification",
+    "xlm-roberta": "pretraining",
+    "electra": "SequenceClassification",
+    "albert": "MultipleChoice",
+    "modernbert": "SequenceClassification",
+}
+CASES = [
+    (family, head) for family in PREFIXES for head in HEADS if family != "bert" or head != HEADS[0]
+]
+if os.environ.get("BERTSCOPE_EVERY_HEAD") != "1":
+    CASES = list(WALKED.items())
+
+SHOWN = (
+    "canvas, iframe, table, .js-plotly-plot, .words button, [data-testid=stDataFrame], "
+    "[data-testid=stAlertContainer], [data-testid=stMetric]"
+)
+"""What a page that is not empty has at least one of, in sight."""
+WRONG = {
+    "a number that is none": re.compile(r"\b(nan|NaN|inf)\b"),
+    "an unfilled brace": re.compile(r"\{[a-z_]+\}"),
+    "a value that is none": re.compile(r"\b(None|undefined)\b"),
+}
+FOREIGN = {
+    "roberta": re.compile(r"\[(CLS|SEP|MASK|PAD|UNK)\]"),
+    "xlm-roberta": re.compile(r"\[(CLS|SEP|MASK|PAD|UNK)\]"),
+    "bert": re.compile(r"</?s>|<(mask|pad|unk)>"),
+    "distilbert": re.compile(r"</?s>|<(mask|pad|unk)>"),
+    "electra": re.compile(r"</?s>|<(mask|pad|unk)>"),
+}
+"""Special tokens that a family's tokenizer does not have."""
+OF_OTHER_CHECKPOINTS = ("checkpoints", "training")
+"""Pages that tell of other checkpoints too."""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("families")
+
+
+@pytest.mark.parametrize(("family", "head"), CASES)
+def test_every_page(visit: Visit, root: Path, family: str, head: str) -> None:
+    folder = root / f"{family}-{head}"
+    folder.mkdir()
+    if head == "pretraining":
+        make(PRETRAINED[family], folder)
+    else:
+        make_task(folder, head, family, LABELS[head])
+    wrong = []
+    for page in (page.name for page in PAGES.values()):
+        visit.open(page, checkpoint=str(folder), text_a=TEXT_A, text_b=TEXT_B)
+        visit.check()
+        main = visit.page.get_by_test_id("stMain")
+        if main.locator(SHOWN).locator("visible=true").count() == 0:
+            wrong.append(f"{page}: nothing is shown")
+        text = main.inner_text()
+        patterns = dict(WRONG)
+        if family in FOREIGN and page not in OF_OTHER_CHECKPOINTS:
+            patterns["a foreign special token"] = FOREIGN[family]
+        for what, pattern in patterns.items():
+            for found in pattern.finditer(text):
+                around = text[max(0, found.start() - 60) : found.end() + 60].replace("\n", " ")
+                wrong.append(f"{page}: {what}: …{around}…")
+    assert wrong == []
