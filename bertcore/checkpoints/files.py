@@ -18,7 +18,7 @@ from bertcore.checkpoints.folder import (
     find_weights,
     read_json,
 )
-from bertcore.checkpoints.source import is_remote, resolve
+from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.families import FAMILIES, TASK_CLASSES
 
@@ -119,15 +119,9 @@ def find_files(folder: Path, *, allow_pickle: bool) -> CheckpointFiles:
 
 
 def _base_folder(adapter: Adapter, *, allow_pickle: bool) -> Path:
-    revision = read_json(adapter.folder / ADAPTER_CONFIG).get("revision")
-    if revision not in (None, "", "main") and is_remote(adapter.base):
-        raise ValueError(
-            f"the adapter in {adapter.folder} asks for revision {str(revision)[:50]!r} of its base "
-            f"{adapter.base}; BertScope fetches the newest alone. Download that revision, and name "
-            "its folder as base_model_name_or_path."
-        )
     try:
-        base = find_checkpoint(resolve(adapter.base, allow_pickle=allow_pickle))
+        place = base_source(adapter.folder) or adapter.base
+        base = find_checkpoint(resolve(place, allow_pickle=allow_pickle))
     except (ValueError, RuntimeError) as error:
         raise type(error)(
             f"the adapter in {adapter.folder} is opened on its base, which is not there: {error} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,24 @@ MODULES = "modules.json"
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 """Of peft: an adapter, which is opened on its base."""
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
-_TENSORFLOW = ("tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index", "model.ckpt.index")
+_OTHER_FORMATS = (
+    (
+        (".gguf", ".ggml"),
+        "GGUF weights of llama.cpp, which are packed for its programs",
+        "Open the checkpoint that they were made from.",
+    ),
+    (
+        ("tf_model.h5", "flax_model.msgpack", ".ckpt.index"),
+        "weights of TensorFlow or Flax",
+        f"BertScope reads {SAFETENSORS}: convert them with transformers, then open the result.",
+    ),
+    (
+        (".onnx", ".tflite", ".mlmodel", ".mlpackage"),
+        "a program of its network (ONNX, TFLite or Core ML) in place of weights by name",
+        "Open the checkpoint that it was exported from.",
+    ),
+)
+"""Endings of files, what they hold, and what to do with it."""
 MAX_DEPTH = 3
 """Levels of folders below the chosen one that are searched for a checkpoint."""
 _MAX_FOLDERS = 1000
@@ -178,13 +196,20 @@ def _steps(folder: Path) -> list[Path]:
     return [step for step in (folder / "checkpoints").glob("*") if has_weights(step)]
 
 
+def other_format(names: Iterable[str]) -> str | None:
+    """Return a sentence on weights in a format that is not read, and what to do; None without."""
+    names = sorted(names)
+    for endings, what, advice in _OTHER_FORMATS:
+        found = next((name for name in names if name.endswith(endings)), None)
+        if found is not None:
+            return f"It holds {what} ({found[:100]}). {advice}"
+    return None
+
+
 def _no_weights(folder: Path) -> str:
-    for name in _TENSORFLOW:
-        if (folder / name).exists():
-            return (
-                f"{folder} holds weights of TensorFlow or Flax ({name}); BertScope reads "
-                f"{SAFETENSORS}. Convert them with transformers, then open the result."
-            )
+    other = other_format([path.name for path in islice(folder.glob("*"), _MAX_FOLDERS)])
+    if other is not None:
+        return f"{folder} has no {SAFETENSORS}. {other}"
     others = sorted(p.name for p in folder.glob("*") if p.suffix in {".safetensors", ".bin", ".pt"})
     unused = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
     steps = _steps(folder)

@@ -5,11 +5,20 @@ Labelled data of the hub is read by the library `datasets` (`bertcore/finetuning
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import cast
+from typing import Any, NamedTuple, cast
 
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, constants, hf_hub_download
 from huggingface_hub.errors import (
+    DisabledRepoError,
     EntryNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
@@ -17,8 +26,12 @@ from huggingface_hub.errors import (
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
+    RevisionNotFoundError,
 )
+from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub.hf_api import ModelInfo, RepoSibling
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+from tqdm import tqdm
 
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
@@ -26,14 +39,17 @@ from bertcore.checkpoints.folder import (
     MODULES,
     PICKLE,
     PICKLE_INDEX,
+    SAFETENSORS,
+    SAFETENSORS_INDEX,
     OnlyPickleError,
+    find_weights,
     has_weights,
     is_adapter,
-    is_checkpoint,
+    other_format,
     read_modules,
 )
 
-_FILES = [
+_SETTINGS = (
     "config.json",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -45,158 +61,522 @@ _FILES = [
     "spiece.model",
     "sentencepiece.bpe.model",
     "README.md",
-    "model.safetensors",
-    "model.safetensors.index.json",
-    "model-*.safetensors",
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,
     MODULES,
     "config_sentence_transformers.json",
     "sentence_*_config.json",
-]
-_PICKLES = [PICKLE, PICKLE_INDEX, "pytorch_model-*.bin"]
+)
+_WEIGHTS = ((SAFETENSORS,), (SAFETENSORS_INDEX, "model-*.safetensors"))
+"""Forms of the weights, the first of which is taken."""
+_PICKLES = ((PICKLE,), (PICKLE_INDEX, "pytorch_model-*.bin"))
 _HttpError = cast(type[Exception], HfHubHTTPError.__bases__[0])
 """Errors of the hub library's HTTP client, which depends on its version."""
 _SECONDS = 5.0
 """Seconds to wait for the hub's first answer."""
+_REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_BLOCK = 1 << 22
+
+Progress = Callable[[int, int, str], None]
+"""Called with the bytes fetched, those to fetch, and the file's name; stops by raising."""
+
+
+class HubId(NamedTuple):
+    """A repository of the hub at a revision."""
+
+    repo: str
+    """`name` or `user/name`."""
+    revision: str | None = None
+    """A branch, a tag or a commit; None is the newest state of its main branch."""
+
+    def __str__(self) -> str:
+        return self.repo if self.revision is None else f"{self.repo}@{self.revision}"
+
+
+class HubUnreachableError(RuntimeError):
+    """The hub was not asked or gave no answer that tells what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """A file that a checkpoint needs."""
+
+    name: str
+    num_bytes: int
+    blob: str
+    """Its id: sha256 of what lies in large-file storage, else that of git."""
+    is_cached: bool
+    """Whether it is on this machine."""
+
+    @property
+    def is_weights(self) -> bool:
+        """Whether it holds tensors."""
+        return self.name.endswith((".safetensors", ".bin"))
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPlan:
+    """What opening a checkpoint of the hub fetches."""
+
+    hub_id: HubId
+    commit: str
+    files: tuple[HubFile, ...]
+    num_parameters: int | None
+    """As the hub counts them; None where it does not tell."""
+    allow_pickle: bool
+
+    @property
+    def missing(self) -> tuple[HubFile, ...]:
+        """The files that are not on this machine."""
+        return tuple(file for file in self.files if not file.is_cached)
+
+    @property
+    def num_missing_bytes(self) -> int:
+        """Size of what is fetched."""
+        return sum(file.num_bytes for file in self.missing)
+
+    @property
+    def num_weight_bytes(self) -> int:
+        """Size of the weights, fetched or not."""
+        return sum(file.num_bytes for file in self.files if file.is_weights)
+
+
+def parse_hub_id(source: str) -> HubId | None:
+    """Return what a text of the form `name`, `user/name` or either with `@revision` names.
+
+    None if it has another form.
+
+    >>> parse_hub_id("user/name@v1.0")
+    HubId(repo='user/name', revision='v1.0')
+    """
+    repo, has_revision, revision = source.partition("@")
+    try:
+        validate_repo_id(repo)
+    except HFValidationError:
+        return None
+    if repo.count("/") > 1:
+        return None
+    # git allows no two dots in names; in a path of the cache they would lead out of it.
+    if has_revision and (not _REVISION.fullmatch(revision) or ".." in revision):
+        return None
+    return HubId(repo, revision if has_revision else None)
 
 
 def is_hub_id(source: str) -> bool:
-    """Return whether a text has the form of a hub id: `name` or `user/name`."""
-    try:
-        validate_repo_id(source)
-    except HFValidationError:
-        return False
-    return source.count("/") <= 1
+    """Return whether a text has the form of a hub id: `name`, `user/name`, or with `@revision`."""
+    return parse_hub_id(source) is not None
 
 
-def download(repo_id: str, *, allow_pickle: bool = False, endpoint: str | None = None) -> Path:
-    """Return the local folder of a hub checkpoint; fetch what is not in the local cache.
+def look_up(source: str, *, allow_pickle: bool = False, endpoint: str | None = None) -> FetchPlan:
+    """Ask the hub what opening a checkpoint needs, and how large it is; fetch no weights.
 
-    Only config, tokenizer, model card and weights are fetched; pickled weights only if
-    `allow_pickle` is True and the repository has no safetensors.
+    Of a sentence encoder modules.json is fetched, which names the folders of its parts.
 
     Args:
-        repo_id: `name` or `user/name`.
-        allow_pickle: Whether pytorch_model.bin may be fetched.
+        source: `name`, `user/name`, or either with `@revision`.
+        allow_pickle: Whether pytorch_model.bin may be fetched, where there are no safetensors.
         endpoint: Address of another hub; None takes the usual one.
 
     Raises:
         OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
-        ValueError: If the hub has no such repository, or it may not be read.
-        RuntimeError: If the hub cannot be reached and the checkpoint is not in the cache.
+        ValueError: If the hub has no such repository or revision, it may not be read, or holds no
+            weights in a format that is read.
+        HubUnreachableError: If the hub cannot be reached, or answers with an error.
+        RuntimeError: If modules.json cannot be fetched, or is damaged.
     """
-    folder = _fetch(repo_id, _FILES, endpoint)
-    if not has_weights(folder) and allow_pickle:
-        folder = _fetch(repo_id, [*_FILES, *_PICKLES], endpoint)
-    encoder = ""
-    if (folder / MODULES).is_file():
-        folder = _fetch_modules(repo_id, folder, endpoint, allow_pickle=allow_pickle)
-        encoder = read_modules(folder)[0].path
-    if has_weights(folder / encoder) or is_adapter(folder):
-        return folder
-    if not allow_pickle and _has_pickle(repo_id, encoder, endpoint):
-        raise OnlyPickleError(
-            f"{repo_id} has no model.safetensors on the hub, only {PICKLE}, a pickle, which can "
-            "carry programs. If you trust its author, pass allow_pickle=True (--allow-pickle): it "
-            "is then read with weights only."
+    hub_id = parse_hub_id(source)
+    if hub_id is None:
+        raise ValueError(
+            f"{source[:100]!r} is no hub id; expected name, user/name or user/name@revision."
         )
-    raise ValueError(
-        f"{repo_id} has no model.safetensors on the hub. It holds no BERT weights that can be read."
+    with _as_sentences(hub_id, is_listing=True):
+        info = HfApi(endpoint=endpoint).model_info(
+            hub_id.repo, revision=hub_id.revision, files_metadata=True, timeout=_SECONDS
+        )
+    commit = info.sha or ""
+    listed = {sibling.rfilename: sibling for sibling in info.siblings or ()}
+    if not _COMMIT.fullmatch(commit):
+        raise HubUnreachableError(
+            f"the hub did not say which state of {hub_id} it has. Is HF_ENDPOINT a hub's address?"
+        )
+    folders = [""]
+    if MODULES in listed:
+        file = _hub_file(listed[MODULES], hub_id, commit)
+        folder = _fetch(hub_id, commit, file, endpoint, None).parent
+        folders += [module.path for module in read_modules(folder) if module.path]
+    names = [name for folder in folders for name in _needed(folder, listed, allow_pickle)]
+    _check_weights(hub_id, list(listed), folders[1:2] or [""], allow_pickle=allow_pickle)
+    return FetchPlan(
+        hub_id=hub_id,
+        commit=commit,
+        files=tuple(_hub_file(listed[name], hub_id, commit) for name in dict.fromkeys(names)),
+        num_parameters=_num_parameters(info),
+        allow_pickle=allow_pickle,
     )
 
 
-def _fetch_modules(repo_id: str, folder: Path, endpoint: str | None, *, allow_pickle: bool) -> Path:
-    """Fetch the folders that modules.json names: of each its settings and weights."""
-    paths = [module.path for module in read_modules(folder) if module.path]
-    names = [*_FILES, *(_PICKLES if allow_pickle else [])]
-    wanted = [f"{path}/{name}" for path in paths for name in names]
-    return _fetch(repo_id, wanted, endpoint, deeper=True) if wanted else folder
+def cached(source: str) -> Path | None:
+    """Return the local folder of a hub checkpoint that is complete here; asks nobody.
+
+    None if parts are missing. It may not be the newest.
+    """
+    hub_id = parse_hub_id(source)
+    if hub_id is None:
+        return None
+    place = _storage(hub_id.repo)
+    commit = hub_id.revision or "main"
+    if not _COMMIT.fullmatch(commit):
+        try:
+            commit = (place / "refs" / commit).read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+    folder = place / "snapshots" / commit
+    return folder if _COMMIT.fullmatch(commit) and _is_complete(folder) else None
 
 
-def _has_pickle(repo_id: str, encoder: str, endpoint: str | None) -> bool:
-    """Return whether the hub has pickled weights of a repository, in the encoder's folder.
+def download(
+    source: str,
+    *,
+    allow_pickle: bool = False,
+    endpoint: str | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Return the local folder of a hub checkpoint; fetch what is not in the local cache.
+
+    Only config, tokenizer, model card and weights are fetched; pickled weights only if
+    `allow_pickle` is True and the repository has no safetensors. Each file is compared with the id
+    under which the hub announced it. What was fetched whole is kept when the rest fails.
+
+    Args:
+        source: `name`, `user/name`, or either with `@revision`.
+        allow_pickle: Whether pytorch_model.bin may be fetched.
+        endpoint: Address of another hub; None takes the usual one.
+        progress: Called as bytes arrive; None draws bars in a terminal.
 
     Raises:
-        RuntimeError: If it cannot be asked.
+        OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
+        ValueError: If the hub has no such repository or revision, or it may not be read.
+        RuntimeError: If the hub cannot be reached and the checkpoint is not in the cache, if a file
+            arrives incomplete or altered, or the disk has no room for it.
     """
     try:
-        names = HfApi(endpoint=endpoint).list_repo_files(repo_id)
-    except (OSError, _HttpError) as error:
+        plan = look_up(source, allow_pickle=allow_pickle, endpoint=endpoint)
+    except HubUnreachableError:
+        folder = cached(source)
+        if folder is None:
+            raise
+        return folder
+    return fetch(plan, endpoint=endpoint, progress=progress)
+
+
+def fetch(
+    plan: FetchPlan, *, endpoint: str | None = None, progress: Progress | None = None
+) -> Path:
+    """Fetch what is missing of a checkpoint and return its local folder.
+
+    Args:
+        endpoint, progress: As for `download`.
+
+    Raises:
+        ValueError, RuntimeError: As `download`.
+    """
+    place = _storage(plan.hub_id.repo)
+    folder = place / "snapshots" / plan.commit
+    _check_room(plan, place)
+    num_done, total = 0, plan.num_missing_bytes
+    for file in plan.files:
+        if (folder / file.name).is_file():
+            continue
+        # What another state of the repository has too is not sent again, but given its name here.
+        bar = None if progress is None else _bar(progress, num_done, total, file.name)
+        _fetch(plan.hub_id, plan.commit, file, endpoint, bar)
+        num_done += 0 if file.is_cached else file.num_bytes
+    if plan.hub_id.revision != plan.commit:
+        _note_commit(place / "refs" / (plan.hub_id.revision or "main"), plan.commit)
+    return folder
+
+
+def _needed(folder: str, listed: dict[str, RepoSibling], allow_pickle: bool) -> list[str]:
+    """Return the files that are needed of a folder of a repository."""
+    place = f"{folder}/" if folder else ""
+    inside = [name.removeprefix(place) for name in listed if name.startswith(place)]
+    inside = [name for name in inside if "/" not in name]
+    chosen = _matching(inside, _SETTINGS)
+    for form in (*_WEIGHTS, *(_PICKLES if allow_pickle else ())):
+        if form[0] in inside:
+            chosen += _matching(inside, form)
+            break
+    return [f"{place}{name}" for name in chosen]
+
+
+def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def _check_weights(
+    hub_id: HubId, names: list[str], folders: list[str], *, allow_pickle: bool
+) -> None:
+    """Refuse a repository without weights in a format that is read.
+
+    Args:
+        names: Of all its files.
+        folders: That of the encoder.
+    """
+    place = f"{folders[0]}/" if folders[0] else ""
+    if {f"{place}{name}" for name in (SAFETENSORS, SAFETENSORS_INDEX)} & {*names}:
+        return
+    if {ADAPTER_CONFIG, ADAPTER_WEIGHTS} <= {*names}:
+        return
+    if {f"{place}{name}" for name in (PICKLE, PICKLE_INDEX)} & {*names}:
+        if allow_pickle:
+            return
+        raise OnlyPickleError(
+            f"{hub_id} has no model.safetensors on the hub, only {PICKLE}, a pickle, which can "
+            "carry programs. If you trust its author, pass allow_pickle=True (--allow-pickle): it "
+            "is then read with weights only."
+        )
+    came = other_format(names)
+    if ADAPTER_CONFIG in names:
+        came = came or (
+            f"It is an adapter of peft without {ADAPTER_WEIGHTS}. Save it again with peft."
+        )
+    raise ValueError(
+        f"{hub_id} has no model.safetensors on the hub. "
+        f"{came or 'It holds no BERT weights that can be read. Choose another repository.'}"
+    )
+
+
+def _hub_file(sibling: RepoSibling, hub_id: HubId, commit: str) -> HubFile:
+    blob = sibling.blob_id or "" if sibling.lfs is None else sibling.lfs.sha256
+    place = _storage(hub_id.repo)
+    paths = [place / "snapshots" / commit / sibling.rfilename]
+    paths += [place / "blobs" / blob] if blob else []
+    is_cached = any(path.is_file() for path in paths)
+    return HubFile(sibling.rfilename, sibling.size or 0, blob, is_cached)
+
+
+def _num_parameters(info: ModelInfo) -> int | None:
+    total = getattr(info.safetensors, "total", None)
+    return total if isinstance(total, int) and total > 0 else None
+
+
+def _storage(repo: str) -> Path:
+    """Return the folder of a repository in the library's cache (its layout is documented)."""
+    cache = Path(constants.HF_HUB_CACHE).expanduser()
+    return cache / repo_folder_name(repo_id=repo, repo_type="model")
+
+
+def _is_complete(folder: Path) -> bool:
+    """Return whether a folder of the cache has a config and all weights, of an adapter its own."""
+    try:
+        encoder = folder
+        if (folder / MODULES).is_file():
+            encoder = folder / read_modules(folder)[0].path
+        if is_adapter(encoder):
+            return (encoder / ADAPTER_WEIGHTS).is_file()
+        if not (encoder / "config.json").is_file() or not has_weights(encoder):
+            return False
+        find_weights(encoder, allow_pickle=True)  # raises where a part of several is missing
+    except RuntimeError:
+        return False
+    return True
+
+
+def _check_room(plan: FetchPlan, place: Path) -> None:
+    """Refuse what the disk has no room for, before anything is fetched."""
+    there = next(folder for folder in (place, *place.parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if plan.num_missing_bytes > free:
         raise RuntimeError(
-            f"the cache holds no weights of {repo_id!r}, and the Hugging Face hub did not list its "
-            f"files ({_first_line(error)}). Check the connection, or open a folder or 'default'."
-        ) from error
-    place = f"{encoder}/" if encoder else ""
-    return bool({f"{place}{PICKLE}", f"{place}{PICKLE_INDEX}"} & set(names))
+            f"fetching {plan.hub_id} takes {plan.num_missing_bytes / 1e9:.1f} GB, and the disk of "
+            f"the hub's cache ({constants.HF_HUB_CACHE}) has {free / 1e9:.1f} GB free. Make room, "
+            "or set HF_HOME to a folder on another disk."
+        )
 
 
 def _fetch(
-    repo_id: str, patterns: list[str], endpoint: str | None, *, deeper: bool = False
+    hub_id: HubId,
+    commit: str,
+    file: HubFile,
+    endpoint: str | None,
+    bar: type[tqdm[Any]] | None,
 ) -> Path:
-    """Return the local folder with those files; from the cache alone without the hub.
-
-    Args:
-        repo_id, endpoint: As for `download`.
-        patterns: Names of files, and what stands for several.
-        deeper: Whether they lie one folder deeper, not in that of the repository itself.
-    """
-    api = HfApi(endpoint=endpoint)
-    try:
-        trouble = _trouble(api, repo_id)
-        return Path(
-            api.snapshot_download(
-                repo_id,
-                allow_patterns=patterns,
-                # A pattern's * would match folders too.
-                ignore_patterns=["*/*/*" if deeper else "*/*"],
+    """Return the local path of a file, fetched and compared with its id where it was missing."""
+    with _as_sentences(hub_id, file.name), _plain_http():
+        path = Path(
+            hf_hub_download(
+                hub_id.repo,
+                file.name,
+                revision=commit,
+                endpoint=endpoint,
                 etag_timeout=_SECONDS,
-                local_files_only=trouble is not None,
+                tqdm_class=bar,
             )
         )
-    except GatedRepoError as error:
-        raise ValueError(
-            f"{repo_id} is on the hub but its author asks for your agreement first. "
-            "Agree on its page, then log in with: hf auth login"
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise ValueError(
-            f"{repo_id!r} is neither a folder here nor a public checkpoint on the hub. "
-            "Check the spelling, or log in for a private one with: hf auth login"
-        ) from error
-    except LocalEntryNotFoundError as error:
-        # An interrupted or partial download: enough if the weights and the config are there.
-        partial = getattr(error, "snapshot_path", None)
-        if partial is not None and is_checkpoint(Path(partial)):
-            return Path(partial)
+    if not file.is_cached and file.blob:
+        _check_content(path, file, hub_id)
+    return path
+
+
+@contextmanager
+def _plain_http() -> Iterator[None]:
+    """Fetch without hf_xet, whose transfers do not stop when progress raises."""
+    before = constants.HF_HUB_DISABLE_XET
+    constants.HF_HUB_DISABLE_XET = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_DISABLE_XET = before
+
+
+def _check_content(path: Path, file: HubFile, hub_id: HubId) -> None:
+    """Compare a file with its id; remove it where it is another one.
+
+    The library compares sizes alone.
+    """
+    is_large = len(file.blob) == 64
+    # git's ids are no protection, but find what was damaged on the way.
+    digest = hashlib.sha256() if is_large else hashlib.sha1(usedforsecurity=False)
+    if not is_large:
+        digest.update(b"blob %d\0" % path.stat().st_size)
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    came = digest.hexdigest()
+    if came != file.blob:
+        stored = path.resolve()
+        path.unlink()
+        stored.unlink(missing_ok=True)
         raise RuntimeError(
-            f"{repo_id!r} is no folder here and not in the local cache, and the Hugging Face hub "
-            f"{trouble or 'did not send it'}. Check the connection, or open a folder or 'default'."
-        ) from error
-    except (OSError, EntryNotFoundError, _HttpError) as error:
-        raise RuntimeError(
-            f"fetching {repo_id!r} from the hub failed ({_first_line(error)}). Try again, or open "
-            "a folder or 'default'."
-        ) from error
+            f"{file.name} of {hub_id} did not arrive as the hub announced it: its hash is "
+            f"{came[:12]}..., expected {file.blob[:12]}.... It was altered or damaged on the way "
+            "and has been removed. Try again; behind a proxy, ask who runs it."
+        )
 
 
-def _trouble(api: HfApi, repo_id: str) -> str | None:
-    """Return why the hub cannot be used, or None; makes one request with a short timeout.
+def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[tqdm[Any]]:
+    """Return a class that the library takes for a progress bar of one file."""
 
-    Raises:
-        RepositoryNotFoundError: If the hub says that there is no such repository.
+    class Bar(tqdm):  # type: ignore[misc]
+        def __init__(self, *arguments: Any, **settings: Any) -> None:
+            settings.pop("name", None)  # of the library's own bars
+            self._num_bytes = int(settings.get("initial") or 0)
+            super().__init__(*arguments, **{**settings, "disable": True})
+            self.update(0)
+
+        def update(self, n: float | None = 1) -> None:
+            self._num_bytes += int(n or 0)
+            progress(min(num_before + self._num_bytes, total), total, name)
+
+    return Bar
+
+
+def _note_commit(ref: Path, commit: str) -> None:
+    """Write which commit a branch or tag is, as the library does, for when the hub is away."""
+    ref.parent.mkdir(parents=True, exist_ok=True)
+    partial = ref.with_name(f"{ref.name}.{os.getpid()}.new")
+    partial.write_text(commit, encoding="ascii")
+    partial.replace(ref)
+
+
+@contextmanager
+def _as_sentences(hub_id: HubId, file: str = "", *, is_listing: bool = False) -> Iterator[None]:
+    """Turn the library's errors into ours.
+
+    Args:
+        file: That is fetched.
+        is_listing: Whether it is asked what there is: a hub that does not tell is unreachable.
     """
     try:
-        api.repo_info(repo_id, timeout=_SECONDS)
-    except RepositoryNotFoundError:
-        raise
-    except OfflineModeIsEnabled:
-        return "is not asked, since HF_HUB_OFFLINE is set"
-    except HfHubHTTPError as error:
-        return f"answered with an error ({_first_line(error)})"
-    except (OSError, _HttpError):
-        return "cannot be reached"
+        yield
+    except (LocalEntryNotFoundError, HfHubHTTPError, EntryNotFoundError) as error:
+        cause = error.__cause__
+        # The library's own account of it says less than what went wrong.
+        known = isinstance(error, LocalEntryNotFoundError) and isinstance(cause, Exception)
+        raise _sentence(cause if known else error, hub_id, file, is_listing) from error
+    except (OSError, _HttpError) as error:
+        raise _sentence(error, hub_id, file, is_listing) from error
+
+
+def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Exception:
+    refusal = _refusal(error, hub_id)
+    if refusal is not None:
+        return ValueError(refusal)
+    what = f"fetching {file} of {hub_id} from the hub failed"
+    if isinstance(error, OfflineModeIsEnabled):
+        trouble = "is not asked, since HF_HUB_OFFLINE is set"
+        advice = "Unset it, or open a folder or 'default'."
+    elif isinstance(error, HfHubHTTPError) and error.response.status_code == 429:
+        wait = error.response.headers.get("Retry-After", "")
+        trouble = "answered with an error (429): too many requests from here"
+        after = f"{wait} seconds" if wait.isdecimal() else "some minutes"
+        advice = f"Try again after {after}; with a token (hf auth login) it allows more."
+    elif isinstance(error, HfHubHTTPError):
+        trouble = f"answered with an error ({_first_line(error)})"
+        advice = "Try again later, or open a folder or 'default'."
+    elif isinstance(error, _HttpError) and (is_listing or not _is_broken(error)):
+        trouble = "cannot be reached"
+        advice = "Check the connection, or open a folder or 'default'."
+    elif isinstance(error, _HttpError):
+        trouble = "broke off the connection"
+        advice = "Check the connection and try again: files that arrived whole are kept."
+    elif "Consistency check failed" in str(error):
+        return RuntimeError(
+            f"{what}: it arrived with another size than announced "
+            f"({_first_line(error).partition(':')[2].strip()}). Try again; behind a proxy, ask who "
+            "runs it."
+        )
+    else:
+        return RuntimeError(
+            f"{what} ({_first_line(error) or type(error).__name__}). Try again, or open a folder "
+            "or 'default'."
+        )
+    if is_listing:
+        return HubUnreachableError(
+            f"{str(hub_id)!r} is no folder here and not in the local cache, and the Hugging Face "
+            f"hub {trouble}. {advice}"
+        )
+    return RuntimeError(f"{what}: it {trouble}. {advice}")
+
+
+def _refusal(error: Any, hub_id: HubId) -> str | None:
+    """Return why the hub refuses a checkpoint, and what to do; None if it does not."""
+    status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+    if isinstance(error, GatedRepoError):
+        return (
+            f"{hub_id.repo} is on the hub but its author asks for your agreement first. Agree on "
+            "its page, then log in with: hf auth login (or set HF_TOKEN)."
+        )
+    if isinstance(error, RepositoryNotFoundError):
+        return (
+            f"{hub_id.repo!r} is neither a folder here nor a public checkpoint on the hub. "
+            "Check the spelling, or log in for a private one with: hf auth login (or set HF_TOKEN)."
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return (
+            f"{hub_id.repo} is on the hub but has no revision {hub_id.revision!r}. Name a branch, "
+            "a tag or a whole commit id of it, or leave out what follows the @."
+        )
+    if isinstance(error, DisabledRepoError):
+        return f"access to {hub_id.repo} was disabled by the hub. Choose another checkpoint."
+    if status == 401:
+        return (
+            "the hub does not accept your token (HF_TOKEN, or that of hf auth login): it is wrong "
+            "or has expired. Log in again with: hf auth login. Public checkpoints need none."
+        )
+    if status == 403:
+        return (
+            f"the hub does not let your token read {hub_id.repo} (403). Give the token the right "
+            "to read this repository, or log in as another user with: hf auth login"
+        )
     return None
+
+
+def _is_broken(error: Exception) -> bool:
+    """Return whether a connection broke that stood."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(names & {"RemoteProtocolError", "ReadError", "ReadTimeout", "WriteError"})
 
 
 def _first_line(error: Exception) -> str:

@@ -6,8 +6,14 @@ import logging
 from pathlib import Path
 
 from bertcore.checkpoints.adapter import adapter_base
-from bertcore.checkpoints.folder import find_checkpoint, has_weights, is_checkpoint
-from bertcore.checkpoints.hub import download, is_hub_id
+from bertcore.checkpoints.folder import (
+    ADAPTER_CONFIG,
+    find_checkpoint,
+    has_weights,
+    is_checkpoint,
+    read_json,
+)
+from bertcore.checkpoints.hub import cached, download, is_hub_id
 
 log = logging.getLogger("bertcore")
 
@@ -45,11 +51,47 @@ def is_remote(source: str | Path) -> bool:
     False too for what cannot be opened.
     """
     try:
-        folder = _local_folder(source)
-        base = None if folder is None else adapter_base(find_checkpoint(folder))
-        return folder is None or (base is not None and _local_folder(base) is None)
+        return bool(hub_ids(source))
     except (ValueError, RuntimeError):
         return False
+
+
+def hub_ids(source: str | Path) -> list[str]:
+    """Return the hub ids that opening a source asks the hub for; none for what is a folder.
+
+    An adapter's base is among them once the adapter itself is on this machine.
+
+    Raises:
+        ValueError: If there is no such folder, it is a file, or holds no checkpoint.
+        RuntimeError: If an adapter's settings are damaged.
+    """
+    folder = _local_folder(source)
+    ids = [] if folder is not None else [str(source).strip()]
+    if folder is None:
+        folder = cached(ids[0])
+    base = None if folder is None else base_source(find_checkpoint(folder))
+    return ids if base is None or _local_folder(base) is not None else [*ids, base]
+
+
+def base_source(folder: Path) -> str | None:
+    """Return the folder or hub id, with its revision, of an adapter's base; None: it is none.
+
+    Raises:
+        ValueError: If what it names cannot be a folder.
+        RuntimeError: If its settings are damaged.
+    """
+    base = adapter_base(folder)
+    if base is None or "@" in base or _local_folder(base) is not None:
+        return base
+    revision = read_json(folder / ADAPTER_CONFIG).get("revision")
+    if revision in (None, "", "main"):
+        return base
+    if not isinstance(revision, str) or not is_hub_id(f"{base}@{revision}"):
+        raise RuntimeError(
+            f"{folder / ADAPTER_CONFIG} says revision {str(revision)[:50]!r}; expected the branch, "
+            "tag or commit of its base. Correct it, or leave it out."
+        )
+    return f"{base}@{revision}"
 
 
 def _local_folder(source: str | Path) -> Path | None:
@@ -75,10 +117,12 @@ def _local_folder(source: str | Path) -> Path | None:
         raise ValueError(f"{text[:100]!r} cannot be a folder ({error.strerror}).") from error
     if is_file:
         raise ValueError(f"{path} is a file. Open the folder that it is in: {path.parent}")
-    looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or text.count("/") > 1
+    name, _, _ = text.partition("@")  # a revision may hold slashes: refs/pr/1
+    looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or name.count("/") > 1
     if looks_like_path or isinstance(source, Path) or not is_hub_id(text):
         raise ValueError(
             f"there is no folder {path}. Check the path; it must hold model.safetensors, "
-            "config.json and vocab.txt."
+            "config.json and vocab.txt. A hub id has the form name, user/name or either with "
+            "@revision."
         )
     return None

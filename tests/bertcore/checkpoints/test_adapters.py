@@ -236,8 +236,8 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
         RuntimeError,
         lambda f: change(f, base_model_name_or_path="nobody/such-bert"),
     ),
-    "revision 'v2'": (
-        ValueError,
+    "which is not there.*such-bert@v2": (
+        RuntimeError,
         lambda f: change(f, base_model_name_or_path="nobody/such-bert", revision="v2"),
     ),
     "is an adapter itself": (

@@ -1,18 +1,14 @@
-"""Fetching from a hub: a small one on this machine, spoken to by the real client library."""
+"""Fetching from a hub: one on this machine, spoken to by the real client library."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import threading
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlparse
+from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
@@ -20,103 +16,66 @@ import torch
 from safetensors.torch import load_file
 
 import bertcore
+from bertcore.checkpoints import hub as hub_module
 from bertcore.checkpoints import source
 from bertcore.checkpoints.folder import OnlyPickleError
-from bertcore.checkpoints.hub import download, is_hub_id
+from bertcore.checkpoints.hub import (
+    HubUnreachableError,
+    cached,
+    download,
+    fetch,
+    is_hub_id,
+    look_up,
+    parse_hub_id,
+)
 from tests.support.adapters import make_adapter
+from tests.support.hub import TOKEN, Hub, hub_server
 from tests.support.tiny import tiny_bert
 
-COMMIT = "a" * 40
 FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
-
-
-@dataclass
-class Hub:
-    """Repositories by name, what was asked for, and how the hub is broken."""
-
-    repositories: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    fetched: list[str] = field(default_factory=list)
-    status: int | None = None
-    error_code: str = ""
-    silent: bool = False
-    endpoint: str = ""
-
-
-class Answers(BaseHTTPRequestHandler):
-    def __init__(self, hub: Hub, *arguments: object) -> None:
-        self.hub = hub
-        super().__init__(*arguments)  # type: ignore[arg-type]
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def answer(self, body: bytes, status: int = 200, **headers: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def do_GET(self) -> None:
-        if self.hub.silent:
-            time.sleep(1.5)
-            return
-        path = urlparse(self.path).path
-        name = next((name for name in self.hub.repositories if f"/{name}" in path), None)
-        is_file = "/resolve/" in path
-        if self.hub.status is not None and (is_file or self.hub.error_code != "GatedRepo"):
-            self.answer(b"{}", self.hub.status, X_Error_Code=self.hub.error_code)
-        elif name is None:
-            self.answer(b"{}", 404, X_Error_Code="RepoNotFound")
-        elif is_file:
-            self.send_file(name, path.partition("/resolve/")[2].partition("/")[2])
-        elif "/tree/" in path:
-            entries = [
-                {"type": "file", "path": file, "size": len(content), "oid": etag(content)}
-                for file, content in self.hub.repositories[name].items()
-            ]
-            self.answer(json.dumps(entries).encode(), Content_Type="application/json")
-        else:
-            info = {"id": name, "sha": COMMIT, "private": False, "siblings": []}
-            self.answer(json.dumps(info).encode(), Content_Type="application/json")
-
-    do_HEAD = do_GET
-
-    def send_file(self, name: str, file: str) -> None:
-        content = self.hub.repositories[name][file]
-        if self.command == "GET":
-            self.hub.fetched.append(file)
-        self.answer(content, ETag=f'"{etag(content)}"', X_Repo_Commit=COMMIT)
-
-
-def etag(content: bytes) -> str:
-    return hashlib.sha1(content).hexdigest()
+OTHERS = {
+    "README.md": b"# Card",
+    "tf_model.h5": b"large",
+    "onnx/model.safetensors": b"x",
+    "modeling_own.py": b"raise SystemExit",
+    "training_args.bin": b"x",
+    "optimizer.pt": b"x",
+    "model.fp16.safetensors": b"x",
+}
+AWAY = "http://127.0.0.1:9"
 
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub on this machine, with one repository, and an empty cache."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+    constants = huggingface_hub.constants
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HF_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Answers, hub))
-    hub.endpoint = f"http://127.0.0.1:{server.server_port}"
+    # The library waits some seconds between its tries.
+    no_wait = SimpleNamespace(sleep=lambda seconds: None, time=lambda: 0.0)
+    monkeypatch.setattr("huggingface_hub.file_download.time", no_wait)
+    monkeypatch.setattr("huggingface_hub.utils._http.time", no_wait)
     folder = tiny_bert().save(tmp_path / "made")
     content = {name: (folder / name).read_bytes() for name in FILES}
-    content |= {"README.md": b"# Card", "tf_model.h5": b"large", "onnx/model.safetensors": b"x"}
-    hub.repositories["user/tiny"] = content
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    yield hub
-    server.shutdown()
-    server.server_close()
+    with hub_server() as hub:
+        hub.add("user/tiny", content | OTHERS)
+        yield hub
+
+
+def files_of(hub: Hub, repo: str = "user/tiny", revision: str = "main") -> dict[str, bytes]:
+    return hub.repositories[repo].revisions[revision]
 
 
 def fetched(hub: Hub, repo_id: str = "user/tiny", *, allow_pickle: bool = False) -> Path:
     return download(repo_id, allow_pickle=allow_pickle, endpoint=hub.endpoint)
+
+
+def load_from(hub: Hub, monkeypatch: pytest.MonkeyPatch, repo_id: str) -> bertcore.Model:
+    monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
+    return bertcore.load(repo_id, device="cpu")
 
 
 def test_only_what_is_needed_is_fetched(hub: Hub) -> None:
@@ -129,45 +88,47 @@ def test_only_what_is_needed_is_fetched(hub: Hub) -> None:
 
 
 def test_load_takes_a_hub_id_and_names_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
-    bert = bertcore.load("user/tiny", device="cpu")
+    bert = load_from(hub, monkeypatch, "user/tiny")
     assert bert.name == "user/tiny"
     assert bert.report is not None
-    assert bert.report.folder.name == COMMIT
+    assert bert.report.folder.name == hub.repositories["user/tiny"].commit("main")
     assert bert.fill_mask("the [MASK]")
 
 
 def test_the_cache_serves_when_the_hub_is_away(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fetched(hub)
     (folder / "README.md").unlink()  # a part that nobody needs
-    assert download("user/tiny", endpoint="http://127.0.0.1:9") == folder
+    assert download("user/tiny", endpoint=AWAY) == folder == cached("user/tiny")
     hub.status = 500
     assert fetched(hub) == folder
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert download("user/tiny") == folder
 
 
+def test_the_library_finds_in_its_cache_what_was_fetched(hub: Hub) -> None:
+    folder = fetched(hub)
+    for name in FILES:
+        found = huggingface_hub.hf_hub_download("user/tiny", name, local_files_only=True)
+        assert found == str(folder / name)
+
+
 def test_a_partial_download_without_weights_is_refused_when_the_hub_is_away(hub: Hub) -> None:
     (fetched(hub) / "model.safetensors").unlink()
     with pytest.raises(RuntimeError, match="cannot be reached"):
-        download("user/tiny", endpoint="http://127.0.0.1:9")
+        download("user/tiny", endpoint=AWAY)
 
 
 def test_a_pickle_is_fetched_only_if_allowed(hub: Hub, tmp_path: Path) -> None:
-    content = dict(hub.repositories["user/tiny"])
+    content = {name: files_of(hub)[name] for name in FILES if name != "model.safetensors"}
     torch.save(load_file(tmp_path / "made" / "model.safetensors"), tmp_path / "p.bin")
-    del content["model.safetensors"]
-    hub.repositories["user/old"] = {
-        **content,
-        "pytorch_model.bin": (tmp_path / "p.bin").read_bytes(),
-    }
+    hub.add("user/old", {**content, "pytorch_model.bin": (tmp_path / "p.bin").read_bytes()})
     with pytest.raises(OnlyPickleError, match=r"no model\.safetensors on the hub.*allow_pickle"):
         fetched(hub, "user/old")
     assert "pytorch_model.bin" not in hub.fetched
     folder = fetched(hub, "user/old", allow_pickle=True)
     assert bertcore.load(folder, device="cpu", allow_pickle=True).config.hidden_size == 32
     fetched(hub, "user/tiny", allow_pickle=True)
-    hub.repositories["user/none"] = {"config.json": b"{}"}
+    hub.add("user/none", {"config.json": b"{}"})
     for allow_pickle in (False, True):
         with pytest.raises(ValueError, match="holds no BERT weights") as caught:
             fetched(hub, "user/none", allow_pickle=allow_pickle)
@@ -179,7 +140,7 @@ def sentence_encoder(hub: Hub) -> dict[str, bytes]:
     kind = "sentence_transformers.models."
     paths = {"Transformer": "0_Transformer", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
     modules = [{"type": kind + name, "path": path} for name, path in paths.items()]
-    content = hub.repositories["user/tiny"]
+    content = files_of(hub)
     files = {f"0_Transformer/{name}": content[name] for name in FILES}
     files["0_Transformer/sentence_bert_config.json"] = b'{"max_seq_length": 20}'
     files["1_Pooling/config.json"] = b'{"pooling_mode_cls_token": true}'
@@ -189,7 +150,7 @@ def sentence_encoder(hub: Hub) -> dict[str, bytes]:
 def test_the_folders_of_a_sentence_encoder_are_fetched(hub: Hub) -> None:
     files = sentence_encoder(hub)
     others = {"onnx/model.onnx": b"x", "0_Transformer/onnx/model.safetensors": b"x"}
-    hub.repositories["user/sentences"] = {**files, **others, "0_Transformer/code.py": b"x"}
+    hub.add("user/sentences", {**files, **others, "0_Transformer/code.py": b"x"})
     folder = fetched(hub, "user/sentences")
     assert sorted(hub.fetched) == sorted(files)
     report = bertcore.load(folder, device="cpu").report
@@ -197,7 +158,7 @@ def test_the_folders_of_a_sentence_encoder_are_fetched(hub: Hub) -> None:
     assert report.sentence_encoder == (
         "Sentence encoder: [CLS] pooling, normalised, at most 20 tokens.",
     )
-    assert download("user/sentences", endpoint="http://127.0.0.1:9") == folder
+    assert download("user/sentences", endpoint=AWAY) == folder
 
 
 def test_an_adapter_and_its_base_are_fetched(
@@ -211,9 +172,8 @@ def test_an_adapter_and_its_base_are_fetched(
         "adapter_config.json": json.dumps(config).encode(),
         "adapter_model.safetensors": weights,
     }
-    hub.repositories["user/adapter"] = {**files, "training_args.bin": b"x", "code.py": b"x"}
-    monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
-    report = bertcore.load("user/adapter", device="cpu").report
+    hub.add("user/adapter", {**files, "training_args.bin": b"x", "code.py": b"x"})
+    report = load_from(hub, monkeypatch, "user/adapter").report
     assert report is not None
     assert "merged into 2 matrices (query) of user/tiny" in str(report.adapter)
     assert sorted(hub.fetched) == sorted([*files, *FILES, "README.md"])
@@ -226,51 +186,12 @@ def test_the_pickle_of_a_sentence_encoder_is_fetched_only_if_allowed(
     torch.save(load_file(tmp_path / "made" / "model.safetensors"), tmp_path / "p.bin")
     files["0_Transformer/pytorch_model.bin"] = (tmp_path / "p.bin").read_bytes()
     del files["0_Transformer/model.safetensors"]
-    hub.repositories["user/old"] = files
+    hub.add("user/old", files)
     with pytest.raises(OnlyPickleError):
         fetched(hub, "user/old")
     assert "0_Transformer/pytorch_model.bin" not in hub.fetched
     folder = fetched(hub, "user/old", allow_pickle=True)
     assert bertcore.load(folder, device="cpu", allow_pickle=True).encode(["the"]).shape == (1, 32)
-
-
-def test_an_unknown_repository(hub: Hub) -> None:
-    with pytest.raises(ValueError, match="'user/typo' is neither a folder here nor a public"):
-        fetched(hub, "user/typo")
-
-
-def test_a_gated_repository(hub: Hub) -> None:
-    hub.status, hub.error_code = 403, "GatedRepo"
-    with pytest.raises(ValueError, match=r"asks for your agreement first.*hf auth login"):
-        fetched(hub)
-
-
-@pytest.mark.parametrize("status", [403, 429, 500, 503])
-def test_a_hub_with_an_error(hub: Hub, status: int) -> None:
-    hub.status = status
-    with pytest.raises(RuntimeError, match=rf"answered with an error.*{status}"):
-        fetched(hub)
-
-
-def test_no_network(hub: Hub) -> None:
-    with pytest.raises(RuntimeError, match=r"hub cannot be reached\. Check the connection"):
-        download("user/tiny", endpoint="http://127.0.0.1:9")
-    with pytest.raises(RuntimeError, match="hub cannot be reached"):
-        download("user/tiny", endpoint="http://no-such-host.invalid")
-
-
-def test_a_hub_that_does_not_answer(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.checkpoints.hub._SECONDS", 0.3)
-    hub.silent = True
-    with pytest.raises(RuntimeError, match="hub cannot be reached"):
-        fetched(hub)
-
-
-def test_offline_mode_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(RuntimeError, match=r"no folder here.*HF_HUB_OFFLINE is set"):
-        bertcore.load("user/tiny")
-    assert hub.fetched == []
 
 
 def test_a_folder_wins_over_a_hub_id(
@@ -294,7 +215,389 @@ def test_a_folder_wins_over_a_hub_id(
         ("a..b", False),
         ("x" * 200, False),
         ("</script>", False),
+        ("bert-base-uncased@main", True),
+        ("user/name@v1.0", True),
+        ("user/name@refs/pr/1", True),
+        ("user/name@", False),
+        ("user/name@../../x", False),
+        ("user/name@-x", False),
+        ("user/name@/x", False),
+        ("user/name@a b", False),
+        ("user/name@a@b", False),
+        ("user/name@" + "x" * 300, False),
+        ("a/b/c@main", False),
     ],
 )
 def test_what_a_hub_id_looks_like(source: str, expected: bool) -> None:
     assert is_hub_id(source) is expected
+
+
+def test_a_hub_id_is_cut_into_repository_and_revision() -> None:
+    whole = parse_hub_id("user/name@refs/pr/1")
+    assert whole == ("user/name", "refs/pr/1")
+    assert str(whole) == "user/name@refs/pr/1"
+    assert parse_hub_id("bert-base-uncased") == ("bert-base-uncased", None)
+
+
+# Revisions
+
+
+@pytest.fixture
+def versions(hub: Hub, tmp_path: Path) -> Hub:
+    """The hub, with an earlier state of the repository, of other weights, as tag v1 and pr/1."""
+    other = tiny_bert(seed=1).save(tmp_path / "other")
+    content = {name: (other / name).read_bytes() for name in FILES}
+    hub.add("user/tiny", content, revision="v1")
+    hub.add("user/tiny", content, revision="refs/pr/1")
+    return hub
+
+
+def test_a_revision_is_fetched_by_tag_branch_and_commit(
+    versions: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = versions.repositories["user/tiny"].commit("v1")
+    expected = bertcore.load(tmp_path / "other", device="cpu").report
+    assert expected is not None
+    for revision in ("v1", "refs/pr/1", commit):
+        bert = load_from(versions, monkeypatch, f"user/tiny@{revision}")
+        assert bert.name == f"user/tiny@{revision}"
+        assert bert.report is not None
+        assert bert.report.fingerprint == expected.fingerprint
+        assert bert.report.folder.name == commit
+    newest = load_from(versions, monkeypatch, "user/tiny").report
+    assert newest is not None
+    assert newest.fingerprint != expected.fingerprint
+    assert sorted(versions.fetched) == sorted([*FILES, "model.safetensors", "README.md"])
+
+
+def test_each_revision_is_found_again_without_a_network(versions: Hub) -> None:
+    commit = versions.repositories["user/tiny"].commit("v1")
+    first, newest = fetched(versions, "user/tiny@v1"), fetched(versions)
+    assert first != newest
+    for name in ("v1", commit):
+        assert download(f"user/tiny@{name}", endpoint=AWAY) == first
+    assert download("user/tiny", endpoint=AWAY) == newest
+    assert cached("user/tiny@refs/pr/1") is None
+
+
+def test_a_new_state_of_a_branch_replaces_the_one_in_the_cache(hub: Hub, tmp_path: Path) -> None:
+    old = fetched(hub)
+    other = tiny_bert(seed=1).save(tmp_path / "other")
+    hub.add("user/tiny", files_of(hub) | {"model.safetensors": (other / FILES[1]).read_bytes()})
+    plan = look_up("user/tiny", endpoint=hub.endpoint)
+    assert [file.name for file in plan.missing] == ["model.safetensors"]
+    new = fetched(hub)
+    assert new != old
+    assert cached("user/tiny") == new
+    assert hub.fetched.count("config.json") == 1  # the same in both
+
+
+def test_an_adapter_asks_for_a_revision_of_its_base(
+    versions: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "adapter"
+    make_adapter(tmp_path / "other", folder, target_modules=["query"])
+    config = json.loads((folder / "adapter_config.json").read_text())
+    changes = {"base_model_name_or_path": "user/tiny", "revision": "v1"}
+    (folder / "adapter_config.json").write_text(json.dumps(config | changes))
+    assert source.hub_ids(str(folder)) == ["user/tiny@v1"]
+    report = load_from(versions, monkeypatch, str(folder)).report
+    assert report is not None
+    expected = bertcore.load(tmp_path / "other", device="cpu")
+    name = "layers.0.attention.key.weight"  # not changed by the adapter
+    opened = load_from(versions, monkeypatch, str(folder))
+    torch.testing.assert_close(
+        opened.module.get_parameter(name), expected.module.get_parameter(name)
+    )
+    (folder / "adapter_config.json").write_text(json.dumps(config | changes | {"revision": "../x"}))
+    with pytest.raises(RuntimeError, match="revision"):
+        load_from(versions, monkeypatch, str(folder))
+
+
+def test_the_base_of_an_adapter_of_the_hub_is_known_once_the_adapter_is_here(
+    hub: Hub, tmp_path: Path
+) -> None:
+    make_adapter(tmp_path / "made", tmp_path / "adapter", target_modules=["query"])
+    config = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
+    config["base_model_name_or_path"] = "user/tiny"
+    weights = (tmp_path / "adapter" / "adapter_model.safetensors").read_bytes()
+    named = json.dumps(config).encode()
+    hub.add("user/adapter", {"adapter_config.json": named, "adapter_model.safetensors": weights})
+    assert source.hub_ids("user/adapter") == ["user/adapter"]
+    fetched(hub, "user/adapter")
+    assert source.hub_ids("user/adapter") == ["user/adapter", "user/tiny"]
+    assert source.hub_ids(str(tmp_path / "made")) == []
+
+
+# What is fetched, before it is
+
+
+def test_a_plan_says_what_is_fetched_and_how_large_it_is(hub: Hub) -> None:
+    hub.repositories["user/tiny"].num_parameters = 12345
+    content = files_of(hub)
+    plan = look_up("user/tiny", endpoint=hub.endpoint)
+    sizes = {file.name: file.num_bytes for file in plan.missing}
+    assert sizes == {name: len(content[name]) for name in [*FILES, "README.md"]}
+    assert plan.num_missing_bytes == sum(sizes.values())
+    assert plan.num_weight_bytes == len(content["model.safetensors"])
+    assert plan.num_parameters == 12345
+    assert hub.fetched == []  # nothing is sent for it
+    assert len(hub.requests) == 1
+    fetched(hub)
+    again = look_up("user/tiny", endpoint=hub.endpoint)
+    assert again.missing == ()
+    assert again.num_missing_bytes == 0
+
+
+def test_of_two_forms_of_the_weights_one_is_fetched(hub: Hub) -> None:
+    index = json.dumps({"weight_map": {"x": "model-00001-of-00001.safetensors"}}).encode()
+    shards = {"model-00001-of-00001.safetensors": b"x", "model.safetensors.index.json": index}
+    pickles = {"pytorch_model.bin": b"x"}
+    hub.add("user/many", files_of(hub) | shards | pickles)
+    names = [f.name for f in look_up("user/many", endpoint=hub.endpoint).files if f.is_weights]
+    assert names == ["model.safetensors"]
+
+
+def test_a_sharded_checkpoint_is_complete_with_all_its_parts(hub: Hub, tmp_path: Path) -> None:
+    from safetensors.torch import save
+
+    tensors = load_file(tmp_path / "made" / "model.safetensors")
+    names = sorted(tensors)
+    halves = {"model-1.safetensors": names[::2], "model-2.safetensors": names[1::2]}
+    weight_map = {name: file for file, part in halves.items() for name in part}
+    parts = {file: save({n: tensors[n] for n in part}) for file, part in halves.items()}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": weight_map}).encode()}
+    content = {k: v for k, v in files_of(hub).items() if k != "model.safetensors"}
+    hub.add("user/parts", content | parts | index)
+    folder = fetched(hub, "user/parts")
+    report = bertcore.load(folder, device="cpu").report
+    assert report is not None
+    assert report.format == "safetensors in 2 files"
+    (folder / "model-2.safetensors").unlink()
+    assert cached("user/parts") is None
+
+
+def test_progress_is_told_in_bytes_and_ends_at_all_of_them(hub: Hub) -> None:
+    told: list[tuple[int, int, str]] = []
+    plan = look_up("user/tiny", endpoint=hub.endpoint)
+    fetch(plan, endpoint=hub.endpoint, progress=lambda *now: told.append(now))
+    done = [num_done for num_done, _, _ in told]
+    assert done == sorted(done)
+    assert done[0] == 0
+    assert done[-1] == plan.num_missing_bytes
+    assert {total for _, total, _ in told} == {plan.num_missing_bytes}
+    assert {name for _, _, name in told} == {file.name for file in plan.files}
+
+
+class StoppedError(Exception):
+    """Raised by who watches."""
+
+
+def test_it_stops_where_progress_raises_and_goes_on_from_there(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+
+    def stop(num_done: int, total: int, name: str) -> None:
+        if name == "model.safetensors" and num_done > 5000:
+            raise StoppedError
+
+    plan = look_up("user/tiny", endpoint=hub.endpoint)
+    with pytest.raises(StoppedError):
+        fetch(plan, endpoint=hub.endpoint, progress=stop)
+    cache = Path(huggingface_hub.constants.HF_HUB_CACHE)
+    assert not list(cache.rglob("*.incomplete"))
+    assert cached("user/tiny") is None
+    assert not huggingface_hub.constants.HF_HUB_DISABLE_XET
+    before = hub.fetched.copy()
+    assert bertcore.load(fetched(hub), device="cpu").config.hidden_size == 32
+    assert [name for name in hub.fetched[len(before) :] if name in before] == ["model.safetensors"]
+
+
+def test_what_the_disk_has_no_room_for_is_not_begun(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = SimpleNamespace(disk_usage=lambda place: SimpleNamespace(free=1000))
+    monkeypatch.setattr(hub_module, "shutil", full)
+    with pytest.raises(RuntimeError, match=r"GB free.*HF_HOME"):
+        fetched(hub)
+    assert hub.fetched == []
+
+
+# Private and gated repositories
+
+
+def test_a_private_repository_is_read_with_the_users_own_token(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.repositories["user/tiny"].is_private = True
+    with pytest.raises(ValueError, match=r"private one with: hf auth login"):
+        fetched(hub)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert load_from(hub, monkeypatch, "user/tiny").fill_mask("the [MASK]")
+    assert hub.tokens_at_storage == []  # it is the hub's alone
+
+
+def test_a_token_that_was_saved_by_logging_in_is_used(hub: Hub, tmp_path: Path) -> None:
+    hub.repositories["user/tiny"].is_private = True
+    (tmp_path / "token").write_text(TOKEN)
+    assert fetched(hub).is_dir()
+
+
+def test_a_wrong_token_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_expired")
+    with pytest.raises(ValueError, match=r"not accept your token \(HF_TOKEN.*hf auth login"):
+        fetched(hub)
+
+
+def test_an_unknown_repository(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    for token in (None, TOKEN):
+        if token is not None:
+            monkeypatch.setenv("HF_TOKEN", token)
+        with pytest.raises(ValueError, match="'user/typo' is neither a folder here nor a public"):
+            fetched(hub, "user/typo")
+
+
+def test_an_unknown_revision(hub: Hub) -> None:
+    with pytest.raises(ValueError, match=r"no revision 'v9'.*branch"):
+        fetched(hub, "user/tiny@v9")
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_a_gated_repository(hub: Hub, monkeypatch: pytest.MonkeyPatch, token: str | None) -> None:
+    if token is not None:  # but its author has not agreed
+        monkeypatch.setenv("HF_TOKEN", token)
+    hub.repositories["user/tiny"].is_gated = True
+    plan = look_up("user/tiny", endpoint=hub.endpoint)  # the listing is open to all
+    assert plan.num_missing_bytes > 0
+    with pytest.raises(ValueError, match=r"asks for your agreement first.*hf auth login"):
+        fetched(hub)
+
+
+def test_a_repository_that_the_token_may_not_read(hub: Hub) -> None:
+    hub.status = 403
+    with pytest.raises(ValueError, match=r"token read user/tiny \(403\).*right to read"):
+        fetched(hub)
+
+
+# A hub or a line that fails
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.parametrize("only_files", [False, True])
+def test_a_hub_with_an_error(hub: Hub, status: int, only_files: bool) -> None:
+    hub.status, hub.only_files = status, only_files
+    with pytest.raises(RuntimeError, match=rf"answered with an error.*{status}.*[Tt]ry again"):
+        fetched(hub)
+
+
+def test_too_many_requests_say_when_to_come_again(hub: Hub) -> None:
+    hub.status, hub.error_headers = 429, {"Retry-After": "42"}
+    with pytest.raises(HubUnreachableError, match=r"too many requests.*after 42 seconds.*login"):
+        fetched(hub)
+
+
+def test_a_file_that_is_gone_since_the_listing(hub: Hub) -> None:
+    plan = look_up("user/tiny", endpoint=hub.endpoint)
+    for name in ("vocab.txt", "model.safetensors"):
+        files_of(hub).pop(name, None)
+    with pytest.raises((RuntimeError, ValueError), match=r"hub.*(failed|revision)"):
+        fetch(plan, endpoint=hub.endpoint)
+
+
+def test_a_line_that_breaks_is_taken_up_where_it_broke(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    hub.cut_after, hub.num_cuts = 20_000, 2
+    told: list[int] = []
+    plan = look_up("user/tiny", endpoint=hub.endpoint)
+    folder = fetch(plan, endpoint=hub.endpoint, progress=lambda done, *_: told.append(done))
+    assert hub.num_cuts == 0
+    assert hub.fetched.count("model.safetensors") == 1  # the others began further on
+    assert (folder / "model.safetensors").read_bytes() == files_of(hub)["model.safetensors"]
+    assert told[-1] == plan.num_missing_bytes
+
+
+def test_a_line_that_stays_broken_is_one_sentence(hub: Hub) -> None:
+    hub.cut_after = 0
+    with pytest.raises(RuntimeError, match=r"model\.safetensors.*broke off.*try again.*are kept"):
+        fetched(hub)
+    hub.cut_after = None
+    hub.fetched.clear()
+    assert fetched(hub).is_dir()
+    assert "config.json" not in hub.fetched
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_content_of_another_hash_is_removed(hub: Hub, name: str) -> None:
+    content = files_of(hub)[name]
+    hub.altered[name] = content[:-1] + bytes([content[-1] ^ 1])
+    with pytest.raises(RuntimeError, match=r"hash is.*expected.*removed.*Try again"):
+        fetched(hub)
+    assert cached("user/tiny") is None
+    hub.altered.clear()
+    folder = fetched(hub)
+    assert (folder / name).read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_content_of_another_size_is_refused(hub: Hub, name: str) -> None:
+    hub.altered[name] = files_of(hub)[name] + b" "
+    with pytest.raises(RuntimeError, match=r"another size.*Try again|hash is"):
+        fetched(hub)
+    assert cached("user/tiny") is None
+
+
+def test_no_network(hub: Hub) -> None:
+    with pytest.raises(HubUnreachableError, match=r"hub cannot be reached\. Check the connection"):
+        download("user/tiny", endpoint=AWAY)
+    with pytest.raises(HubUnreachableError, match="hub cannot be reached"):
+        download("user/tiny", endpoint="http://no-such-host.invalid")
+
+
+def test_a_hub_that_does_not_answer(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertcore.checkpoints.hub._SECONDS", 0.3)
+    hub.silent = True
+    with pytest.raises(HubUnreachableError, match="hub cannot be reached"):
+        fetched(hub)
+
+
+def test_offline_mode_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(RuntimeError, match=r"no folder here.*HF_HUB_OFFLINE is set"):
+        bertcore.load("user/tiny")
+    assert hub.requests == []
+
+
+def test_what_is_no_hub_is_named(hub: Hub) -> None:
+    hub.repositories["user/tiny"].commit = lambda revision: "none"  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="HF_ENDPOINT"):
+        fetched(hub)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("model-q4.gguf", r"GGUF.*model-q4\.gguf.*made from"),
+        ("model.onnx", "ONNX.*exported from"),
+        ("tf_model.h5", "TensorFlow.*convert"),
+        ("weights.pt", "no BERT weights"),
+    ],
+)
+def test_weights_in_another_format(hub: Hub, name: str, sentence: str) -> None:
+    hub.add("user/other", {"config.json": b"{}", name: b"x"})
+    with pytest.raises(ValueError, match=sentence):
+        fetched(hub, "user/other")
+    assert hub.fetched == []
+
+
+def test_two_who_fetch_at_once_get_the_same(hub: Hub) -> None:
+    folders: list[Path] = []
+    threads = [threading.Thread(target=lambda: folders.append(fetched(hub))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(folders) == 4
+    assert bertcore.load(folders[0], device="cpu").config.hidden_size == 32
