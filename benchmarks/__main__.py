@@ -10,6 +10,7 @@ from benchmarks import (
     attention_clicks,
     attention_views,
     edit_time,
+    exam,
     finetune,
     finetune_tasks,
     head_ranking,
@@ -37,6 +38,7 @@ BENCHMARKS = {
     "visitors": visitors.run,
     "head_ranking": head_ranking.run,
     "minimal_pairs": minimal_pairs.run,
+    "exam": exam.run,
     "splitter": splitter.run,
     "pretrain": pretrain.run,
     "pretrain_loss": pretrain_loss.run,
@@ -75,6 +77,12 @@ def main() -> None:
     finetune_group.add_argument(
         "--sentences", type=int, default=tuned.num_sentences, help="without files"
     )
+    grammar = parser.add_argument_group("exam", "further pairs and checkpoints")
+    grammar.add_argument("--blimp", type=Path, metavar="FILE", help="BLiMP's pairs")
+    grammar.add_argument("--every", type=int, default=exam.OPTIONS.every, help="each n-th of them")
+    grammar.add_argument(
+        "--moments", type=Path, nargs="+", default=[], metavar="FOLDER", help="checkpoints of a run"
+    )
     sets, tasks_group = finetune_tasks.OPTIONS, parser.add_argument_group("finetune_tasks")
     tasks_group.add_argument("--tasks", type=Path, metavar="FOLDER", help="the labelled sets")
     tasks_group.add_argument(
@@ -84,6 +92,8 @@ def main() -> None:
         "--only", nargs="+", default=[], metavar="SET", help="some of the sets"
     )
     chosen = parser.parse_args()
+    exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every
+    exam.OPTIONS.moments = tuple(chosen.moments)
     crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
     sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
     sets.num_seeds = chosen.seeds

@@ -58,7 +58,7 @@ SHOWN = (
 WRONG = {
     "a number that is none": re.compile(r"\b(nan|NaN|inf)\b"),
     "an unfilled brace": re.compile(r"\{[a-z_]+\}"),
-    "a value that is none": re.compile(r"\b(None|undefined)\b"),
+    "a value that is none": re.compile(r"\b(None(?! of)|undefined)\b"),
 }
 FOREIGN = {
     "roberta": re.compile(r"\[(CLS|SEP|MASK|PAD|UNK)\]"),
