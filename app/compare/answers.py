@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ..plots.figure import Figure
+from ..plots.special_tokens import marks_of, own_markdown
 from ..plots.untrusted_text import label_name, plain
 from ..shell.picture import Picture
 from .case import Case, code_of, unread_heads, wants_pair
@@ -107,7 +108,7 @@ def show_answers(case: Case) -> None:
     for reason in unread_heads(case):
         st.info(plain(_sentence(reason)))
     if not case.comparison.answers:
-        st.info(NO_QUESTION)
+        st.info(own_markdown(NO_QUESTION, marks_of(case.first.bert.tokenizer)))
         return
     picture = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")

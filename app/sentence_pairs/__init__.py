@@ -5,6 +5,6 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="sentence-pairs",
     title="Sentence pairs",
-    purpose="Does the second sentence follow the first? The task that pretrains [CLS].",
+    purpose="Does the second sentence follow the first? BERT's second pretraining task.",
     icon=":material/compare_arrows:",
 )
