@@ -1,0 +1,72 @@
+"""Pretraining objectives: what each makes of a row of tokens, and what must come out.
+
+Each is a pure function of a row and a random generator: the same generator gives the same result,
+and no network is needed.
+"""
+
+from bertcore.objectives.attention_masks import (
+    DIRECTIONS,
+    Direction,
+    Permutation,
+    allowed,
+    causal,
+    permute,
+    unilm,
+)
+from bertcore.objectives.denoising import (
+    bart_deletion,
+    bart_infilling,
+    bart_masking,
+    bart_rotation,
+    bart_sentences,
+    mass,
+    t5_lengths,
+    t5_noise,
+    t5_spans,
+)
+from bertcore.objectives.masked_words import (
+    Boundary,
+    boundaries,
+    mask_pieces,
+    mask_spans,
+    mask_whole_words,
+    span_lengths,
+)
+from bertcore.objectives.replaced_tokens import Replaced, hide_for_generator, replace, sample
+from bertcore.objectives.replacement import ACTIONS, SHARE
+from bertcore.objectives.row import IGNORED, Corrupted, Pieces, Row
+
+__all__ = [
+    "ACTIONS",
+    "DIRECTIONS",
+    "IGNORED",
+    "SHARE",
+    "Boundary",
+    "Corrupted",
+    "Direction",
+    "Permutation",
+    "Pieces",
+    "Replaced",
+    "Row",
+    "allowed",
+    "bart_deletion",
+    "bart_infilling",
+    "bart_masking",
+    "bart_rotation",
+    "bart_sentences",
+    "boundaries",
+    "causal",
+    "hide_for_generator",
+    "mask_pieces",
+    "mask_spans",
+    "mask_whole_words",
+    "mass",
+    "permute",
+    "replace",
+    "sample",
+    "span_lengths",
+    "t5_lengths",
+    "t5_noise",
+    "t5_spans",
+    "unilm",
+]

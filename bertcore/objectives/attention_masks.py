@@ -1,0 +1,183 @@
+"""Objectives that decide who may look at whom: causal, UniLM's four masks, XLNet's permutation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bertcore.objectives.replacement import (
+    ACTIONS,
+    SHARE,
+    Actions,
+    check_masking,
+    replace_pieces,
+)
+from bertcore.objectives.row import (
+    IGNORED,
+    Corrupted,
+    Flags,
+    Ids,
+    Pieces,
+    Row,
+    check_text,
+    count_to_hide,
+)
+
+Direction = Literal["bidirectional", "left-to-right", "right-to-left", "prefix"]
+DIRECTIONS: dict[Direction, float] = {
+    "bidirectional": 1 / 3,
+    "prefix": 1 / 3,
+    "left-to-right": 1 / 6,
+    "right-to-left": 1 / 6,
+}
+"""UniLM's masks, and the share of batches that has each."""
+SINGLE = 0.8
+"""Of UniLM's hidden places the share that are one piece; the others are two or three."""
+PREDICTED = 1 / 6
+"""Of XLNet's rows the share that is predicted: the end of the order (K = 6)."""
+LONGEST_GRAM = 5
+"""The longest run of pieces that XLNet predicts."""
+
+
+def causal(row: Row) -> Corrupted:
+    """Predict each next token from those before it; the row is not changed.
+
+    Raises:
+        ValueError: If the row has fewer than two tokens.
+
+    Source: Radford et al. 2018, section 3.1.
+    """
+    if len(row) < 2:
+        raise ValueError(f"the row has {len(row)} token; expected at least 2.")
+    labels = np.append(row.ids[1:], IGNORED)
+    return Corrupted(input_ids=row.ids, labels=labels, allowed=allowed("left-to-right", len(row)))
+
+
+def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
+    """Return who may attend to whom: True where a row's token may attend to a column's, [T, T].
+
+    Args:
+        direction: One of DIRECTIONS.
+        length: T.
+        prefix: Of "prefix", the tokens of the source, which see each other and nothing after.
+
+    Source: Dong et al. 2019, figure 1.
+    """
+    rows, columns = np.ogrid[:length, :length]
+    if direction == "left-to-right":
+        return columns <= rows
+    if direction == "right-to-left":
+        return columns >= rows
+    if direction == "prefix":
+        source: Flags = columns < prefix
+        return source | ((rows >= prefix) & (columns <= rows))
+    return np.ones((length, length), dtype=bool)
+
+
+def unilm(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    direction: Direction | None = None,
+    second_begins: int | None = None,
+    share: float = SHARE,
+    actions: Actions = ACTIONS,
+) -> Corrupted:
+    """Hide pieces, as BERT, and limit who may look at whom; a guess stands at its [MASK].
+
+    Args:
+        row, pieces, rng, share, actions: As for `mask_pieces`.
+        direction: One of DIRECTIONS; None draws one by its share.
+        second_begins: Of a pair, where text B begins; "prefix" needs it.
+
+    Raises:
+        ValueError: As `mask_pieces`, or if "prefix" has no pair.
+
+    Source: Dong et al. 2019, sections 2.3 and 2.4.
+    """
+    check_masking(row, share, actions)
+    if direction is None:
+        names = list(DIRECTIONS)
+        direction = names[int(rng.choice(len(names), p=list(DIRECTIONS.values())))]
+    if direction == "prefix" and second_begins is None:
+        raise ValueError("sequence-to-sequence masks need a pair: write a text B.")
+    number = count_to_hide(len(row), share)
+    free = set(row.text_places.tolist())
+    chosen: list[int] = []
+    while free and len(chosen) < number:
+        length = 1 if rng.random() < SINGLE else int(rng.integers(2, 4))
+        start = sorted(free)[int(rng.integers(len(free)))]
+        for place in range(start, start + min(length, number - len(chosen))):
+            if place not in free:
+                break
+            free.remove(place)
+            chosen.append(place)
+    found = replace_pieces(row, pieces, rng, np.sort(np.array(chosen, dtype=np.int64)), actions)
+    return Corrupted(
+        input_ids=found.input_ids,
+        labels=found.labels,
+        allowed=allowed(direction, len(row), second_begins or 0),
+        spans=found.spans,
+        became=found.became,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permutation:
+    """An order in which a row is predicted. The tokens keep their places."""
+
+    rank: Ids
+    """The place of each token in the order, [T]; -1 at tokens that everyone sees first."""
+    content: Flags
+    """Who attends to whom in the content stream, [T, T]: a token sees itself."""
+    query: Flags
+    """In the query stream, from which tokens are predicted, [T, T]: a token does not see itself."""
+    labels: Ids
+    """The tokens to predict, IGNORED at the others, [T]."""
+
+
+def permute(
+    row: Row, rng: np.random.Generator, *, share: float = PREDICTED, longest: int = LONGEST_GRAM
+) -> Permutation:
+    """Draw an order and predict its end: runs of 1 to 5 pieces, a sixth of the row in all.
+
+    A token that is predicted sees those that are not, and those predicted before it.
+
+    Args:
+        row: The text; [CLS] and [SEP] are never predicted, and everyone sees them.
+        rng: Fixes the result.
+        share: Of the pieces of the text that are predicted.
+        longest: The longest run; a run of n pieces has a chance in proportion to 1 / n.
+
+    Raises:
+        ValueError: If there are fewer than two pieces of text.
+
+    Source: Yang et al. 2019, sections 2.2 to 2.5. Differs: runs are drawn anywhere, not one in each
+        window, and the order goes over the whole row.
+    """
+    check_text(row, 2)
+    places = row.text_places
+    number = min(len(places) - 1, count_to_hide(len(places), share))
+    weights = 1 / np.arange(1, longest + 1)
+    targets: set[int] = set()
+    while len(targets) < number:
+        length = int(rng.choice(longest, p=weights / weights.sum())) + 1
+        start = int(rng.integers(len(places)))
+        run = places[start : start + length].tolist()
+        for place in run:
+            if len(targets) < number:
+                targets.add(place)
+    rank = np.full(len(row), -1, dtype=np.int64)
+    order = rng.permutation(sorted(targets))
+    rank[order] = np.arange(len(order))
+    is_target = rank >= 0
+    earlier = rank[None, :] < rank[:, None]
+    # A token that is not predicted sees the others of its kind, as they see it.
+    content = np.where(is_target[:, None], earlier, ~is_target[None, :])
+    content |= np.eye(len(row), dtype=bool)
+    query = content & ~np.eye(len(row), dtype=bool)
+    labels = np.where(is_target, row.ids, IGNORED)
+    return Permutation(rank, content, query, labels)

@@ -1,0 +1,302 @@
+"""Objectives with a decoder: T5's spans and sentinels, BART's noises, MASS's fragment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bertcore.objectives.replacement import ACTIONS, SHARE, Actions, replace_pieces
+from bertcore.objectives.row import (
+    Corrupted,
+    Flags,
+    Ids,
+    Pieces,
+    Row,
+    Span,
+    check_share,
+    check_text,
+    merged,
+)
+
+MEAN_SPAN = 3.0
+"""Pieces of T5's spans, in the mean."""
+INFILLED, POISSON = 0.3, 3.5
+"""BART's share of hidden words, and the mean of its span lengths (the paper says 3, the released
+configuration 3.5)."""
+FRAGMENT = 0.5
+"""MASS's share of a text that the decoder writes."""
+
+
+# ---- T5 ----
+
+
+def t5_spans(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = SHARE,
+    mean_length: float = MEAN_SPAN,
+) -> Corrupted:
+    """Replace spans of the text by sentinels; the decoder writes what they stand for.
+
+    The special tokens are left out but for the end, which the encoder reads and the decoder writes.
+
+    Args:
+        row: The text.
+        pieces: With sentinels.
+        rng: Fixes the result.
+        share: Of the pieces that are removed.
+        mean_length: Of the spans, in pieces.
+
+    Raises:
+        ValueError: If there are fewer than two pieces of text, too few sentinels, or a value is out
+            of its range.
+
+    Source: Raffel et al. 2020, section 3.1.4; google-research/text-to-text-transfer-transformer
+        preprocessors.py, random_spans_helper and random_spans_noise_mask.
+    """
+    check_share(share)
+    check_text(row, 2)
+    if mean_length < 1:
+        raise ValueError(f"spans have {mean_length} pieces in the mean; expected 1 or more.")
+    places = row.text_places
+    is_noise = t5_noise(len(places), rng, share=share, mean_length=mean_length)
+    starts = is_noise & ~np.append(False, is_noise[:-1])
+    if starts.sum() > len(pieces.sentinel_ids):
+        raise ValueError(
+            f"the text needs {int(starts.sum())} sentinels and the vocabulary has "
+            f"{len(pieces.sentinel_ids)}. Give a shorter text or longer spans."
+        )
+    source, target = [], []
+    number = 0
+    for place, noise, start in zip(places.tolist(), is_noise, starts, strict=True):
+        if start:
+            source.append(pieces.sentinel_ids[number])
+            target.append(pieces.sentinel_ids[number])
+            number += 1
+        (target if noise else source).append(int(row.ids[place]))
+    labels = np.array([*target, pieces.sep_id], dtype=np.int64)
+    spans = merged([(place, place + 1) for place in places[is_noise].tolist()])
+    return Corrupted(
+        input_ids=np.array([*source, pieces.sep_id], dtype=np.int64),
+        labels=labels,
+        decoder_input_ids=np.append(pieces.cls_id, labels[:-1]),
+        spans=spans,
+        became=("sentinel",) * len(spans),
+    )
+
+
+def t5_noise(
+    length: int, rng: np.random.Generator, *, share: float = SHARE, mean_length: float = MEAN_SPAN
+) -> Flags:
+    """Return which of `length` pieces are removed: spans of random lengths between clean ones, [N].
+
+    A clean span comes first, so that the text begins with a word and ends with a sentinel.
+    """
+    noisy = int(np.clip(round(share * length), 1, length - 1))
+    num_spans = min(max(1, round(noisy / mean_length)), noisy, length - noisy)
+    lengths = np.empty(2 * num_spans, dtype=np.int64)
+    lengths[::2] = _composition(length - noisy, num_spans, rng)
+    lengths[1::2] = _composition(noisy, num_spans, rng)
+    return np.repeat(np.arange(2 * num_spans) % 2 == 1, lengths)
+
+
+def t5_lengths(
+    input_length: int, *, share: float = SHARE, mean_length: float = MEAN_SPAN
+) -> tuple[int, int]:
+    """Return how many pieces give an input of a length, and how long the target is.
+
+    >>> t5_lengths(512), t5_lengths(256), t5_lengths(128)
+    ((568, 114), (284, 58), (141, 29))
+    """
+
+    def both(length: int) -> tuple[int, int]:
+        noisy = round(share * length)
+        spans = round(noisy / mean_length)
+        return length - noisy + spans + 1, noisy + spans + 1
+
+    length = input_length
+    while both(length + 1)[0] <= input_length:
+        length += 1
+    return length, both(length)[1]
+
+
+def _composition(total: int, parts: int, rng: np.random.Generator) -> Ids:
+    """Divide a number into positive parts, each way with the same chance."""
+    cuts = np.sort(rng.permutation(total - 1)[: parts - 1]) + 1
+    return np.diff(np.concatenate([[0], cuts, [total]]))
+
+
+# ---- BART ----
+
+
+def bart_masking(
+    row: Row, pieces: Pieces, rng: np.random.Generator, *, share: float = INFILLED
+) -> Corrupted:
+    """Replace random tokens by [MASK], one each."""
+    chosen = _some(row, rng, share)
+    input_ids = row.ids.copy()
+    input_ids[chosen] = pieces.mask_id
+    return _whole_text(row, input_ids, [(place, place + 1) for place in chosen.tolist()], "mask")
+
+
+def bart_deletion(row: Row, rng: np.random.Generator, *, share: float = INFILLED) -> Corrupted:
+    """Remove random tokens and put nothing in their place."""
+    chosen = _some(row, rng, share)
+    spans = [(place, place + 1) for place in chosen.tolist()]
+    return _whole_text(row, np.delete(row.ids, chosen), spans, "gone")
+
+
+def bart_infilling(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = INFILLED,
+    poisson: float = POISSON,
+) -> Corrupted:
+    """Replace spans of words, Poisson-distributed in length, by one [MASK] each.
+
+    A span of length 0 puts a [MASK] where nothing is missing.
+
+    Args:
+        row: The text.
+        pieces: Of the vocabulary.
+        rng: Fixes the result.
+        share: Of the words that are removed.
+        poisson: Mean of the span lengths, above 0.
+
+    Raises:
+        ValueError: If there is no text, or a value is out of its range.
+
+    Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py. Spans that run into each
+        other become one, so the real share is a little less.
+    """
+    check_share(share)
+    check_text(row)
+    if poisson <= 0:
+        raise ValueError(f"the mean of the span lengths is {poisson}; expected above 0.")
+    words = row.words()
+    budget = int(np.ceil(share * len(words)))
+    lengths: list[int] = []
+    while sum(lengths) < budget:
+        lengths.append(int(rng.poisson(poisson)))
+    lengths[-1] -= sum(lengths) - budget
+    num_empty = lengths.count(0)
+    starts = rng.permutation(len(words))
+    hidden = [
+        (words[first][0], words[min(first + length, len(words)) - 1][1])
+        for first, length in zip(starts.tolist(), filter(None, lengths), strict=False)
+    ]
+    spans = merged(hidden)
+    gone = np.zeros(len(row), dtype=bool)
+    filled: list[int] = []
+    first_of = {start for start, _ in spans}
+    for start, end in spans:
+        gone[start:end] = True
+    gone &= ~row.is_special
+    for place, token in enumerate(row.ids.tolist()):
+        if place in first_of:
+            filled.append(pieces.mask_id)
+        if not gone[place]:
+            filled.append(token)
+    for _ in range(num_empty):
+        # Never before [CLS], nor behind the last [SEP].
+        filled.insert(int(rng.integers(1, len(filled))), pieces.mask_id)
+    return _whole_text(row, np.array(filled, dtype=np.int64), spans, "mask")
+
+
+def bart_sentences(row: Row, rng: np.random.Generator) -> Corrupted:
+    """Put the sentences into a random order.
+
+    Raises:
+        ValueError: If the sentences are not known, or there is only one.
+
+    Source: Lewis et al. 2020, section 2.2.
+    """
+    if row.starts_sentence is None or (row.starts_sentence & ~row.is_special).sum() < 2:
+        raise ValueError("there is one sentence; shuffling needs at least two. Write a second one.")
+    places = row.text_places
+    number = np.cumsum(row.starts_sentence[places]) - 1
+    number = np.maximum(number, 0)
+    order = rng.permutation(int(number[-1]) + 1)
+    input_ids = row.ids.copy()
+    input_ids[places] = np.concatenate([row.ids[places][number == one] for one in order])
+    return _whole_text(row, input_ids, [], "")
+
+
+def bart_rotation(row: Row, rng: np.random.Generator) -> Corrupted:
+    """Let the text begin at a random token, and put what stood before it at the end."""
+    check_text(row)
+    places = row.text_places
+    start = int(rng.integers(len(places)))
+    input_ids = row.ids.copy()
+    input_ids[places] = np.roll(row.ids[places], -start)
+    return _whole_text(row, input_ids, [], "")
+
+
+def _some(row: Row, rng: np.random.Generator, share: float) -> Ids:
+    check_share(share)
+    check_text(row)
+    places = row.text_places
+    number = min(len(places), max(1, int(np.ceil(share * len(places)))))
+    return np.sort(rng.permutation(places)[:number])
+
+
+def _whole_text(row: Row, input_ids: Ids, spans: Sequence[Span], became: str) -> Corrupted:
+    """Return an input whose decoder writes the whole original row."""
+    return Corrupted(
+        input_ids=input_ids,
+        labels=row.ids,
+        decoder_input_ids=np.append(row.ids[-1], row.ids[:-1]),
+        spans=tuple(spans),
+        became=(became,) * len(spans) if became else (),
+    )
+
+
+# ---- MASS ----
+
+
+def mass(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = FRAGMENT,
+    actions: Actions = ACTIONS,
+) -> Corrupted:
+    """Hide one fragment of the text; the decoder writes it and reads nothing else of the text.
+
+    The fragment begins at the start of the text in 20% of the draws, ends at its end in 20%, and
+    lies anywhere in the others.
+
+    Args:
+        row: The text.
+        pieces: Of the vocabulary.
+        rng: Fixes the result.
+        share: Of the pieces that are hidden.
+        actions: As for `mask_pieces`.
+
+    Raises:
+        ValueError: If there are fewer than two pieces of text, or a value is out of its range.
+
+    Source: Song et al. 2019, section 3.2; microsoft/MASS trainer.py, restricted_mask_sent.
+    """
+    check_share(share)
+    check_text(row, 2)
+    places = row.text_places
+    length = min(len(places) - 1, max(1, round(share * len(places))))
+    last = len(places) - length
+    draw = rng.random()
+    start = 0 if draw < 0.2 else last if draw < 0.4 else int(rng.integers(last + 1))
+    chosen = places[start : start + length]
+    found = replace_pieces(row, pieces, rng, chosen, actions)
+    return Corrupted(
+        input_ids=found.input_ids,
+        labels=row.ids[chosen],
+        decoder_input_ids=row.ids[chosen - 1],
+        decoder_positions=chosen - 1,
+        spans=merged([(place, place + 1) for place in chosen.tolist()]),
+    )

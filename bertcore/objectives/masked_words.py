@@ -1,0 +1,209 @@
+"""Masked words: single pieces (BERT), whole words, and spans with their boundary (SpanBERT)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bertcore.objectives.replacement import (
+    ACTIONS,
+    BECAME,
+    SHARE,
+    Actions,
+    check_masking,
+    replace_pieces,
+)
+from bertcore.objectives.row import (
+    Corrupted,
+    Ids,
+    Pieces,
+    Row,
+    Span,
+    count_to_hide,
+    labels_at,
+    merged,
+)
+
+SPAN_P, LONGEST_SPAN = 0.2, 10
+"""SpanBERT's geometric distribution of span lengths, and the longest span, in words."""
+
+
+def mask_pieces(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = SHARE,
+    actions: Actions = ACTIONS,
+    most: int | None = None,
+) -> Corrupted:
+    """Hide single pieces, each with the same chance: 80% [MASK], 10% kept, 10% random.
+
+    Args:
+        row: The text.
+        pieces: Of the vocabulary.
+        rng: Fixes the result.
+        share: Of all tokens of the row, special ones counted, that are chosen.
+        actions: Shares of [MASK], kept and random among the chosen; they sum to 1.
+        most: The most pieces that are chosen.
+
+    Raises:
+        ValueError: If there is no text, or a share is out of its range.
+
+    Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py.
+    """
+    check_masking(row, share, actions)
+    places = row.text_places
+    number = min(len(places), count_to_hide(len(row), share, most))
+    chosen = np.sort(rng.permutation(places)[:number])
+    return replace_pieces(row, pieces, rng, chosen, actions)
+
+
+def mask_whole_words(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = SHARE,
+    actions: Actions = ACTIONS,
+    most: int | None = None,
+) -> Corrupted:
+    """Hide whole words: all pieces of a word are chosen, each replaced on its own.
+
+    A word that would exceed the number of pieces to hide is passed over, so that a row of long
+    words may have fewer hidden pieces, or none.
+
+    Args and errors are those of `mask_pieces`.
+
+    Source: google-research/bert create_pretraining_data.py, do_whole_word_mask.
+    """
+    check_masking(row, share, actions)
+    words = row.words()
+    number = count_to_hide(len(row), share, most)
+    chosen: list[int] = []
+    for start, end in (words[i] for i in rng.permutation(len(words))):
+        if len(chosen) == number:
+            break
+        if len(chosen) + end - start <= number:
+            chosen += range(start, end)
+    return replace_pieces(row, pieces, rng, np.sort(np.array(chosen, dtype=np.int64)), actions)
+
+
+def mask_spans(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = SHARE,
+    actions: Actions = ACTIONS,
+    p: float = SPAN_P,
+    longest: int = LONGEST_SPAN,
+    unigrams: Ids | None = None,
+) -> Corrupted:
+    """Hide spans of whole words until the share is reached; a span is replaced as one.
+
+    A span begins at a random piece, moved to the start of its word, and takes words until its
+    length is reached; the last may be cut where the number of pieces is reached. Spans that touch
+    are one.
+
+    Args:
+        row, pieces, rng, actions: As for `mask_pieces`.
+        share: Of the pieces of the text, rounded up.
+        p: Of the geometric distribution of lengths in words, 0 < p < 1.
+        longest: The longest span, in words.
+        unigrams: Ids to draw random pieces from, such as a corpus; None draws from the vocabulary.
+
+    Raises:
+        ValueError: As `mask_pieces`, or if `p` or `longest` is out of its range.
+
+    Source: Joshi et al. 2020, section 3.1.
+    """
+    check_masking(row, share, actions)
+    lengths = span_lengths(p, longest)
+    words = row.words()
+    word_of = {place: i for i, (start, end) in enumerate(words) for place in range(start, end)}
+    places = row.text_places
+    number = int(np.ceil(share * len(places)))
+    hidden: set[int] = set()
+    while len(hidden) < number:
+        wanted = int(rng.choice(len(lengths), p=lengths)) + 1
+        free = [place for place in places.tolist() if place not in hidden]
+        first = word_of[free[int(rng.integers(len(free)))]]
+        for i in range(first, min(first + wanted, len(words))):
+            if i > first and words[i][0] != words[i - 1][1]:
+                break  # a [SEP] lies between
+            for place in range(*words[i]):
+                if len(hidden) < number:
+                    hidden.add(place)
+    spans = merged([(place, place + 1) for place in hidden])
+    input_ids = row.ids.copy()
+    became = []
+    for start, end in spans:
+        action = int(rng.choice(3, p=actions))
+        became.append(BECAME[action])
+        if action == 0:
+            input_ids[start:end] = pieces.mask_id
+        elif action == 2:
+            count = end - start
+            source = np.arange(pieces.size) if unigrams is None else unigrams
+            input_ids[start:end] = source[rng.integers(len(source), size=count)]
+    chosen = np.array(sorted(hidden), dtype=np.int64)
+    return Corrupted(
+        input_ids=input_ids, labels=labels_at(row, chosen), spans=spans, became=tuple(became)
+    )
+
+
+def span_lengths(p: float, longest: int) -> np.ndarray:
+    """Return the probability of a span of 1 to `longest` words: geometric, cut off.
+
+    >>> lengths = span_lengths(0.2, 10)
+    >>> round(float((lengths * np.arange(1, 11)).sum()), 3)
+    3.797
+
+    Raises:
+        ValueError: If a value is out of its range.
+    """
+    if not 0 < p < 1 or longest < 1:
+        raise ValueError(
+            f"spans have p {p} and at most {longest} words; expected 0 < p < 1 and at least 1 word."
+        )
+    weights = p * (1 - p) ** np.arange(longest)
+    lengths: np.ndarray = weights / weights.sum()
+    return lengths
+
+
+class Boundary(NamedTuple):
+    """One prediction of the span boundary objective."""
+
+    left: int
+    """The place before the span."""
+    right: int
+    """The place after it."""
+    offset: int
+    """Which token of the span is predicted, from 1."""
+    place: int
+    """Where that token is."""
+
+
+def boundaries(row: Row, spans: Sequence[Span], most: int | None = None) -> list[Boundary]:
+    """Return what the span boundary objective predicts: each token of a span from both its ends.
+
+    A span at an end of the row has no token beside it and none is predicted; [CLS] and [SEP] are
+    tokens beside it.
+
+    Args:
+        row: The text.
+        spans: Hidden ones.
+        most: The last offset that is predicted; None predicts all.
+
+    Source: Joshi et al. 2020, section 3.2.
+    """
+    return [
+        Boundary(start - 1, end, place - start + 1, place)
+        for start, end in spans
+        if start > 0 and end < len(row)
+        for place in range(start, end)
+        if most is None or place - start < most
+    ]

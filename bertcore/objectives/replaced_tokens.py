@@ -1,0 +1,74 @@
+"""Replaced tokens (ELECTRA): a generator guesses hidden ones, a discriminator finds its guesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.objectives.masked_words import mask_pieces
+from bertcore.objectives.replacement import SHARE
+from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
+
+WEIGHT = 50.0
+"""Of the discriminator's loss, beside 1 of the generator's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replaced:
+    """A row with the generator's guesses in place of its hidden tokens."""
+
+    input_ids: Ids
+    """What the discriminator reads, [T]."""
+    is_replaced: Flags
+    """What it must say, [T]: a guess that is right by luck is no replacement."""
+
+
+def hide_for_generator(
+    row: Row, pieces: Pieces, rng: np.random.Generator, *, share: float = SHARE
+) -> Corrupted:
+    """Hide pieces from the generator, all as [MASK].
+
+    Args and errors are those of `mask_pieces`.
+
+    Source: Clark et al. 2020, section 2. Differs from google-research/electra: places are drawn
+        without replacement, so that the share is what it says, and all become [MASK].
+    """
+    return mask_pieces(row, pieces, rng, share=share, actions=(1.0, 0.0, 0.0))
+
+
+def sample(
+    logits: NDArray[np.floating], rng: np.random.Generator, *, temperature: float = 1.0
+) -> Ids:
+    """Draw one id from each row of logits [N, V], by Gumbel's maximum.
+
+    Args:
+        logits: The generator's.
+        rng: Fixes the result.
+        temperature: Divides the logits, above 0.
+    """
+    noise = -np.log(-np.log(rng.random(logits.shape)))
+    drawn: Ids = (logits / temperature + noise).argmax(-1)
+    return drawn
+
+
+def replace(row: Row, hidden: Corrupted, guesses: Ids) -> Replaced:
+    """Write the generator's guesses into the original row.
+
+    Args:
+        row: The text.
+        hidden: From `hide_for_generator`.
+        guesses: One for each hidden place, in order, [N].
+
+    Raises:
+        ValueError: If there are more or fewer guesses than hidden places.
+    """
+    places = np.flatnonzero(hidden.labels != IGNORED)
+    if len(places) != len(guesses):
+        raise ValueError(
+            f"there are {len(guesses)} guesses for {len(places)} hidden places; expected one each."
+        )
+    input_ids = row.ids.copy()
+    input_ids[places] = guesses
+    return Replaced(input_ids, input_ids != row.ids)

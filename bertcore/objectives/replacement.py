@@ -1,0 +1,52 @@
+"""What becomes of a chosen piece: [MASK], itself, or a random piece."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertcore.objectives.row import Corrupted, Ids, Pieces, Row, check_share, check_text, labels_at
+
+SHARE = 0.15
+Actions = tuple[float, float, float]
+ACTIONS: Actions = (0.8, 0.1, 0.1)
+"""Of the chosen pieces: the share that becomes [MASK], stays, becomes a random piece."""
+BECAME = ("mask", "kept", "random")
+
+
+def check_masking(row: Row, share: float, actions: Actions) -> None:
+    """Refuse settings and texts of which nothing can be masked.
+
+    Raises:
+        ValueError: If there is no text, or a share is out of its range.
+    """
+    check_share(share)
+    check_text(row)
+    if min(actions) < 0 or abs(sum(actions) - 1) > 1e-6:
+        raise ValueError(
+            f"the shares of [MASK], kept and random are {actions}; expected 0 or more, 1 in all."
+        )
+
+
+def replace_pieces(
+    row: Row, pieces: Pieces, rng: np.random.Generator, chosen: Ids, actions: Actions
+) -> Corrupted:
+    """Replace each chosen piece on its own.
+
+    Args:
+        row: The text.
+        pieces: Of the vocabulary.
+        rng: Fixes the result.
+        chosen: Places in order, [P].
+        actions: Shares of [MASK], kept and random.
+    """
+    drawn = rng.choice(3, size=len(chosen), p=actions)
+    random_ids = rng.integers(pieces.size, size=len(chosen))
+    input_ids = row.ids.copy()
+    input_ids[chosen[drawn == 0]] = pieces.mask_id
+    input_ids[chosen[drawn == 2]] = random_ids[drawn == 2]
+    return Corrupted(
+        input_ids=input_ids,
+        labels=labels_at(row, chosen),
+        spans=tuple((place, place + 1) for place in chosen.tolist()),
+        became=tuple(BECAME[action] for action in drawn.tolist()),
+    )
