@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from bertcore.objectives.masking import num_masked
 from bertcore.objectives.replacement import (
     ACTIONS,
     SHARE,
@@ -22,7 +23,6 @@ from bertcore.objectives.row import (
     Pieces,
     Row,
     check_text,
-    count_to_hide,
 )
 
 Direction = Literal["bidirectional", "left-to-right", "right-to-left", "prefix"]
@@ -104,7 +104,7 @@ def unilm(
         direction = names[int(rng.choice(len(names), p=list(DIRECTIONS.values())))]
     if direction == "prefix" and second_begins is None:
         raise ValueError("sequence-to-sequence masks need a pair: write a text B.")
-    number = count_to_hide(len(row), share)
+    number = num_masked(len(row), len(row), share)
     free = set(row.text_places.tolist())
     chosen: list[int] = []
     while free and len(chosen) < number:
@@ -160,7 +160,7 @@ def permute(
     """
     check_text(row, 2)
     places = row.text_places
-    number = min(len(places) - 1, count_to_hide(len(places), share))
+    number = min(len(places) - 1, num_masked(len(places), len(places), share))
     weights = 1 / np.arange(1, longest + 1)
     targets: set[int] = set()
     while len(targets) < number:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
+from bertcore.objectives.masking import mask_tokens, num_masked
 from bertcore.objectives.replacement import (
     ACTIONS,
     BECAME,
@@ -21,7 +23,6 @@ from bertcore.objectives.row import (
     Pieces,
     Row,
     Span,
-    count_to_hide,
     labels_at,
     merged,
 )
@@ -41,6 +42,8 @@ def mask_pieces(
 ) -> Corrupted:
     """Hide single pieces, each with the same chance: 80% [MASK], 10% kept, 10% random.
 
+    What pretraining does (`mask_tokens`), for one row.
+
     Args:
         row: The text.
         pieces: Of the vocabulary.
@@ -55,10 +58,24 @@ def mask_pieces(
     Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py.
     """
     check_masking(row, share, actions)
-    places = row.text_places
-    number = min(len(places), count_to_hide(len(row), share, most))
-    chosen = np.sort(rng.permutation(places)[:number])
-    return replace_pieces(row, pieces, rng, chosen, actions)
+    number = min(len(row.text_places), num_masked(len(row), most or len(row), share))
+    masked = mask_tokens(
+        torch.from_numpy(row.ids)[None],
+        maskable=torch.from_numpy(~row.is_special)[None],
+        counts=torch.tensor([number]),
+        max_predictions=number,
+        mask_id=pieces.mask_id,
+        vocab_size=pieces.size,
+        generator=torch.Generator().manual_seed(int(rng.integers(2**62))),
+        actions=actions,
+    )
+    chosen = masked.positions[0].numpy()
+    return Corrupted(
+        input_ids=masked.input_ids[0].numpy(),
+        labels=labels_at(row, chosen),
+        spans=tuple((place, place + 1) for place in chosen.tolist()),
+        became=tuple(BECAME[action] for action in masked.action[0].tolist()),
+    )
 
 
 def mask_whole_words(
@@ -81,7 +98,7 @@ def mask_whole_words(
     """
     check_masking(row, share, actions)
     words = row.words()
-    number = count_to_hide(len(row), share, most)
+    number = num_masked(len(row), most or len(row), share)
     chosen: list[int] = []
     for start, end in (words[i] for i in rng.permutation(len(words))):
         if len(chosen) == number:

@@ -84,16 +84,6 @@ class Corrupted:
     alike."""
 
 
-def count_to_hide(length: int, share: float, most: int | None = None) -> int:
-    """Return how many of `length` tokens are hidden: BERT's rounding, at least 1.
-
-    >>> count_to_hide(128, 0.15), count_to_hide(128, 0.15, 20), count_to_hide(3, 0.15)
-    (19, 19, 1)
-    """
-    wanted = max(1, round(share * length))
-    return wanted if most is None else min(most, wanted)
-
-
 def check_share(share: float) -> None:
     """Refuse a share of 0 or 1, of which there is nothing to learn.
 

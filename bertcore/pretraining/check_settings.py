@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
-from bertcore.pretraining.data.masking import num_masked
+from bertcore.objectives.masking import num_masked
 from bertcore.training.compiler import choose_compile
 from bertcore.training.processes import Processes
 

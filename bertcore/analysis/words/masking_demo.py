@@ -9,7 +9,7 @@ import torch
 from bertcore.analysis.shared.inputs import text_positions
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.model import Model
-from bertcore.pretraining.data.masking import mask_tokens, num_masked
+from bertcore.objectives.masking import mask_tokens, num_masked
 
 ACTIONS = ("mask", "kept", "random")
 """What happens to a chosen token, by the number that `mask_tokens` gives it."""
@@ -51,7 +51,7 @@ def corrupt(
     Raises:
         ValueError: If the text has no token, or `masked_lm_prob` is out of range.
 
-    Source: Devlin et al. 2019, section 3.1, by `bertcore.pretraining.data.masking.mask_tokens`.
+    Source: Devlin et al. 2019, section 3.1, by `bertcore.objectives.masking.mask_tokens`.
     """
     if not 0 < masked_lm_prob <= 1:
         raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0 and at most 1.")

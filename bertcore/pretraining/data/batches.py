@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.configs import DataConfig
+from bertcore.objectives.masking import Masked, mask_tokens
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.layout import lay_out_packed, lay_out_pairs
-from bertcore.pretraining.data.masking import Masked, mask_tokens
 from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
 from bertcore.tokenizer import Tokenizer
 

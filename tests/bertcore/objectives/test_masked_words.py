@@ -27,7 +27,7 @@ from bertcore.objectives import (
     mask_whole_words,
     span_lengths,
 )
-from bertcore.objectives.row import count_to_hide
+from bertcore.objectives.masking import num_masked
 from tests.bertcore.objectives.rows import PIECES, SIZE, row_of
 
 DRAWS = 1000
@@ -66,7 +66,7 @@ def test_the_number_of_pieces_is_that_of_the_paper() -> None:
     for length in (5, 40, 128):
         row = row_of(length)
         rng = np.random.default_rng(length)
-        wanted = min(count_to_hide(length, 0.15), length - 2)
+        wanted = min(num_masked(length, length, 0.15), length - 2)
         assert {len(hidden(mask_pieces(row, PIECES, rng))) for _ in range(20)} == {wanted}
     assert len(hidden(mask_pieces(row_of(200), PIECES, rng, most=20))) == 20
 
@@ -121,7 +121,7 @@ def test_whole_words_are_whole() -> None:
         for start, end in words:
             assert len(places & set(range(start, end))) in (0, end - start)
         numbers.append(len(places))
-    wanted = count_to_hide(128, 0.15)
+    wanted = num_masked(128, 128, 0.15)
     assert max(numbers) == wanted
     assert np.mean(numbers) > wanted - 1
 

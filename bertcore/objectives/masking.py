@@ -1,4 +1,4 @@
-"""Masking for masked-language modelling: choose tokens and replace them."""
+"""Masking for masked-language modelling, a batch at a time: what pretraining runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from bertcore.configs.data import MASKED_LM_PROB
+from bertcore.objectives.replacement import ACTIONS, Actions
 
 
 class Masked(NamedTuple):
@@ -45,6 +46,7 @@ def mask_tokens(
     vocab_size: int,
     generator: Generator | Sequence[Generator],
     rows_of: tuple[int, int] | None = None,
+    actions: Actions = ACTIONS,
 ) -> Masked:
     """Hide `counts` random tokens of each row: 80% [MASK], 10% kept, 10% any other token.
 
@@ -60,6 +62,7 @@ def mask_tokens(
             whatever batch it is in.
         rows_of: (first, num_rows) if these B rows are rows first .. first + B - 1 of a batch of
             num_rows with one generator: they get the masks that they have in it.
+        actions: Shares of [MASK], kept and random among the hidden tokens, 1 in all.
 
     Raises:
         ValueError: If a row has fewer maskable tokens than its count, or a count exceeds P.
@@ -91,7 +94,9 @@ def mask_tokens(
     positions = positions.masked_fill(padded, 0)
     labels = input_ids.gather(1, positions).masked_fill(padded, 0)
     share = draws.actions
-    action = torch.where(share < 0.8, 0, torch.where(share < 0.9, 1, 2)).masked_fill(padded, -1)
+    to_mask, kept = actions[0], actions[0] + actions[1]
+    action = torch.where(share < to_mask, 0, torch.where(share < kept, 1, 2))
+    action = action.masked_fill(padded, -1)
     replacement = torch.where(action == 0, mask_id, torch.where(action == 2, draws.ids, labels))
     # One extra column receives the writes of padding.
     extended = torch.cat([input_ids, input_ids.new_zeros(rows, 1)], dim=1)
