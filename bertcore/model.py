@@ -14,11 +14,13 @@ import torch
 from torch import Tensor
 
 from bertcore.config import BertConfig
+from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.families import CAPABILITIES, HEADS, Capability
 from bertcore.interventions.what_if import Changes
 from bertcore.network import Encoder
 from bertcore.sentences.modules import MEAN, SentenceModules
 from bertcore.sentences.pooling import POOLINGS
+from bertcore.text_loss import TextLoss, text_loss
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace
 
@@ -255,6 +257,35 @@ class Model(ABC):
         """
         hidden = self.hidden(self.tokenize(text, text_pair))
         return torch.sigmoid(self.module.replaced_logits(hidden).float()).cpu()
+
+    def loss(
+        self,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        words: Sequence[str] | None = None,
+        follows: bool | None = None,
+        seed: int = 0,
+        masked_lm_prob: float = MASKED_LM_PROB,
+    ) -> TextLoss:
+        """Return the pretraining loss of a text or pair, in nats.
+
+        With [MASK] in the text, `words` are the right ones; without, tokens are hidden as in
+        pretraining, 80/10/10.
+
+        Args:
+            text, text_pair: The text, or the pair.
+            words: The right word at each [MASK], in order; one piece of the vocabulary each.
+            follows: Whether B truly follows A, for the next-sentence loss; None leaves it out.
+            seed: Fixes which tokens are hidden where the text has no [MASK].
+            masked_lm_prob: Share of the tokens that are hidden then, 0 < p < 1.
+
+        Raises:
+            ValueError: If there is no masked-word head, or no next-sentence head or pair though
+                `follows` is given; if words and masks do not match, or a word is not one piece; if
+                there is nothing to hide.
+        """
+        return text_loss(self, text, text_pair, words, follows, seed, masked_lm_prob)
 
     def sentence_encoding(self, text: str) -> Encoding:
         """Return the tokens of a text as its sentence vector reads them.

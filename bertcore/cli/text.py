@@ -1,4 +1,4 @@
-"""Commands on a text: tokenize, fill-mask, nsp, trace, encode.
+"""Commands on a text: tokenize, fill-mask, loss, nsp, trace, encode.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this file to the command line."""
     app.command("tokenize")(tokenize)
     app.command("fill-mask")(fill_mask)
+    app.command("loss")(loss)
     app.command("nsp")(nsp)
     app.command("trace")(trace)
     app.command("encode")(encode)
@@ -147,6 +148,60 @@ def fill_mask(
             )
             table.add_row(plain(candidate.word), cell, plain(note))
         print_table(table)
+
+
+def loss(
+    text: TextA,
+    text_b: TextB = None,
+    words: Annotated[
+        str | None,
+        typer.Option("--words", help="The right word at each [MASK], with commas between."),
+    ] = None,
+    follows: Annotated[
+        bool | None,
+        typer.Option("--follows/--random", help="Add the next-sentence loss: B follows A, or not."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the hidden tokens.", min=0)] = 0,
+    masked_lm_prob: Annotated[
+        float, typer.Option("--masked-lm-prob", help="Share that is hidden without a [MASK].")
+    ] = 0.15,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Give the pretraining loss of a text or pair: -ln p of each hidden token, and its mean.
+
+    Without a [MASK] in the text, tokens are hidden as in pretraining: 15%, 80/10/10.
+
+    \b
+    Examples:
+      bertscope loss "The [MASK] sat on the mat." --words cat
+      bertscope loss "He went to the shop." "He bought milk." --follows --seed 3
+    """
+    bert, _ = open_with_text(checkpoint, device, dtype, text, text_b)
+    found = bert.loss(
+        text,
+        text_b,
+        words=None if words is None else [word.strip() for word in words.split(",")],
+        follows=follows,
+        seed=seed,
+        masked_lm_prob=masked_lm_prob,
+    )
+    if as_json:
+        print_json({**asdict(found), "loss": found.loss})
+        return
+    table = make_table(
+        "token", "position", "became", "p", "-ln p", right=("position", "p", "-ln p")
+    )
+    for one in found.hidden:
+        cells = one.token, str(one.position), one.became, f"{one.probability:.4f}"
+        table.add_row(*map(plain, cells), f"{one.loss:.3f}")
+    print_table(table)
+    typer.echo(f"masked words, mean: {found.mlm_loss:.4f} nats")
+    if found.nsp_loss is not None:
+        typer.echo(f"next sentence:      {found.nsp_loss:.4f} nats")
+        typer.echo(f"sum:                {found.loss:.4f} nats")
 
 
 def nsp(

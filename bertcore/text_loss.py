@@ -1,0 +1,200 @@
+"""The pretraining loss of one text: what a training step would lower."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+
+from bertcore.families import Capability
+from bertcore.network import Encoder
+from bertcore.objectives.masking import mask_tokens, num_masked
+from bertcore.objectives.replacement import BECAME
+from bertcore.tokenizer import Encoding, Tokenizer
+
+
+class Pretrained(Protocol):
+    """What a loss needs of an opened checkpoint (`Model`)."""
+
+    tokenizer: Tokenizer
+    module: Encoder
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+
+    def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
+        """Return the tokens of a text or pair."""
+
+    def require(self, capability: Capability) -> None:
+        """Raise ValueError with the reason if a capability is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenToken:
+    """One token that the network has to predict."""
+
+    position: int
+    """0 to T-1."""
+    token: str
+    """The right one."""
+    became: str
+    """What stands in its place: "mask", "kept" (itself) or "random" (another token)."""
+    probability: float
+    """Of the right one."""
+    loss: float
+    """-ln of it, nats."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLoss:
+    """The pretraining loss of one text or pair, in nats."""
+
+    input_tokens: tuple[str, ...]
+    """What the network reads, [T]."""
+    hidden: tuple[HiddenToken, ...]
+    """In order."""
+    mlm_loss: float
+    """Mean over the hidden tokens."""
+    nsp_loss: float | None
+    """-ln p of the right answer whether B follows A; None: not asked."""
+
+    @property
+    def loss(self) -> float:
+        """The sum, as BERT's pretraining lowers it."""
+        return self.mlm_loss + (self.nsp_loss or 0.0)
+
+
+@torch.no_grad()
+def text_loss(
+    bert: Pretrained,
+    text: str,
+    text_pair: str | None,
+    words: Sequence[str] | None,
+    follows: bool | None,
+    seed: int,
+    masked_lm_prob: float,
+) -> TextLoss:
+    """Return the loss of a text; arguments and errors are those of `Model.loss`."""
+    bert.require("mlm")
+    labels, became, input_ids = _hide(bert, (text, text_pair), words, seed, masked_lm_prob)
+    device = bert.device
+    ids = torch.tensor([input_ids], device=device)
+    segments = torch.tensor([bert.tokenize(text, text_pair).segment_ids], device=device)
+    positions = sorted(labels)
+    states = bert.module.word_states(ids, segments)[0, positions]
+    logits = bert.module.mlm_logits(states).float()
+    targets = torch.tensor([labels[position] for position in positions], device=device)
+    losses = F.cross_entropy(logits, targets, reduction="none").cpu()
+    nsp_loss = None
+    if follows is not None:
+        if text_pair is None:
+            raise ValueError("follows is given, but there is no text B. Give a pair.")
+        bert.require("nsp")
+        pair_logits = bert.module.nsp_logits(bert.module(ids, segments)).float()
+        label = torch.tensor([int(not follows)], device=device)
+        nsp_loss = float(F.cross_entropy(pair_logits, label))
+    name = bert.tokenizer.id_to_token
+    return TextLoss(
+        input_tokens=tuple(map(name, input_ids)),
+        hidden=tuple(
+            HiddenToken(position, name(labels[position]), became[position], p, value)
+            for position, p, value in zip(
+                positions, (-losses).exp().tolist(), losses.tolist(), strict=True
+            )
+        ),
+        mlm_loss=float(losses.mean()),
+        nsp_loss=nsp_loss,
+    )
+
+
+def _hide(
+    bert: Pretrained,
+    texts: tuple[str, str | None],
+    words: Sequence[str] | None,
+    seed: int,
+    masked_lm_prob: float,
+) -> tuple[dict[int, int], dict[int, str], list[int]]:
+    """Return the right id at each hidden position, what became of it, and the ids to read."""
+    tokenizer = bert.tokenizer
+    encoding = bert.tokenize(*texts)
+    ids = encoding.input_ids
+    masks = [place for place, token_id in enumerate(ids) if token_id == tokenizer.mask_id]
+    if masks:
+        right = _with_words(bert, texts, encoding, words, masks)
+        return {place: right[place] for place in masks}, dict.fromkeys(masks, "mask"), ids
+    if words is not None:
+        raise ValueError(
+            f"words are given, but the text has no {tokenizer.mask_token}. Write "
+            f"{tokenizer.mask_token} in place of each, or leave the words out."
+        )
+    if not 0 < masked_lm_prob < 1:
+        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
+    maskable = ~torch.tensor([encoding.special_tokens_mask])
+    count = min(num_masked(len(ids), len(ids), masked_lm_prob), int(maskable.sum()))
+    if count == 0:
+        raise ValueError("the text has no token to hide. Write at least one word.")
+    masked = mask_tokens(
+        torch.tensor([ids]),
+        maskable=maskable,
+        counts=torch.tensor([count]),
+        max_predictions=count,
+        mask_id=tokenizer.mask_id,
+        vocab_size=tokenizer.vocab_size,
+        generator=torch.Generator().manual_seed(seed),
+    )
+    places = masked.positions[0].tolist()
+    became = [BECAME[action] for action in masked.action[0].tolist()]
+    return (
+        {place: ids[place] for place in places},
+        dict(zip(places, became, strict=True)),
+        masked.input_ids[0].tolist(),
+    )
+
+
+def _with_words(
+    bert: Pretrained,
+    texts: tuple[str, str | None],
+    encoding: Encoding,
+    words: Sequence[str] | None,
+    masks: list[int],
+) -> list[int]:
+    """Return the ids of the text with its masks filled, [T]; each word is one piece.
+
+    Whole texts are cut, since a piece within a text may differ from that of the word alone (a
+    RoBERTa's has its space).
+    """
+    mask = bert.tokenizer.mask_token
+    if words is None or len(words) != len(masks):
+        given = "no word is" if not words else f"{len(words)} are"
+        raise ValueError(
+            f"the text has {len(masks)} {mask}, and {given} given. Give the right word of each."
+        )
+    rest = iter(words)
+
+    def fill(text: str) -> str:
+        first, *others = text.split(mask)
+        return first + "".join(next(rest) + part for part in others)
+
+    filled = [None if text is None else fill(text) for text in texts]
+    right = bert.tokenize(filled[0] or "", filled[1]).input_ids
+    kept = [place for place in range(len(encoding)) if place not in masks]
+    fits = len(right) == len(encoding) and all(
+        right[place] == encoding.input_ids[place] for place in kept
+    )
+    if not fits or any(right[place] == bert.tokenizer.unk_id for place in masks):
+        cut = ", ".join(f"{word!r} as {' '.join(_pieces(bert, word))}" for word in words)
+        raise ValueError(
+            f"a {mask} stands for one known piece of the vocabulary, which has {cut}. Write one "
+            f"{mask} for each piece."
+        )
+    return right
+
+
+def _pieces(bert: Pretrained, word: str) -> list[str]:
+    encoding = bert.tokenizer.encode(word)
+    pairs = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+    return [token for token, is_special in pairs if not is_special]
