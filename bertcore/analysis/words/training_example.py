@@ -1,0 +1,257 @@
+"""One training example from a document to its loss, made by the code of pretraining."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import torch
+import torch.nn.functional as F
+
+from bertcore.configs.data import MASKED_LM_PROB
+from bertcore.model import Model
+from bertcore.objectives.masking import mask_tokens, num_masked
+from bertcore.objectives.replacement import ACTIONS, BECAME, Actions
+from bertcore.pretraining.data.corpus import pack_corpus
+from bertcore.pretraining.data.instances import create_instances
+from bertcore.pretraining.data.layout import lay_out_pairs
+from bertcore.pretraining.data.sentences import split_sentences
+
+BEST = 3
+"""Guesses that are kept at each hidden place."""
+LONGEST = 128
+"""Tokens of an example, special ones included, as in nine tenths of BERT's pretraining."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSentence:
+    """A sentence of the document, or of the one that a random B is from."""
+
+    text: str
+    document: int
+    """0: the visitor's; others: the number of another one, from 1."""
+    part: str
+    """"A", "B", or "" where the example leaves it out."""
+    num_tokens: int
+    num_kept: int
+    """Tokens that are in the example; fewer where the pair was too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A hidden token and what the network says of it."""
+
+    position: int
+    token: str
+    """The right one."""
+    became: str
+    """"mask", "kept" or "random"."""
+    best: tuple[tuple[str, float], ...]
+    """The most probable pieces, [BEST]."""
+    probability: float
+    """Of the right piece."""
+    loss: float
+    """-ln of it, nats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingExample:
+    """What BERT is given, what it guesses and what it is told; losses in nats."""
+
+    sentences: tuple[SourceSentence, ...]
+    """Of the document, then those of the document that a random B is from."""
+    is_random: bool
+    """Whether B is from another document."""
+    is_lone: bool
+    """Whether one sentence was left of the document: its B is always random."""
+    tokens: tuple[str, ...]
+    """Before any is hidden, [T]."""
+    segment_ids: tuple[int, ...]
+    """[T]"""
+    input_tokens: tuple[str, ...]
+    """What the network reads, [T]."""
+    guesses: tuple[Guess, ...]
+    """In order of their positions."""
+    pair_logits: tuple[float, float] | None
+    """Of "B follows A" and "B is random"; None: there is no next-sentence head."""
+
+    @property
+    def mlm_loss(self) -> float:
+        """Mean over the hidden tokens."""
+        return sum(guess.loss for guess in self.guesses) / len(self.guesses)
+
+    @property
+    def pair_probabilities(self) -> tuple[float, float] | None:
+        """Softmax of the two logits."""
+        if self.pair_logits is None:
+            return None
+        first, second = torch.tensor(self.pair_logits).softmax(0).tolist()
+        return first, second
+
+    @property
+    def nsp_loss(self) -> float | None:
+        """-ln p of the right answer."""
+        if self.pair_logits is None:
+            return None
+        right = torch.tensor(int(self.is_random))
+        return float(F.cross_entropy(torch.tensor(self.pair_logits), right))
+
+    @property
+    def loss(self) -> float:
+        """The sum: what a training step lowers."""
+        return self.mlm_loss + (self.nsp_loss or 0.0)
+
+
+def training_example(
+    bert: Model,
+    text: str,
+    others: Sequence[str],
+    *,
+    seed: int = 0,
+    masked_lm_prob: float = MASKED_LM_PROB,
+    actions: Actions = ACTIONS,
+    max_seq_length: int = LONGEST,
+) -> TrainingExample:
+    """Draw a training example from a document, and the network's answer to it.
+
+    Args:
+        bert: With a masked-word head; without a next-sentence head the pair is not judged.
+        text: The document; its paragraphs are divided by line ends.
+        others: Documents that a random B may be from, at least one.
+        seed: Fixes where the document is cut, the coin, the random B and the hidden tokens.
+        masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
+        actions: Shares of [MASK], kept and random among them.
+        max_seq_length: The longest example, in tokens.
+
+    Raises:
+        ValueError: If there is no masked-word head, the text has no word, there is no other
+            document, or a share is out of its range.
+
+    Source: Devlin et al. 2019, appendix A.2, by `create_instances` and `mask_tokens`.
+    """
+    bert.require("mlm")
+    _check(masked_lm_prob, actions)
+    tokenizer = bert.tokenizer
+    documents = [_sentences(bert, document) for document in (text, *others)]
+    if not documents[0]:
+        raise ValueError("the text has no word. Write at least one sentence; three are better.")
+    documents = [document for document in documents if document]
+    if len(documents) == 1:
+        raise ValueError("there is no other document for a random B. Give at least one.")
+    corpus = pack_corpus(documents, tokenizer)
+    rng = Random(f"{seed}/example")
+    length = min(max_seq_length, bert.max_length)
+    instances = create_instances(
+        corpus, max_seq_length=length, short_seq_prob=0.0, rng=rng, documents=range(1)
+    )
+    number = rng.randrange(len(instances))
+    instance = instances.take(slice(number, number + 1))
+    width = int(instance.lengths[0])
+    device = torch.device("cpu")
+    rows = lay_out_pairs(corpus, instance, tokenizer, width, device)
+    count = min(num_masked(width, width, masked_lm_prob), width - 3)
+    masked = mask_tokens(
+        rows.ids,
+        maskable=~rows.is_special,
+        counts=torch.tensor([count]),
+        max_predictions=count,
+        mask_id=tokenizer.mask_id,
+        vocab_size=tokenizer.vocab_size,
+        generator=torch.Generator().manual_seed(seed),
+        actions=actions,
+    )
+    positions = masked.positions[0].tolist()
+    log_p, pair_logits = _answers(bert, masked.input_ids, rows.segment_ids, positions)
+    name = tokenizer.id_to_token
+    guesses = []
+    for row, position in enumerate(positions):
+        right = int(masked.labels[0, row])
+        best = log_p[row, : tokenizer.vocab_size].topk(min(BEST, tokenizer.vocab_size))
+        guesses.append(
+            Guess(
+                position,
+                name(right),
+                BECAME[int(masked.action[0, row])],
+                tuple(
+                    (name(int(piece)), float(p))
+                    for piece, p in zip(best.indices, best.values.exp(), strict=True)
+                ),
+                float(log_p[row, right].exp()),
+                -float(log_p[row, right]),
+            )
+        )
+    spans = instance.spans[0].tolist()
+    is_random = bool(instance.labels[0])
+    sentences = _sources(documents, corpus.sentence_starts.tolist(), spans, is_random=is_random)
+    return TrainingExample(
+        sentences=sentences,
+        is_random=is_random,
+        is_lone=is_random and _is_last_alone(sentences),
+        tokens=tuple(map(name, rows.ids[0].tolist())),
+        segment_ids=tuple(rows.segment_ids[0].tolist()),
+        input_tokens=tuple(map(name, masked.input_ids[0].tolist())),
+        guesses=tuple(guesses),
+        pair_logits=pair_logits,
+    )
+
+
+def _check(masked_lm_prob: float, actions: Actions) -> None:
+    if not 0 < masked_lm_prob < 1:
+        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
+    if min(actions) < 0 or abs(sum(actions) - 1) > 1e-6:
+        raise ValueError(
+            f"the shares of [MASK], kept and random are {actions}; expected 0 or more, 1 in all."
+        )
+
+
+def _sentences(bert: Model, document: str) -> list[str]:
+    """Return the sentences of a document that have a token, as packing keeps them."""
+    sentences = [one for line in document.splitlines() for one in split_sentences(line.strip())]
+    ids = bert.tokenizer.encode_ids(sentences) if sentences else []
+    return [sentence for sentence, tokens in zip(sentences, ids, strict=True) if tokens]
+
+
+@torch.no_grad()
+def _answers(
+    bert: Model, input_ids: torch.Tensor, segment_ids: torch.Tensor, positions: list[int]
+) -> tuple[torch.Tensor, tuple[float, float] | None]:
+    """Return log-probabilities at the positions, float32 [P, V], and the pair's logits."""
+    ids, segments = input_ids.to(bert.device), segment_ids.to(bert.device)
+    states = bert.module.word_states(ids, segments)[0, positions]
+    log_p = bert.module.mlm_logits(states).float().log_softmax(-1).cpu()
+    if "nsp" not in bert.capabilities:
+        return log_p, None
+    first, second = bert.module.nsp_logits(bert.module(ids, segments))[0].float().tolist()
+    return log_p, (first, second)
+
+
+def _is_last_alone(sentences: Sequence[SourceSentence]) -> bool:
+    """Return whether A is the last sentence of its document and no other."""
+    own = [one.part == "A" for one in sentences if one.document == 0]
+    return own[-1] and sum(own) == 1
+
+
+def _sources(
+    documents: Sequence[Sequence[str]],
+    starts: list[int],
+    spans: list[int],
+    *,
+    is_random: bool,
+) -> tuple[SourceSentence, ...]:
+    """Return the sentences of the document and, of a random B, of its document."""
+    a_start, a_end, b_start, b_end = spans
+    found: list[SourceSentence] = []
+    number = 0
+    for document, sentences in enumerate(documents):
+        own: list[SourceSentence] = []
+        for text in sentences:
+            start, end = starts[number : number + 2]
+            in_a = max(0, min(end, a_end) - max(start, a_start))
+            in_b = max(0, min(end, b_end) - max(start, b_start))
+            part = "A" if in_a else "B" if in_b else ""
+            own.append(SourceSentence(text, document, part, end - start, in_a + in_b))
+            number += 1
+        if document == 0 or (is_random and any(one.part for one in own)):
+            found += own
+    return tuple(found)

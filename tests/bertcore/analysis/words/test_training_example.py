@@ -1,0 +1,135 @@
+"""A training example: the batch of pretraining, its loss, and where its sentences are from."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from bertcore import Bert
+from bertcore.analysis.words.training_example import TrainingExample, training_example
+from bertcore.pretraining.loss.objective import BatchTensors, pretraining_loss
+from tests.support.tiny import tiny_bert
+
+TEXT = (
+    "The film was very good. She sat on the mat. It had rained all night.\n"
+    "The man went to the river bank. He was old."
+)
+OTHERS = ("A dog ran in the house. The cat was a fish. No.", "The water was very steep.")
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def draws(bert: Bert, **options: object) -> list[TrainingExample]:
+    return [training_example(bert, TEXT, OTHERS, seed=seed, **options) for seed in range(40)]  # type: ignore[arg-type]
+
+
+def test_the_loss_is_that_of_a_training_step(bert: Bert) -> None:
+    to_id = bert.tokenizer.token_to_id
+    for found in draws(bert, masked_lm_prob=0.3)[:10]:
+        positions = [guess.position for guess in found.guesses]
+        batch = BatchTensors(
+            input_ids=torch.tensor([[to_id(token) for token in found.input_tokens]]),
+            segment_ids=torch.tensor([found.segment_ids]),
+            attention_mask=None,
+            positions=torch.tensor([positions]),
+            labels=torch.tensor([[to_id(guess.token) for guess in found.guesses]]),
+            weights=torch.ones(1, len(positions)),
+            next_sentence_labels=torch.tensor([int(found.is_random)]),
+            total_masked=torch.tensor(float(len(positions))),
+            total_pairs=torch.tensor(1.0),
+            total_tokens=torch.tensor(float(len(found.tokens))),
+        )
+        true = pretraining_loss(bert.module, batch)
+        assert found.mlm_loss == pytest.approx(float(true.mlm_loss.detach()), abs=1e-5)
+        assert found.nsp_loss == pytest.approx(float(true.nsp_loss.detach()), abs=1e-5)
+        assert found.loss == pytest.approx(float(true.loss.detach()), abs=1e-5)
+
+
+def test_tokens_are_the_sentences_that_are_named(bert: Bert) -> None:
+    for found in draws(bert):
+        for part, segment in (("A", 0), ("B", 1)):
+            sources = [one for one in found.sentences if one.part == part]
+            assert sources
+            ids = [i for one in bert.tokenizer.encode_ids([s.text for s in sources]) for i in one]
+            shown = [
+                token
+                for token, own in zip(found.tokens, found.segment_ids, strict=True)
+                if own == segment and token not in ("[CLS]", "[SEP]")
+            ]
+            # Short texts: nothing is cut.
+            assert shown == [bert.tokenizer.id_to_token(i) for i in ids]
+            assert all(one.num_kept == one.num_tokens for one in sources)
+        from_other = {one.document for one in found.sentences if one.part == "B"}
+        assert (from_other != {0}) == found.is_random
+        assert {one.document for one in found.sentences if one.part == "A"} == {0}
+
+
+def test_the_coin_falls_on_both_sides(bert: Bert) -> None:
+    found = draws(bert)
+    assert 10 <= sum(one.is_random for one in found) <= 35
+    assert len({one.tokens for one in found}) > 10
+    again = draws(bert)
+    assert [one.input_tokens for one in again] == [one.input_tokens for one in found]
+
+
+def test_a_lone_sentence_always_gets_a_random_one(bert: Bert) -> None:
+    for seed in range(10):
+        found = training_example(bert, "The film was very good.", OTHERS, seed=seed)
+        assert found.is_random
+        assert found.is_lone
+    assert not any(one.is_lone for one in draws(bert) if not one.is_random)
+
+
+def test_a_long_pair_is_cut(bert: Bert) -> None:
+    found = training_example(bert, TEXT, OTHERS, max_seq_length=12)
+    assert len(found.tokens) <= 12
+    cut = sum(one.num_tokens - one.num_kept for one in found.sentences if one.part)
+    kept = sum(one.num_kept for one in found.sentences)
+    assert kept == len(found.tokens) - 3
+    assert cut >= 0
+
+
+def test_actions_and_guesses(bert: Bert) -> None:
+    for found in draws(bert, actions=(0.0, 0.0, 1.0), masked_lm_prob=0.5)[:5]:
+        assert {guess.became for guess in found.guesses} == {"random"}
+    for found in draws(bert, actions=(0.0, 1.0, 0.0), masked_lm_prob=0.5)[:5]:
+        assert found.input_tokens == found.tokens
+    found = draws(bert, masked_lm_prob=0.5)[0]
+    for guess in found.guesses:
+        assert found.tokens[guess.position] == guess.token
+        assert guess.loss == pytest.approx(-math.log(guess.probability), rel=1e-4)
+        values = [p for _, p in guess.best]
+        assert values == sorted(values, reverse=True)
+        assert guess.probability <= values[0] + 1e-7
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "options", "sentence"),
+    [
+        ("", OTHERS, {}, "the text has no word"),
+        (" \n ", OTHERS, {}, "the text has no word"),
+        (TEXT, (), {}, "no other document"),
+        (TEXT, (" ",), {}, "no other document"),
+        (TEXT, OTHERS, {"masked_lm_prob": 0.0}, "above 0, below 1"),
+        (TEXT, OTHERS, {"masked_lm_prob": 1.0}, "above 0, below 1"),
+        (TEXT, OTHERS, {"actions": (0.9, 0.2, 0.1)}, "1 in all"),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    bert: Bert, text: str, others: tuple[str, ...], options: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        training_example(bert, text, others, **options)  # type: ignore[arg-type]
+
+
+def test_segments_are_those_of_a_pair(bert: Bert) -> None:
+    for found in draws(bert)[:5]:
+        assert found.tokens[0] == "[CLS]"
+        assert found.tokens.count("[SEP]") == 2
+        middle = found.tokens.index("[SEP]")
+        assert found.segment_ids == (0,) * (middle + 1) + (1,) * (len(found.tokens) - middle - 1)
