@@ -17,8 +17,9 @@ from .upload import offer_upload
 
 HOW_TO_OPEN = (
     "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as `bertscope "
-    "pretrain` and transformers write them. A hub id is fetched from the Hugging Face hub, the "
-    "only time that the app uses the network."
+    "pretrain` and transformers write them. A hub id (user/name, or user/name@revision) is fetched "
+    "from the Hugging Face hub, the only time that the app uses the network: it first says what "
+    "and how much. Private ones open with your own token (`hf auth login`)."
 )
 HOW_TO_CHOOSE = (
     "This server opens the checkpoints that the sidebar lists, and those that you upload here."

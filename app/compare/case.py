@@ -14,14 +14,13 @@ from bertcore.analysis.compare.decision import Decisions, open_decisions, pretra
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.untrained import untrained
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
-from bertcore.checkpoints.adapter import adapter_base
-from bertcore.checkpoints.source import DEFAULT, SHIPPED, is_remote
+from bertcore.checkpoints.source import DEFAULT, SHIPPED, base_source, is_remote
 
 from ..access import checkpoints
 from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.task_views import view_of
 from ..plots.formats import shorten
-from ..shell import cache, frame, sidebar, state
+from ..shell import cache, consent, frame, sidebar, state
 from . import saved_checkpoints
 from .fields import SECOND, SUGGESTED
 
@@ -185,7 +184,7 @@ def began_with(key: cache.BertKey) -> str | None:
     place = SHIPPED.get(key.place, Path(key.place).expanduser())
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
-        base = adapter_base(place)
+        base = base_source(place)
         began = base or json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return None
@@ -199,14 +198,14 @@ def began_with(key: cache.BertKey) -> str | None:
 def swap(first: str, second: str) -> None:
     """Swap the checkpoints."""
     sidebar.choose(second)
-    sidebar.allow(first)
+    consent.allow(first)
     SECOND.put(first)
 
 
 def compare_saved(first: str, second: str) -> None:
     """Compare two saved checkpoints of a run."""
     sidebar.choose(first)
-    sidebar.allow(second)
+    consent.allow(second)
     SECOND.put(second)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
 from bertcore.analysis.compare.checkpoints import limits
-from bertcore.checkpoints.folder import OnlyPickleError
 
 from ..access import checkpoints
 from ..access.policy import policy
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame, sidebar
+from ..shell import cache, capabilities, consent, frame, sidebar
 from ..training.fields import RUN
 from ..training.folder_choice import choose_folder
 from ..training.runs import default_folder
@@ -52,8 +52,8 @@ SAME_WEIGHTS = (
     "only a classifier's own layer, which is no part of the fingerprint, may differ."
 )
 HUB_LINK = (
-    "This link compares with **{source}**, which is not on this machine. It would be fetched from "
-    "the Hugging Face hub. Nothing is fetched unless you agree; or choose another one above."
+    "This link compares with **{source}**, a checkpoint of the Hugging Face hub. Nothing is "
+    "fetched unless you agree, and the hub is not asked for it; or choose another one above."
 )
 HELP_FOLDER = (
     "A folder of pretraining runs, or of fine-tunings that were made with --keep-epochs, on the "
@@ -84,7 +84,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
         format_func=lambda source: (
             hint if source == SUGGESTED else names.get(source) or shown_name(source)
         ),
-        on_change=lambda: sidebar.allow(SECOND.value),
+        on_change=lambda: consent.allow(SECOND.value),
         help=f"{sidebar.how_to_choose()} {HELP}",
         width=420,
     )
@@ -101,7 +101,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     )
     with row.popover("Two checkpoints of a run", icon=":material/history:"), frame.guard():
         _choose_saved(page.bert_key)
-    open_other(other_side)
+    open_other(other_side, put_second)
     if began_with(second_side.key) == first_side.key.source and not second_side.is_untrained:
         names = {
             "first": plain(first_side.name),
@@ -119,8 +119,12 @@ def _hint(key: cache.BertKey) -> str:
     return f"{shown_name(source)} ({why})"
 
 
-def open_other(side: Side) -> None:
-    """Open the other checkpoint, or say why it does not open and end the page."""
+def open_other(side: Side, choose: Callable[[str], None]) -> None:
+    """Open the other checkpoint, or say why it does not open and end the page.
+
+    Args:
+        choose: Makes another source the second checkpoint.
+    """
     if side.is_untrained:
         reason = capabilities.reason(cache.opened(side.key), "parts")
         if reason is not None:  # of another architecture; no untrained one can be made
@@ -129,30 +133,13 @@ def open_other(side: Side) -> None:
         with frame.guard(stop=True):
             assert side.bert
         return
-    if sidebar.awaits_consent(side.key):
-        source = side.key.source
-        st.info(HUB_LINK.format(source=plain(source)))
-        st.button(
-            "Fetch it from the hub", key="compare_fetch", on_click=sidebar.allow, args=(source,)
-        )
-        frame.end_page()
-    asks_consent = False
-    with frame.guard():
-        try:
-            cache.opened(side.key)
-        except OnlyPickleError:
-            asks_consent = not policy().is_closed
-            raise
-        return
-    if asks_consent:
-        st.caption(frame.PICKLED_WEIGHTS)
-        st.button(
-            "I trust it: read its weights",
-            key="compare_agree",
-            on_click=sidebar.agree,
-            args=(side.key.source,),
-        )
-    frame.end_page()
+    frame.open_or_end(side.key, "compare", choose, HUB_LINK)
+
+
+def put_second(source: str) -> None:
+    """Make a source the second checkpoint, as the visitor's own choice."""
+    consent.allow(source)
+    SECOND.put(source)
 
 
 def _note_limits(first: Side, second: Side) -> None:

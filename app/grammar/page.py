@@ -14,7 +14,7 @@ from ..access.policy import policy
 from ..compare.case import Side, choices, shown_name, shown_names, sides
 from ..compare.choice import open_other
 from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame, sidebar
+from ..shell import capabilities, consent, frame, sidebar
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -159,7 +159,7 @@ def _choose_second(page: frame.Page) -> list[Side]:
         format_func=lambda source: (
             "no other checkpoint" if source == NOBODY else names.get(source) or shown_name(source)
         ),
-        on_change=lambda: sidebar.allow(SECOND.value),
+        on_change=lambda: consent.allow(SECOND.value),
         help=(
             f"{sidebar.how_to_choose()} Two moments of a run are its folders checkpoints/step-N."
         ),
@@ -171,10 +171,15 @@ def _choose_second(page: frame.Page) -> list[Side]:
         return [own]
     with frame.guard(stop=True):
         own, other = sides(page, chosen)
-    open_other(other)
+    open_other(other, _put_second)
     if capabilities.tells_of(other.bert, "mlm"):
         return [own]
     return [own, other]
+
+
+def _put_second(source: str) -> None:
+    consent.allow(source)
+    SECOND.put(source)
 
 
 def draw() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, NoReturn, overload
@@ -20,16 +20,12 @@ from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
 from ..plots.special_tokens import Marks, marks_of, own_markdown
 from ..plots.untrusted_text import plain
-from . import cache, sidebar, state
+from . import cache, consent, fetch, sidebar, state
 from .page_info import PageInfo
 from .sentence_box.boxes import example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")
 
-HUB_LINK = (
-    "This link asks for **{source}**, which is not on this machine. It would be fetched from the "
-    "Hugging Face hub. Nothing is fetched unless you agree; or choose another checkpoint."
-)
 PICKLED_WEIGHTS = (
     "The weights of this checkpoint are a pickle, a kind of file that can carry programs. If you "
     "trust its source, BertScope reads the weights in it and nothing else."
@@ -171,27 +167,43 @@ def header(info: PageInfo) -> None:
 
 def open_checkpoint() -> cache.BertKey:
     """Open the chosen checkpoint; if it does not open, say why in one sentence and stop."""
-    is_open, asks_consent = False, False
     with guard(stop=True):
         key = sidebar.chosen_key()
-    if sidebar.awaits_consent(key):
-        st.info(HUB_LINK.format(source=plain(key.source)))
-        st.button("Fetch it from the hub", on_click=sidebar.choose, args=(key.source,))
-        end_page()
+    open_or_end(key, "page", sidebar.choose)
+    st.session_state[_SHOWN] = shown()._replace(key=key)
+    return key
+
+
+def open_or_end(
+    key: cache.BertKey,
+    name: str,
+    choose: Callable[[str], None],
+    ask_first: str = fetch.ASK_FIRST,
+) -> None:
+    """Open a checkpoint, or draw what it waits for or why it does not open, and end the page.
+
+    Args:
+        key, name, choose, ask_first: As for `fetch.offer`.
+    """
+    is_open, has_failed, asks_consent = False, True, False
     with guard():
         try:
-            cache.opened(key)
+            if fetch.offer(key, name, choose, ask_first):
+                cache.opened(key)
+                is_open = True
+            has_failed = False
         except OnlyPickleError:
             asks_consent = not policy().is_closed
             raise
-        is_open = True
-        st.session_state[_SHOWN] = shown()._replace(key=key)
-    if not is_open:
-        if asks_consent:
-            st.caption(PICKLED_WEIGHTS)
-            st.button("I trust it: read its weights", on_click=sidebar.agree, args=(key.source,))
-        end_page()
-    return key
+    if is_open:
+        return
+    if asks_consent:
+        st.caption(PICKLED_WEIGHTS)
+        label = "I trust it: read its weights"
+        st.button(label, key=f"agree_{name}", on_click=consent.agree, args=(key.source,))
+    elif has_failed:
+        fetch.offer_again(key, name)
+    end_page()
 
 
 def page_without_text() -> Page:

@@ -10,7 +10,6 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore import Model
-from bertcore.checkpoints import is_remote
 from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.device import DTYPES, available_devices
@@ -19,7 +18,8 @@ from ..access import checkpoints
 from ..access.policy import policy
 from ..plots import theme
 from ..plots.untrusted_text import plain
-from . import cache, state
+from . import cache, fetch, state
+from .consent import allow, has_agreed
 from .live_text import live_text
 from .state import Field
 
@@ -63,44 +63,10 @@ def key_of(source: str) -> cache.BertKey:
     return cache.bert_key(source, DEVICE.value, DTYPE.value, allow_pickle=has_agreed(source))
 
 
-_AGREED = "_pickles_agreed"
-"""Sources whose pickles this visitor trusts. Not in the URL: a link must not give consent."""
-
-
-def agree(source: str) -> None:
-    """Note that the visitor trusts the pickled weights of a source."""
-    st.session_state[_AGREED] = {*st.session_state.get(_AGREED, ()), source}
-
-
-def has_agreed(source: str) -> bool:
-    """Return whether the visitor trusts the pickled weights of a source.
-
-    Nobody's trust is enough on a closed server: its visitors may have made the file themselves.
-    """
-    return not policy().is_closed and source in st.session_state.get(_AGREED, ())
-
-
-_CHOSEN = "_sources_chosen"
-"""Sources that this visitor chose. Not in the URL: a link must not fetch anything by itself."""
-
-
 def choose(source: str) -> None:
     """Make a source the checkpoint, as the visitor's own choice."""
     allow(source)
     CHECKPOINT.put(source)
-
-
-def allow(source: str) -> None:
-    """Note that the visitor chose a source, which may then be fetched from the hub."""
-    st.session_state[_CHOSEN] = {*st.session_state.get(_CHOSEN, ()), source}
-
-
-def awaits_consent(key: cache.BertKey) -> bool:
-    """Return whether a link asks for a hub checkpoint that nobody here has agreed to fetch."""
-    if policy().is_closed:  # what it offers was chosen by whoever started it
-        return False
-    known = {state.default_source(), *st.session_state.get(_CHOSEN, ())}
-    return key.source not in known and key not in cache.loaded() and is_remote(key.source)
 
 
 def picture_format() -> str:
@@ -118,7 +84,7 @@ def draw() -> None:
             _choose_device()
             try:
                 key = chosen_key()
-                bert = None if awaits_consent(key) else cache.opened(key)
+                bert = cache.opened(key) if fetch.is_ready(key) else None
             except (ValueError, OSError, RuntimeError):
                 bert = None
             if bert is None:
@@ -143,7 +109,8 @@ def _choose_device() -> None:
         "Precision",
         dtypes,
         key=DTYPE.key(options=dtypes),
-        help="auto is float32, the format in which our numbers are checked.",
+        help="auto is float32, the format in which our numbers are checked; bfloat16 where only "
+        "that fits into memory.",
     )
 
 
@@ -247,6 +214,9 @@ def _describe(bert: Model) -> None:
         f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens  \n"
         f"on **{plain(str(bert.device))}** in **{dtype}**"
     )
+    if bert.report is not None and bert.report.precision_note is not None:
+        note = bert.report.precision_note
+        st.caption(plain(note[0].upper() + note[1:]))
 
 
 def _memory() -> None:

@@ -227,16 +227,20 @@ def _no_weights(folder: Path) -> str:
     )
 
 
-def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
+def find_weights(folder: Path, *, allow_pickle: bool, prefer_pickle: bool = False) -> WeightFiles:
     """Return the weight files of a checkpoint folder; safetensors come first.
+
+    Args:
+        allow_pickle: Whether they may be a pickle.
+        prefer_pickle: Whether a pickle comes first.
 
     Raises:
         OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
         RuntimeError: If an index names files that are missing or lie elsewhere.
     """
-    if (folder / SAFETENSORS).is_file():
+    if (folder / SAFETENSORS).is_file() and not prefer_pickle:
         return WeightFiles((folder / SAFETENSORS,), is_pickle=False)
-    if (folder / SAFETENSORS_INDEX).is_file():
+    if (folder / SAFETENSORS_INDEX).is_file() and not prefer_pickle:
         return WeightFiles(_shards(folder / SAFETENSORS_INDEX), is_pickle=False)
     if not allow_pickle:
         raise OnlyPickleError(

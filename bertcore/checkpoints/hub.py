@@ -6,6 +6,7 @@ Labelled data of the hub is read by the library `datasets` (`bertcore/finetuning
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -31,7 +32,6 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.hf_api import ModelInfo, RepoSibling
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-from tqdm import tqdm
 
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
@@ -190,16 +190,9 @@ def look_up(source: str, *, allow_pickle: bool = False, endpoint: str | None = N
         raise ValueError(
             f"{source[:100]!r} is no hub id; expected name, user/name or user/name@revision."
         )
-    with _as_sentences(hub_id, is_listing=True):
-        info = HfApi(endpoint=endpoint).model_info(
-            hub_id.repo, revision=hub_id.revision, files_metadata=True, timeout=_SECONDS
-        )
+    info = _listing(hub_id, endpoint)
     commit = info.sha or ""
     listed = {sibling.rfilename: sibling for sibling in info.siblings or ()}
-    if not _COMMIT.fullmatch(commit):
-        raise HubUnreachableError(
-            f"the hub did not say which state of {hub_id} it has. Is HF_ENDPOINT a hub's address?"
-        )
     folders = [""]
     if MODULES in listed:
         file = _hub_file(listed[MODULES], hub_id, commit)
@@ -295,6 +288,21 @@ def fetch(
     if plan.hub_id.revision != plan.commit:
         _note_commit(place / "refs" / (plan.hub_id.revision or "main"), plan.commit)
     return folder
+
+
+def _listing(hub_id: HubId, endpoint: str | None) -> ModelInfo:
+    """Return what the hub says that a repository holds."""
+    no_hub = f"the answer on {hub_id} is not that of a hub. Is HF_ENDPOINT the address of one?"
+    try:
+        with _as_sentences(hub_id, is_listing=True):
+            info = HfApi(endpoint=endpoint).model_info(
+                hub_id.repo, revision=hub_id.revision, files_metadata=True, timeout=_SECONDS
+            )
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise HubUnreachableError(no_hub) from error
+    if not _COMMIT.fullmatch(info.sha or ""):
+        raise HubUnreachableError(no_hub)
+    return info
 
 
 def _needed(folder: str, listed: dict[str, RepoSibling], allow_pickle: bool) -> list[str]:
@@ -400,7 +408,7 @@ def _fetch(
     commit: str,
     file: HubFile,
     endpoint: str | None,
-    bar: type[tqdm[Any]] | None,
+    bar: type[Any] | None,
 ) -> Path:
     """Return the local path of a file, fetched and compared with its id where it was missing."""
     with _as_sentences(hub_id, file.name), _plain_http():
@@ -455,15 +463,19 @@ def _check_content(path: Path, file: HubFile, hub_id: HubId) -> None:
         )
 
 
-def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[tqdm[Any]]:
-    """Return a class that the library takes for a progress bar of one file."""
+def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[Any]:
+    """Return a class with what the library uses of a progress bar (tqdm), for one file."""
 
-    class Bar(tqdm):  # type: ignore[misc]
-        def __init__(self, *arguments: Any, **settings: Any) -> None:
-            settings.pop("name", None)  # of the library's own bars
-            self._num_bytes = int(settings.get("initial") or 0)
-            super().__init__(*arguments, **{**settings, "disable": True})
+    class Bar:
+        def __init__(self, *_: Any, initial: float | None = 0, **__: Any) -> None:
+            self._num_bytes = int(initial or 0)
             self.update(0)
+
+        def __enter__(self) -> Bar:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            """Nothing is drawn here."""
 
         def update(self, n: float | None = 1) -> None:
             self._num_bytes += int(n or 0)

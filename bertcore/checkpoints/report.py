@@ -100,6 +100,8 @@ class LoadReport:
     """The task that it was trained for."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
+    precision_note: str | None = None
+    """Why it was opened in another number format than asked for; None: it was not."""
     adapter: str | None = None
     """What a LoRA adapter changed in its base, as a sentence; None: it is no adapter."""
     sentence_encoder: tuple[str, ...] = ()
@@ -143,6 +145,8 @@ class LoadReport:
             f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
             f"{self.format} ({self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) in {self.folder}."
         ]
+        if self.precision_note is not None:
+            lines.append(f"Warning: {self.precision_note}")
         if self.adapter is not None:
             lines.append(self.adapter)
         if self.family_note is not None:

@@ -24,6 +24,7 @@ from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.loading.family import read_shape, which_family
 from bertcore.loading.other import Opening, load_other
+from bertcore.memory import fit_dtype
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
@@ -53,20 +54,21 @@ def load(
             with adapter_config.json), or a hub id such as "bert-base-uncased". A folder of that
             name wins over the hub.
         device: "auto", "cpu", "cuda", "cuda:1", "mps".
-        dtype: "auto" (float32), "float32", "bfloat16", "float16".
+        dtype: "auto" (float32; bfloat16 if only that fits into memory, as the report then says),
+            "float32", "bfloat16", "float16".
         allow_pickle: Whether a pytorch_model.bin may be read (weights only), where there is no
             safetensors file.
 
     Raises:
         ValueError: If there is no checkpoint at `source`, or it is no BERT.
         RuntimeError: If its files are damaged, incomplete or contradict each other; all
-            contradicting tensors are named.
+            contradicting tensors are named. If the weights do not fit into memory.
     """
     chosen_device = choose_device(device)
-    chosen_dtype = choose_dtype(dtype, chosen_device)
+    choose_dtype(dtype, chosen_device)  # a wrong name is told before anything is fetched
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_files(folder, allow_pickle=allow_pickle)
-    model, report = _load_encoder(str(source), files, chosen_device, chosen_dtype)
+    model, report = _load_encoder(str(source), files, chosen_device, dtype)
     modules = read_sentence_modules(
         folder,
         hidden_size=model.config.hidden_size,
@@ -83,7 +85,7 @@ def load(
 
 
 def _load_encoder(
-    source: str, files: CheckpointFiles, device: torch.device, dtype: torch.dtype
+    source: str, files: CheckpointFiles, device: torch.device, dtype: str
 ) -> tuple[Model, LoadReport]:
     """Return the model with its heads, and the report of its loading."""
     values = files.read_config()
@@ -96,7 +98,9 @@ def _load_encoder(
         tokenizer = open_tokenizer(files.tokenizer_folder)
         config, family_note = read_shape(values, weights.stored, files.config_file)
         plan = plan_loading(weights, config, files.folder)
-        network, not_finite = _fill(plan, weights, device, dtype)
+        num_parameters = sum(p.numel() for p in plan.network.parameters())
+        fit = fit_dtype(dtype, num_parameters, device)
+        network, not_finite = _fill(plan, weights, device, fit.dtype)
         fingerprint = _fingerprint(files, plan, weights)
         # Names as mended: those in the file are what can be read.
         stored_heads = {plan.keys.stored.get(n, n): s for n, s in plan.task_heads.items()}
@@ -106,6 +110,7 @@ def _load_encoder(
         source=source,
         folder=files.folder,
         format=files.format,
+        precision_note=fit.note,
         adapter=merged,
         family=config.family.name,
         family_note=family_note,
@@ -127,7 +132,7 @@ def _load_encoder(
         not_finite=not_finite,
         num_layers=config.num_hidden_layers,
         num_stored_layers=_num_stored_layers(plan, config),
-        num_parameters=sum(p.numel() for p in network.parameters()),
+        num_parameters=num_parameters,
         num_bytes=files.num_bytes,
         vocab_size=tokenizer.vocab_size,
         num_rows=config.vocab_size,

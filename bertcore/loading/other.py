@@ -6,8 +6,9 @@ that comes with a checkpoint is run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
 from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.families import Capability
+from bertcore.memory import fit_dtype
 from bertcore.others.config import read_config, transformers_config
 from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
 from bertcore.others.model import OtherModel
@@ -70,7 +72,7 @@ def load_other(
     opening: Opening,
     *,
     device: torch.device,
-    dtype: torch.dtype,
+    dtype: str,
 ) -> tuple[OtherModel, LoadReport]:
     """Open a checkpoint of another architecture; return it with the report of its loading.
 
@@ -79,7 +81,7 @@ def load_other(
         values: The content of config.json.
         weights: Opened.
         opening: For the report.
-        device, dtype: For the weights.
+        device, dtype: For the weights; "auto" is float32, or bfloat16 if only that fits.
 
     Raises:
         FileNotFoundError: If the tokenizer's files are missing.
@@ -87,9 +89,9 @@ def load_other(
         RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
     """
     file, family = opening.files.config_file, OTHERS[model_type]
-    if family.only_float32 and dtype != torch.float32:
+    if family.only_float32 and dtype not in ("auto", "float32"):
         raise ValueError(
-            f"{family.name} runs in float32 only, in transformers; {str(dtype)[6:]} was asked for. "
+            f"{family.name} runs in float32 only, in transformers; {dtype} was asked for. "
             "Choose float32."
         )
     tokenizer = open_other_tokenizer(opening.files.tokenizer_folder, family.tokens)
@@ -101,7 +103,10 @@ def load_other(
         fitted = tokenizer.for_table(shape.vocab_size)
     except ValueError as error:
         raise RuntimeError(f"{opening.files.folder}: {error}") from error
-    model, not_finite = _fill(match, config, weights, device, dtype)
+    stored = {name: weights.stored[name].shape for name in match.table.values()}
+    num_parameters = sum(math.prod(shape) for shape in stored.values())
+    fit = fit_dtype("float32" if family.only_float32 else dtype, num_parameters, device)
+    model, not_finite = _fill(match, config, weights, device, fit.dtype)
     network = OtherNetwork(
         model,
         shape,
@@ -120,6 +125,7 @@ def load_other(
         tokenizer=tokenizer,
         not_finite=not_finite,
     )
+    report = replace(report, precision_note=fit.note)
     return OtherModel(network, fitted, name=opening.source, report=report), report
 
 

@@ -48,19 +48,26 @@ class Repository:
     is_gated: bool = False
     num_parameters: int | None = None
     """As the hub counts them in the headers of safetensors."""
+    earlier: list[dict[str, bytes]] = field(default_factory=list)
+    """Former states of branches, which keep their commits."""
 
     def commit(self, revision: str) -> str | None:
         """Return the commit of a branch, a tag or itself; None where there is none."""
-        for name, files in self.revisions.items():
-            listed = "".join(f"{file}{sha256(content)}" for file, content in sorted(files.items()))
-            commit = hashlib.sha1(listed.encode()).hexdigest()
-            if revision in (name, commit):
-                return commit
-        return None
+        if revision in self.revisions:
+            return _commit(self.revisions[revision])
+        return revision if revision in self._commits() else None
 
     def files(self, commit: str) -> dict[str, bytes]:
         """Return the files of a commit."""
-        return next(files for name, files in self.revisions.items() if self.commit(name) == commit)
+        return self._commits()[commit]
+
+    def _commits(self) -> dict[str, dict[str, bytes]]:
+        return {_commit(files): files for files in (*self.earlier, *self.revisions.values())}
+
+
+def _commit(files: Mapping[str, bytes]) -> str:
+    listed = "".join(f"{file}{sha256(content)}" for file, content in sorted(files.items()))
+    return hashlib.sha1(listed.encode()).hexdigest()
 
 
 @dataclass
@@ -79,6 +86,8 @@ class Hub:
     """Tokens that came where none belong."""
     status: int | None = None
     """Of every answer of the hub in place of the right one."""
+    body: bytes = b"{}"
+    """The same of its content."""
     only_files: bool = False
     """Whether `status` is that of files alone, and the listing is right."""
     error_headers: dict[str, str] = field(default_factory=dict)
@@ -104,6 +113,8 @@ class Hub:
         if isinstance(content, Path):
             content = {file.name: file.read_bytes() for file in content.iterdir()}
         repository = self.repositories.setdefault(name, Repository({}))
+        if revision in repository.revisions:
+            repository.earlier.append(repository.revisions[revision])
         repository.revisions[revision] = dict(content)
         return repository
 
@@ -150,7 +161,7 @@ class _HubAnswers(_Answers):
             return
         file = _FILE.fullmatch(address.path)
         if hub.status is not None and (file is not None or not hub.only_files):
-            self.answer(b"{}", hub.error_headers, status=hub.status)
+            self.answer(hub.body, hub.error_headers, status=hub.status)
             return
         match = file or _API.fullmatch(address.path)
         repository = hub.repositories.get(match["name"]) if match is not None else None

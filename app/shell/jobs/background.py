@@ -55,6 +55,8 @@ class Job:
     """When `ask` was last called for it."""
     num_bytes: int = 0
     """Of the result."""
+    patience: float | None = None
+    """Seconds without a poll after which it is abandoned; None for PATIENCE."""
     ended: threading.Event = field(default_factory=threading.Event)
     _askers: dict[str, float] = field(default_factory=dict)
     """Visitors who have not got the result yet -> when they last asked."""
@@ -67,8 +69,9 @@ class Job:
     def is_awaited(self) -> bool:
         """Return whether some visitor waits for it."""
         now = time.monotonic()
+        patience = PATIENCE if self.patience is None else self.patience
         return any(
-            now - asked_at <= (PATIENCE if is_here(visitor) else min(PATIENCE, GONE_PATIENCE))
+            now - asked_at <= (patience if is_here(visitor) else min(patience, GONE_PATIENCE))
             for visitor, asked_at in list(self._askers.items())
         )
 
@@ -102,6 +105,8 @@ class Work(NamedTuple):
     """Equal keys are one job, for all visitors."""
     run: Callable[[Progress], Any]
     """Called in the worker's thread with a function to report progress to."""
+    patience: float | None = None
+    """Seconds without a poll after which it is abandoned; None for PATIENCE."""
 
 
 class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
@@ -117,20 +122,26 @@ _lock = threading.RLock()
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bertscope-job")
 
 
-def ask(key: Hashable, work: Callable[[Progress], Any], visitor: str = "") -> Job:
+def ask(
+    key: Hashable,
+    work: Callable[[Progress], Any],
+    visitor: str = "",
+    *,
+    patience: float | None = None,
+) -> Job:
     """Return the job of `key`, put in line if there is none; never waits.
 
     A visitor with MAX_IN_LINE jobs in line gets a job that is not in it, until there is room at a
     later call.
 
     Args:
-        key, work: See `Work`. An error, if any, is kept in the job.
+        key, work, patience: See `Work`. An error, if any, is kept in the job.
         visitor: Who asks; nobody waits for a second job of another visitor.
     """
     with _lock:
         job = _jobs.get(key)
         if job is None or isinstance(job.error, GivenUp):
-            job = Job()
+            job = Job(patience=patience)
         if not job.done and key not in _running:
             _make_room(visitor, key)
             if len({*_line.of(visitor)} | {key}) > MAX_IN_LINE:

@@ -92,7 +92,7 @@ def result(
 
 def ask(work: Work) -> Job:
     """Return the job of some work, put in line for this visitor if there is none; never waits."""
-    return background.ask(*work, visitor())
+    return background.ask(work.key, work.run, visitor(), patience=work.patience)
 
 
 def wait(work: Work, seconds: float) -> Job:

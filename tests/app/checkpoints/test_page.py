@@ -14,7 +14,7 @@ from app.shell import cache, state, uploads
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
-FETCH = "Fetch it from the hub"
+LOOK_UP = "Look it up on the hub"
 VIEWS = ["What was read", "Doctor", "Shape", "Model card", "Memory"]
 
 
@@ -117,7 +117,7 @@ def test_damaged_folders_are_one_sentence(page, folder, damage):
 def test_sources_that_are_not_there_are_one_sentence(page, source):
     page.query_params["checkpoint"] = source
     at = page.run()
-    for consent in [b for b in at.button if b.label == FETCH]:
+    for consent in [b for b in at.button if b.label == LOOK_UP]:
         consent.click().run()
     assert not at.exception
     assert len(at.error) == 1
@@ -145,20 +145,20 @@ def test_unload_lets_go(page, folder):
     assert cache.bert(str(folder)) is not first
 
 
-def test_a_link_fetches_nothing_before_the_visitor_agrees(page, monkeypatch):
+def test_a_link_asks_the_hub_for_nothing_before_the_visitor_agrees(page, monkeypatch):
     asked = []
 
-    def load(source, **options):
+    def look_up(source, **options):
         asked.append(source)
         raise RuntimeError("the hub cannot be reached.")
 
-    monkeypatch.setattr("app.shell.cache.bertcore.load", load)
+    monkeypatch.setattr("app.shell.fetch.look_up", look_up)
     page.query_params["checkpoint"] = "somebody/some-bert"
     at = page.run()
     assert not asked
     assert "Nothing is fetched unless you agree" in at.info[0].value
-    next(b for b in at.button if b.label == FETCH).click().run()
-    assert asked[0] == "somebody/some-bert"
+    next(b for b in at.button if b.label == LOOK_UP).click().run()
+    assert asked == ["somebody/some-bert"]
     assert "hub cannot be reached" in at.error[0].value
 
 

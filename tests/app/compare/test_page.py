@@ -282,8 +282,8 @@ def test_what_does_not_open_is_one_sentence(page: AppTest, tmp_path: Path) -> No
 def test_a_link_fetches_nothing(page: AppTest) -> None:
     page.query_params["compare_with"] = "someone/some-bert"
     app = ok(page.run())
-    assert "not on this machine" in said(app)
-    assert any(b.label == "Fetch it from the hub" for b in app.button)
+    assert "Nothing is fetched" in said(app)
+    assert any(b.label == "Look it up on the hub" for b in app.button)
     assert charts(app) == {}
 
 

@@ -570,9 +570,12 @@ def test_offline_mode_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Non
     assert hub.requests == []
 
 
-def test_what_is_no_hub_is_named(hub: Hub) -> None:
-    hub.repositories["user/tiny"].commit = lambda revision: "none"  # type: ignore[method-assign]
-    with pytest.raises(RuntimeError, match="HF_ENDPOINT"):
+@pytest.mark.parametrize(
+    "body", [b"{}", b"<html>log in</html>", b"[]", b'{"id": "user/tiny"}', b'{"id": 1, "sha": "x"}']
+)
+def test_what_is_no_hub_is_named(hub: Hub, body: bytes) -> None:
+    hub.status, hub.body = 200, body
+    with pytest.raises(HubUnreachableError, match="HF_ENDPOINT"):
         fetched(hub)
 
 

@@ -1,0 +1,132 @@
+"""Memory: what a checkpoint's weights take, what is free, and the number format that fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+import torch
+
+from bertcore.device import choose_dtype
+
+HEADROOM = 1.1
+"""Of the weights, for the activations of a text."""
+SMALL = 200e6
+"""Bytes up to which weights are opened without a look at what is free."""
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+class Fit(NamedTuple):
+    """The number format in which weights are opened."""
+
+    dtype: torch.dtype
+    note: str | None
+    """A sentence if it is another than asked for; else None."""
+
+
+def free_memory(device: torch.device) -> int:
+    """Return the bytes that are free on a device; on Linux within the limit of our container."""
+    if device.type == "cuda":
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0]) + kept
+    return min([int(psutil.virtual_memory().available), *_left_in_container(_CGROUP)])
+
+
+def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
+    """Return the number format for weights of that size; "auto" is float32, or bfloat16 if only
+    that fits.
+
+    Args:
+        dtype: "auto" or of DTYPES.
+        num_parameters: All that are loaded, each once.
+
+    Raises:
+        ValueError: If the name is unknown.
+        RuntimeError: If the weights do not fit; it says what they take, and what is free.
+    """
+    chosen = choose_dtype(dtype, device)
+    if num_parameters * chosen.itemsize <= SMALL:
+        return Fit(chosen, None)
+    free = free_memory(device)
+    if _fits(num_parameters, chosen, free):
+        return Fit(chosen, None)
+    half_fits = _fits(num_parameters, torch.bfloat16, free)
+    if dtype == "auto" and half_fits:
+        return Fit(
+            torch.bfloat16,
+            f"opened in bfloat16: {_takes(num_parameters, torch.float32)}, and {_gigabytes(free)} "
+            f"are free{_place(device)}. Its numbers have two to three digits; for more of them, "
+            "open it on a machine with more memory.",
+        )
+    advice = "Close other checkpoints and programs, or open it on a machine with more memory"
+    if half_fits and chosen == torch.float32:
+        advice = f"Open it in bfloat16 ({_size(num_parameters, torch.bfloat16)})"
+    half = ""
+    if chosen == torch.float32 and not half_fits:
+        half = f" ({_size(num_parameters, torch.bfloat16)} in bfloat16)"
+    raise RuntimeError(
+        f"there is not enough memory: {_takes(num_parameters, chosen)}{half}, and "
+        f"{_gigabytes(free)} are free{_place(device)}. {advice}."
+    )
+
+
+def memory_sentence(num_parameters: int, device: torch.device, *, is_exact: bool = True) -> str:
+    """Return what a checkpoint will take in memory, and in which number format it will open.
+
+    Args:
+        is_exact: Whether the number of parameters is known, not estimated from a file's size.
+    """
+    free = free_memory(device)
+    about = "" if is_exact else "about "
+    sizes = {dtype: _size(num_parameters, dtype) for dtype in (torch.float32, torch.bfloat16)}
+    line = (
+        f"In memory, its {about}{num_parameters / 1e6:,.0f} million parameters take "
+        f"{about}{sizes[torch.float32]} in float32, {about}{sizes[torch.bfloat16]} in bfloat16; "
+        f"{_gigabytes(free)} are free{_place(device)}"
+    )
+    if _fits(num_parameters, torch.float32, free):
+        return f"{line}."
+    if _fits(num_parameters, torch.bfloat16, free):
+        return f"{line}, so it will open in bfloat16."
+    return f"{line}: it will not open here."
+
+
+def _fits(num_parameters: int, dtype: torch.dtype, free: int) -> bool:
+    num_bytes = num_parameters * dtype.itemsize
+    return num_bytes <= SMALL or num_bytes * HEADROOM <= free
+
+
+def _place(device: torch.device) -> str:
+    return f" on {device}" if device.type == "cuda" else ""
+
+
+def _takes(num_parameters: int, dtype: torch.dtype) -> str:
+    name = str(dtype).removeprefix("torch.")
+    return (
+        f"the weights, {num_parameters / 1e6:,.0f} million parameters, take "
+        f"{_size(num_parameters, dtype)} in {name}"
+    )
+
+
+def _size(num_parameters: int, dtype: torch.dtype) -> str:
+    return _gigabytes(num_parameters * dtype.itemsize)
+
+
+def _gigabytes(num_bytes: float) -> str:
+    if num_bytes < 1e9:
+        return f"{num_bytes / 1e6:,.0f} MB" if num_bytes >= 1e7 else f"{num_bytes / 1e6:.1f} MB"
+    return f"{num_bytes / 1e9:,.1f} GB"
+
+
+def _left_in_container(place: Path) -> list[int]:
+    """Return what the limit of a control group (version 2) leaves; nothing without a limit."""
+    try:
+        limit = (place / "memory.max").read_text(encoding="ascii").strip()
+        used = int((place / "memory.current").read_text(encoding="ascii"))
+        lines = (place / "memory.stat").read_text(encoding="ascii").splitlines()
+        # Pages of files that were read count as used, and are given back when others are needed.
+        pages = sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+        return [] if limit == "max" else [max(0, int(limit) - used + pages)]
+    except (OSError, ValueError, IndexError):
+        return []  # no control group, or of version 1

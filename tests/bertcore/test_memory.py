@@ -1,0 +1,146 @@
+"""What fits into memory, and what is said where it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+import bertcore
+from bertcore import memory
+from bertcore.memory import fit_dtype, free_memory, memory_sentence
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_others import make_other
+
+CPU = torch.device("cpu")
+BILLION = 10**9
+
+
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The free memory of a machine, as a test sets it; no checkpoint is too small to ask."""
+    there = {"bytes": 0.0}
+    monkeypatch.setattr(memory, "free_memory", lambda device: int(there["bytes"]))
+    monkeypatch.setattr(memory, "SMALL", 0)
+    return there
+
+
+@pytest.mark.parametrize(
+    ("dtype", "gigabytes", "expected"),
+    [
+        ("auto", 5.0, torch.float32),
+        ("auto", 4.3, torch.bfloat16),
+        ("auto", 2.3, torch.bfloat16),
+        ("float32", 5.0, torch.float32),
+        ("bfloat16", 2.3, torch.bfloat16),
+    ],
+)
+def test_a_billion_parameters_open_in_the_format_that_fits(
+    free: dict[str, float], dtype: str, gigabytes: float, expected: torch.dtype
+) -> None:
+    free["bytes"] = gigabytes * 1e9
+    fit = fit_dtype(dtype, BILLION, CPU)
+    assert fit.dtype == expected
+    is_other = dtype == "auto" and expected == torch.bfloat16
+    assert (fit.note is not None) == is_other
+    if fit.note is not None:
+        assert "4.0 GB in float32" in fit.note
+        assert f"{gigabytes} GB" in fit.note
+
+
+@pytest.mark.parametrize(
+    ("dtype", "gigabytes", "said"),
+    [
+        ("auto", 1.5, r"4\.0 GB in float32 \(2\.0 GB in bfloat16\).*1\.5 GB are free\. Close"),
+        ("bfloat16", 1.5, r"2\.0 GB in bfloat16.*1\.5 GB are free\. Close"),
+        ("float32", 3.0, r"4\.0 GB in float32.*3\.0 GB are free\. Open it in bfloat16 \(2\.0 GB\)"),
+    ],
+)
+def test_what_does_not_fit_is_a_sentence_with_sizes(
+    free: dict[str, float], dtype: str, gigabytes: float, said: str
+) -> None:
+    free["bytes"] = gigabytes * 1e9
+    with pytest.raises(RuntimeError, match=said):
+        fit_dtype(dtype, BILLION, CPU)
+
+
+def test_small_weights_open_without_a_look_at_what_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda device: 0)
+    assert fit_dtype("auto", 10**7, CPU) == (torch.float32, None)
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "said"),
+    [
+        (8.0, "8.0 GB are free."),
+        (3.0, "3.0 GB are free, so it will open in bfloat16."),
+        (1.0, "1.0 GB are free: it will not open here."),
+    ],
+)
+def test_what_it_takes_is_said_before(free: dict[str, float], gigabytes: float, said: str) -> None:
+    free["bytes"] = gigabytes * 1e9
+    sentence = memory_sentence(BILLION, CPU)
+    assert "1,000 million parameters take 4.0 GB in float32, 2.0 GB in bfloat16" in sentence
+    assert sentence.endswith(said)
+    assert sentence.count("about") == 0
+    assert "about 4.0 GB" in memory_sentence(BILLION, CPU, is_exact=False)
+
+
+def test_a_checkpoint_opens_in_bfloat16_where_only_that_fits(
+    free: dict[str, float], tmp_path: Path
+) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    free["bytes"] = 1e9
+    exact = bertcore.load(folder, device="cpu")
+    num_parameters = sum(p.numel() for p in exact.module.parameters())
+    free["bytes"] = num_parameters * 3
+    bert = bertcore.load(folder, device="cpu")
+    assert bert.dtype == torch.bfloat16
+    for name, parameter in exact.module.named_parameters():
+        assert torch.equal(bert.module.get_parameter(name), parameter.to(torch.bfloat16))
+    assert bert.report is not None
+    assert any("opened in bfloat16" in sentence for sentence in bert.report.sentences())
+    assert bert.fill_mask("the [MASK]")
+    assert exact.report is not None
+    assert exact.report.precision_note is None
+    free["bytes"] = num_parameters
+    with pytest.raises(RuntimeError, match="not enough memory"):
+        bertcore.load(folder, device="cpu")
+
+
+def test_other_architectures_too(free: dict[str, float], tmp_path: Path) -> None:
+    make_other("GPT2LMHeadModel", tmp_path / "gpt2")
+    folder = tmp_path / "gpt2"
+    free["bytes"] = 1e9
+    exact = bertcore.load(folder, device="cpu")
+    assert exact.report is not None
+    free["bytes"] = exact.report.num_parameters * 3
+    bert = bertcore.load(folder, device="cpu")
+    assert bert.dtype == torch.bfloat16
+    assert bert.report is not None
+    assert "opened in bfloat16" in str(bert.report.precision_note)
+
+
+def test_free_memory_is_what_the_system_and_the_container_leave(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    assert 0 < free_memory(CPU) <= psutil.virtual_memory().total
+    (tmp_path / "memory.max").write_text("3000000\n")
+    (tmp_path / "memory.current").write_text("2500000\n")
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 400000\n")
+    assert free_memory(CPU) == 900_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_memory(CPU) > 3_000_000
+
+
+@pytest.mark.gpu
+def test_free_memory_of_a_gpu_falls_with_what_lies_on_it() -> None:
+    device = torch.device("cuda")
+    before = free_memory(device)
+    kept = torch.empty(2**28, dtype=torch.uint8, device=device)
+    assert before - free_memory(device) >= kept.numel() // 2
