@@ -22,6 +22,7 @@ from benchmarks import (
     pretrain_loss,
     pretrain_memory,
     splitter,
+    task_heads,
     trace,
     visitors,
 )
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "minimal_pairs": minimal_pairs.run,
     "exam": exam.run,
     "splitter": splitter.run,
+    "task_heads": task_heads.run,
     "pretrain": pretrain.run,
     "pretrain_loss": pretrain_loss.run,
     "pretrain_memory": pretrain_memory.run,
