@@ -20,6 +20,7 @@ const ENTRIES = [
   "shell/render_signal",
   "token_strip/token_strip",
   "tokens/word_steps",
+  "training_example/drawing",
   "what_if/head_switches",
   "what_if/mask_drawing",
 ];

@@ -18,7 +18,7 @@ GROUPS = {
     "What if": ("what_if", "minimal_pair", "grammar"),
     "Many texts": ("heads", "layer_map"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
-    "Training": ("training",),
+    "Training": ("training_example", "training"),
 }
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE

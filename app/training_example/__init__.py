@@ -1,0 +1,10 @@
+"""Training example: from a document to a loss, by the code that trains."""
+
+from ..shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="training-example",
+    title="Training example",
+    purpose="What is BERT given in training, what does it guess, and what is it told?",
+    icon=":material/school:",
+)

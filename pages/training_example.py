@@ -1,0 +1,3 @@
+from app.training_example import page
+
+page.draw()
