@@ -1,0 +1,104 @@
+"""The page Training example: the numbers of the core, other draws, odd documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.training_example.documents import DOCUMENTS
+from app.training_example.drawing import message
+from bertcore import load
+from bertcore.analysis.words.training_example import TrainingExample, training_example
+from tests.support.opened import complaints, ok, page_of, said
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
+
+TEXT = "The film was very good. She sat on the mat. It had rained all night. The man was old."
+HOSTILE = "</script><img src=x> \u202eabc. $x$ `a` {b} [MASK] [SEP]. <b>no</b>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("example") / "tiny")
+
+
+@pytest.fixture
+def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    return page_of("training_example", seconds=60, document=TEXT)
+
+
+def example_of(folder: Path, text: str = TEXT, **options: Any) -> TrainingExample:
+    others = [one.text for one in DOCUMENTS if one.text != text]
+    return training_example(load(folder, device="cpu"), text, others, **options)
+
+
+def formulas(app: AppTest) -> str:
+    return " ".join(one.value for one in app.latex)
+
+
+def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
+    app = ok(page.run())
+    found = example_of(folder, seed=3)
+    shown = formulas(app)
+    assert f"= {found.mlm_loss:.2f}" in shown
+    assert f"= {found.nsp_loss:.2f}" in shown
+    assert f"= {found.loss:.2f}" in shown
+    for guess in found.guesses[:7]:
+        assert f"{guess.loss:.2f}" in shown
+    assert f"sees {len(found.tokens)} tokens here and learns from {len(found.guesses)}" in said(app)
+    names: dict[str, Any] = {}
+    code = max((c.value for c in app.code), key=len)
+    exec(code, names)  # what the visitor would run
+    assert names["example"].loss == pytest.approx(found.loss)
+    sent = message(found, "[MASK]")
+    assert sent["mlm_loss"] == found.mlm_loss
+    assert [guess["token"] for guess in sent["guesses"]] == [g.token for g in found.guesses]
+
+
+def test_another_draw_another_share_other_fates(page: AppTest, folder: Path) -> None:
+    page.query_params |= {"example_seed": "8", "example_share": "50", "example_actions": "0/20/80"}
+    app = ok(page.run())
+    options = {"seed": 8, "masked_lm_prob": 0.5, "actions": (0.0, 0.2, 0.8)}
+    assert f"= {example_of(folder, **options).loss:.2f}" in formulas(app)
+    assert "| 20% | **kept**" in said(app)
+    again = next(button for button in app.button if button.label == "Draw again")
+    app = ok(again.click().run())
+    options["seed"] = 9
+    assert f"= {example_of(folder, **options).loss:.2f}" in formulas(app)
+
+
+def test_without_a_next_sentence_head_the_pair_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("DistilBertForMaskedLM", tmp_path)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
+    app = ok(page_of("training_example", seconds=60, document=TEXT).run())
+    assert "pair" not in formulas(app)
+    assert example_of(tmp_path).nsp_loss is None
+
+
+@pytest.mark.parametrize(
+    "text", [HOSTILE, "他去了河边。天气很好。", "a", "word " * 900, "A.\n\n\nB."]
+)
+def test_odd_documents(page: AppTest, text: str) -> None:
+    page.query_params["document"] = text
+    ok(page.run())
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_an_empty_document_is_a_sentence(page: AppTest, text: str) -> None:
+    app = page.run()
+    app = app.text_area(key="document").set_value(text).run()
+    assert not app.exception
+    assert "The text has no word" in complaints(app)
+
+
+def test_every_document_that_ships_can_be_drawn(page: AppTest) -> None:
+    ok(page.run())
+    for document in DOCUMENTS:
+        ok(page.button(key=f"document_{document.title}").click().run())
+        assert page.text_area(key="document").value == document.text
