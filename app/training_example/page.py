@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from bertcore import Model
 from bertcore.analysis.words.training_example import TrainingExample, training_example
 
 from ..shell import cache, frame
@@ -121,7 +122,8 @@ def _choose() -> tuple[str, int, float, str]:
                 width="stretch",
             )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    seed = SEED.key(low=0, high=LAST_SEED) and SEED.value
+    SEED.key(low=0, high=LAST_SEED)  # a link may ask for a number that is none
+    seed = SEED.value
     row.button(
         "Draw again",
         type="primary",
@@ -184,7 +186,7 @@ def _show_fates(actions: str) -> None:
 
 
 def _example(
-    bert: frame.Model,
+    bert: Model,
     text: str,
     others: tuple[str, ...],
     seed: int,
